@@ -1,0 +1,192 @@
+"""Django settings: the same code embedded (SQLite, in-process worker) and deployed (PostgreSQL, Redis)."""
+
+import os
+from fractions import Fraction
+from importlib.util import find_spec
+from pathlib import Path
+
+import dj_database_url
+from csp.constants import NONCE, NONE, SELF
+
+from heatmaps.config import environment
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+STATE_DIR = environment.state_dir()
+KEY_DIR = environment.key_dir(STATE_DIR)
+UPLOAD_DIR = STATE_DIR / "uploads"
+
+SECRET_KEY = environment.secret_key(KEY_DIR)
+DEBUG = os.environ.get("HAZEMAP_DEBUG", "0") == "1"
+ALLOWED_HOSTS = environment.listed("HAZEMAP_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = environment.listed("HAZEMAP_ORIGINS")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "csp",
+    "rest_framework",
+    "knox",
+    "heatmaps",
+    "api",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "heatmaps.config.urls"
+WSGI_APPLICATION = "heatmaps.config.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    },
+]
+
+# --- database ---------------------------------------------------------------------------------
+
+DATABASES = {
+    "default": dj_database_url.parse(
+        os.environ.get("HAZEMAP_DATABASE_URL") or f"sqlite:///{STATE_DIR / 'hazemap.sqlite3'}",
+        conn_max_age=60,
+        conn_health_checks=True,
+    )
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {
+        # A writer takes the lock at BEGIN, so a check and its update see the same balance.
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        # FULL: a spend that was committed survives a power cut, not only a crash of this process.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- background work --------------------------------------------------------------------------
+
+CELERY_BROKER_URL = os.environ.get("HAZEMAP_BROKER_URL") or "memory://"
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+SWEEP_SECONDS = 30.0
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "heatmaps.sweep", "schedule": SWEEP_SECONDS}}
+
+# --- privacy and size limits of the product ------------------------------------------------------
+
+MAX_EPSILON = Fraction(os.environ.get("HAZEMAP_MAX_EPSILON", "20"))
+MAX_UPLOAD_BYTES = int(os.environ.get("HAZEMAP_MAX_UPLOAD_BYTES", str(2 * 2**30)))
+MAX_REJECTED_SHARE = Fraction(1, 100)
+RESERVATION_SECONDS = 24 * 3600
+LEASE_SECONDS = 15 * 60
+
+# --- people and tokens ----------------------------------------------------------------------------
+
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "datasets"
+LOGOUT_REDIRECT_URL = "sign-in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+KNOX_TOKEN_MODEL = "heatmaps.ApiToken"  # noqa: S105  # the name of a model, no secret
+REST_KNOX = {
+    "AUTH_HEADER_PREFIX": "Bearer",
+    "TOKEN_TTL": None,
+    "TOKEN_MODEL": KNOX_TOKEN_MODEL,
+}
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["knox.auth.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
+
+# --- browser ----------------------------------------------------------------------------------------
+
+LEAFLET = find_spec("leaflet")
+if LEAFLET is None or LEAFLET.origin is None:
+    raise RuntimeError("django-leaflet is not installed; run `make setup`")
+STATIC_URL = "static/"
+STATIC_ROOT = STATE_DIR / "static"
+# Leaflet and Leaflet.draw as django-leaflet packages them; its Django app needs GDAL, its files do not.
+STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        # Rasters of a map are embedded in its document as data: URLs; nothing is fetched from elsewhere.
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "frame-src": [SELF],
+        "frame-ancestors": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+    }
+}
+X_FRAME_OPTIONS = "SAMEORIGIN"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = any(o.startswith("https://") for o in CSRF_TRUSTED_ORIGINS)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
+SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008"]  # TLS ends at the operator's proxy
+
+# Uploads always go to disk (mode 600), never into memory.
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR)
+UPLOAD_DIR.mkdir(mode=0o700, exist_ok=True)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"heatmaps": {"level": "INFO"}},
+}

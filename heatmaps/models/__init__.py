@@ -1,0 +1,28 @@
+"""Tables, one file a subject."""
+
+from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationChoice, Role
+from heatmaps.models.ledger import Account, AccountKind, Event, Ledger
+from heatmaps.models.release import Charge, Release, ReleaseState, Result
+from heatmaps.models.token import ApiToken, Scope
+from heatmaps.models.upload import CheckIn, Upload, UploadState
+
+__all__ = [
+    "Account",
+    "AccountKind",
+    "ApiToken",
+    "Charge",
+    "CheckIn",
+    "DataVersion",
+    "Dataset",
+    "Event",
+    "Ledger",
+    "Membership",
+    "RelationChoice",
+    "Release",
+    "ReleaseState",
+    "Result",
+    "Role",
+    "Scope",
+    "Upload",
+    "UploadState",
+]

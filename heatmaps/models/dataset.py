@@ -1,0 +1,100 @@
+"""A dataset's public facts, its members and its data versions."""
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+
+
+class RelationChoice(models.TextChoices):
+    """The neighbouring relation, chosen for good; values as in `mechanisms.guarantee.Relation`."""
+
+    ADD_REMOVE = "add_remove", "a person is there or not"
+    REPLACE = "replace", "a person's record is exchanged for another"
+
+
+class Role(models.TextChoices):
+    """What a member of one dataset may do; the rules are in `heatmaps.access`."""
+
+    STEWARD = "steward", "Steward"
+    ANALYST = "analyst", "Analyst"
+    AUDITOR = "auditor", "Auditor"
+
+
+class Dataset(models.Model):
+    """Public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
+
+    Relation, region, radius and declared persons never change after creation (design, section 5):
+    every charge and every released map was computed from them.
+    """
+
+    slug = models.SlugField(max_length=60, unique=True)
+    title = models.CharField(max_length=120)
+    west = models.FloatField()
+    south = models.FloatField()
+    east = models.FloatField()
+    north = models.FloatField()
+    relation = models.CharField(max_length=16, choices=RelationChoice.choices)
+    # REPLACE: everyone enrolled, public. ADD_REMOVE: empty, the number of persons is secret.
+    persons = models.PositiveBigIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    # REPLACE: distance of the radius account, in whole metres.
+    radius_m = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    # A public guess that steers utility only.
+    expected_persons = models.PositiveBigIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)]
+    )
+    key_fingerprint = models.CharField(max_length=64)
+    is_demo = models.BooleanField(default=False)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="datasets")
+
+    class Meta:
+        ordering = ["title", "slug"]
+        constraints = [
+            models.CheckConstraint(
+                name="dataset_relation_has_its_facts",
+                condition=Q(relation="add_remove", persons=None, radius_m=None)
+                | Q(relation="replace", persons__gte=1, radius_m__gte=1),
+            ),
+            models.CheckConstraint(
+                name="dataset_region_is_a_box",
+                condition=Q(west__lt=models.F("east"), south__lt=models.F("north")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    @property
+    def public_persons(self) -> int | None:
+        """The number of persons anybody may reckon with: declared, or the public guess."""
+        return self.persons or self.expected_persons
+
+
+class Membership(models.Model):
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=16, choices=Role.choices)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "user"], name="one_role_per_member")]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} is {self.role} of {self.dataset_id}"
+
+
+class DataVersion(models.Model):
+    """A public step: from here on, releases read the uploads that were included up to this number."""
+
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["dataset", "-number"]
+        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="one_version_per_number")]
+
+    def __str__(self) -> str:
+        return f"{self.dataset_id} version {self.number}"

@@ -1,0 +1,1 @@
+"""Pages: a view parses, calls one function and renders."""
