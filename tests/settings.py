@@ -1,0 +1,17 @@
+"""Settings of the test run: the product's own, with all state in a folder that is thrown away."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+_STATE = Path(tempfile.mkdtemp(prefix="hazemap-tests-"))
+atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
+for _name in [name for name in os.environ if name.startswith("HAZEMAP_") and name != "HAZEMAP_TEST_DATA"]:
+    del os.environ[_name]
+os.environ["HAZEMAP_STATE"] = str(_STATE)
+
+from heatmaps.config.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

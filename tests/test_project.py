@@ -1,0 +1,11 @@
+"""The project's own rules."""
+
+from django.core.management import call_command
+
+
+def test_it_passes_djangos_checks():
+    call_command("check", fail_level="WARNING")
+
+
+def test_it_has_no_missing_migration():
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
