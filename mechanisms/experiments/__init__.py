@@ -1,0 +1,1 @@
+"""Everything that may use a seed; nothing here ever releases anything."""

@@ -1,0 +1,1 @@
+"""One distribution a file: a random source in, integers out."""
