@@ -150,9 +150,9 @@ class Guarantee:
         if not isinstance(terms, list) or not isinstance(simulated, bool):
             raise ValueError("terms is a list and simulated is true or false")
         return cls(
-            relation=Relation(data["relation"]),
+            relation=Relation(str(data["relation"])),
             delta=_finite("delta", _from_text(data["delta"])),
-            trust=Trust(data["trust"]),
+            trust=Trust(str(data["trust"])),
             max_distance_m=_from_text(data["max_distance_m"]),
             terms=tuple(_term_from_json(term) for term in terms),
             simulated=simulated,
