@@ -1,0 +1,138 @@
+"""One secret key per dataset, as a file outside the database; what the database keeps is keyed with it.
+
+A thief of the database alone can neither recognise a user name nor a file he holds. A key is made once,
+with its dataset, and never changes: with another key the same person would become a second one.
+"""
+
+import os
+import secrets
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from django.conf import settings
+from numpy.typing import NDArray
+
+from heatmaps.models import Dataset
+
+KEY_BYTES: Final = 32
+
+# What a digest is for goes in as BLAKE2's `person` field, so that one key serves them all apart.
+_FINGERPRINT: Final = b"hm-fingerprint"
+_PERSON: Final = b"hm-person"
+_CONTENT: Final = b"hm-content"
+
+
+class KeyFileError(RuntimeError):
+    """The dataset's key cannot be used; `file_name` is relative to the key folder."""
+
+    code = "key_file"
+
+    def __init__(self, file_name: str, message: str) -> None:
+        self.file_name = file_name
+        super().__init__(message)
+
+
+class KeyMissing(KeyFileError):  # noqa: N818 - reads as the other domain errors do
+    """The key folder has no such file."""
+
+    code = "key_missing"
+
+
+class KeyMismatch(KeyFileError):  # noqa: N818
+    """The file is there, but it is not the key this dataset was made with."""
+
+    code = "key_mismatch"
+
+
+def create(dataset: Dataset) -> str:
+    """Make the dataset's key and return its fingerprint, which the caller stores with the dataset.
+
+    The file is on disk when this returns. Should the dataset not come to be, `discard` it.
+    """
+    key = secrets.token_bytes(KEY_BYTES)
+    fingerprint = _fingerprint(key)
+    _write_once(_folder() / _file_name(dataset.slug, fingerprint), key.hex() + "\n")
+    return fingerprint
+
+
+def load(dataset: Dataset) -> bytes:
+    """The dataset's key. Errors: `KeyMissing`, `KeyMismatch`, which say which file is expected."""
+    name = _file_name(dataset.slug, dataset.key_fingerprint)
+    try:
+        text = (_folder() / name).read_text(encoding="ascii", errors="replace")
+    except OSError as error:
+        raise KeyMissing(
+            name,
+            f"the key of this dataset cannot be read: the key folder (HAZEMAP_KEY_DIR) must have the file "
+            f"{name}; restore it from the backup of the keys",
+        ) from error
+    key = _parsed(text)
+    if key is None or not secrets.compare_digest(_fingerprint(key), dataset.key_fingerprint):
+        raise KeyMismatch(
+            name,
+            f"the file {name} in the key folder (HAZEMAP_KEY_DIR) is not the key this dataset was made "
+            f"with; restore it from the backup of the keys",
+        )
+    return key
+
+
+def discard(dataset: Dataset) -> None:
+    """Delete the key of a dataset that never came to be."""
+    (_folder() / _file_name(dataset.slug, dataset.key_fingerprint)).unlink(missing_ok=True)
+
+
+def person_hashes(key: bytes, users: list[str]) -> NDArray[np.int64]:
+    """`(k,)` keyed 63-bit hashes of user names; each distinct name of the batch is hashed once."""
+    distinct = {user: _person_hash(key, user) for user in set(users)}
+    return np.fromiter(map(distinct.__getitem__, users), np.int64, len(users))
+
+
+def content_hasher(key: bytes) -> blake2b:
+    """A keyed hasher for the bytes of an uploaded file."""
+    return blake2b(key=key, person=_CONTENT, digest_size=32)
+
+
+def _person_hash(key: bytes, user: str) -> int:
+    # surrogatepass: total over every str, whatever a reader lets through.
+    content = user.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(content, key=key, person=_PERSON, digest_size=8).digest()) >> 1
+
+
+def _fingerprint(key: bytes) -> str:
+    return blake2b(key=key, person=_FINGERPRINT, digest_size=32).hexdigest()
+
+
+def _folder() -> Path:
+    return Path(settings.KEY_DIR)
+
+
+def _file_name(slug: str, fingerprint: str) -> str:
+    # With the fingerprint, a file left behind by a crash never stands in the way of a new dataset.
+    return f"{slug}-{fingerprint[:12]}.key"
+
+
+def _parsed(text: str) -> bytes | None:
+    try:
+        key = bytes.fromhex(text.strip())
+    except ValueError:
+        return None
+    return key if len(key) == KEY_BYTES else None
+
+
+def _write_once(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)  # the name is on disk too, not only the content
+    finally:
+        os.close(descriptor)
