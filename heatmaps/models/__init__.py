@@ -2,7 +2,7 @@
 
 from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationChoice, Role
 from heatmaps.models.ledger import Account, AccountKind, Event, Ledger
-from heatmaps.models.release import Charge, Release, ReleaseState, Result
+from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
 from heatmaps.models.token import ApiToken, Scope
 from heatmaps.models.upload import CheckIn, Upload, UploadState
 
@@ -20,6 +20,7 @@ __all__ = [
     "RelationChoice",
     "Release",
     "ReleaseState",
+    "RequestKey",
     "Result",
     "Role",
     "Scope",

@@ -4,7 +4,6 @@ import uuid
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
 
 from heatmaps.models.dataset import Dataset, DataVersion
 from heatmaps.models.ledger import Account
@@ -36,7 +35,6 @@ class Release(models.Model):
     expected_error = models.JSONField(null=True)
     # SHA-256 of the canonical question, the data version included: equal questions have equal answers.
     question = models.CharField(max_length=64)
-    idempotency_key = models.CharField(max_length=120, null=True, blank=True)
     requested_at = models.DateTimeField(auto_now_add=True)
     # RESERVED: cancelled by the sweep after this moment.
     expires_at = models.DateTimeField()
@@ -46,13 +44,6 @@ class Release(models.Model):
 
     class Meta:
         ordering = ["-requested_at"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["requested_by", "idempotency_key"],
-                condition=Q(idempotency_key__isnull=False),
-                name="one_release_per_idempotency_key",
-            ),
-        ]
         indexes = [
             models.Index(fields=["state", "expires_at"], name="release_sweep"),
             models.Index(fields=["dataset", "question"], name="release_same_question"),
@@ -65,6 +56,22 @@ class Release(models.Model):
     def public_state(self) -> str:
         """`queued`, `published`, `cancelled` or `no_result`: all that anybody but the ledger is told."""
         return ReleaseState(self.state).label
+
+
+class RequestKey(models.Model):
+    """An `Idempotency-Key` and what it was answered with: a new release or a free, published one."""
+
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    key = models.CharField(max_length=120)
+    release = models.ForeignKey(Release, models.PROTECT, related_name="request_keys")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requested_by", "key"], name="one_answer_per_request_key")
+        ]
+
+    def __str__(self) -> str:
+        return f"request key of {self.release_id}"
 
 
 class Charge(models.Model):

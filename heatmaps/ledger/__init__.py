@@ -1,0 +1,1 @@
+"""The budget ledger: amounts, the state machine of releases, the chain of events and its verification."""

@@ -1,0 +1,91 @@
+"""The chain of events: what is hashed, and how an event is appended."""
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+from uuid import UUID
+
+from django.contrib.auth.models import User
+
+from heatmaps.models import Dataset, Event, Ledger
+
+Facts: TypeAlias = Mapping[str, "int | str | Facts"]
+
+SYSTEM: Final = "system"  # stands for the actor where no person acted
+NO_RELEASE: Final = ""
+
+
+def canonical(facts: Facts) -> str:
+    """One text for equal facts: JSON with sorted keys, no blanks, ASCII, integers and strings only.
+
+    Errors: TypeError for anything else (floats and nulls have more than one spelling elsewhere).
+    """
+    _check(facts)
+    return json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def genesis(dataset_id: int) -> str:
+    """The hash before a dataset's first event, so that chains of two datasets cannot be exchanged."""
+    return _sha256(canonical({"dataset": dataset_id}))
+
+
+def event_hash(event: Event) -> str:
+    """SHA-256 over everything an event says and the hash of the event before it."""
+    return _sha256(
+        canonical(
+            {
+                "dataset": event.dataset_id,
+                "sequence": event.sequence,
+                "at_microseconds": event.at_microseconds,
+                "actor": SYSTEM if event.actor_id is None else event.actor_id,
+                "kind": event.kind,
+                "release": NO_RELEASE if event.release is None else str(event.release),
+                "before": event.before,
+                "after": event.after,
+                "previous_hash": event.previous_hash,
+            }
+        )
+    )
+
+
+def append(
+    ledger: Ledger, kind: str, *, actor: User | None, release: UUID | None, before: Facts, after: Facts
+) -> Event:
+    """Write the next event and move the ledger's head. The caller holds the lock of the ledger's row."""
+    event = Event(
+        dataset_id=ledger.dataset_id,
+        sequence=ledger.last_sequence + 1,
+        at_microseconds=time.time_ns() // 1000,
+        actor=actor,
+        kind=kind,
+        release=release,
+        before=canonical(before),
+        after=canonical(after),
+        previous_hash=ledger.last_hash,
+    )
+    event.hash = event_hash(event)
+    event.save(force_insert=True)
+    ledger.last_sequence, ledger.last_hash = event.sequence, event.hash
+    ledger.save(update_fields=["last_sequence", "last_hash"])
+    return event
+
+
+def new_ledger(dataset: Dataset) -> Ledger:
+    """The row that heads a dataset's chain, before its first event."""
+    return Ledger.objects.create(dataset=dataset, last_sequence=0, last_hash=genesis(dataset.pk))
+
+
+def _check(value: object) -> None:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise TypeError("the keys of an event's facts are strings")
+            _check(inner)
+    elif isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError(f"an event holds integers, strings and mappings of them, not {type(value).__name__}")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
