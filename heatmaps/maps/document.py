@@ -1,0 +1,130 @@
+"""A released map as a document of its own: folium's tree, with everything from our own origin.
+
+folium writes scripts and styles inline. Here the tree gives three parts (links, one element, one script),
+and our template `maps/document.html` puts them together: the nonce stands in the template, text of people
+is escaped by it, and no HTML is searched or replaced.
+"""
+
+from dataclasses import asdict
+from typing import Any, Final
+
+import folium
+from branca.element import Figure
+from django.template.loader import render_to_string
+from django.templatetags.static import static
+from folium.raster_layers import ImageOverlay
+from folium.template import Template
+
+from heatmaps.maps import image
+from heatmaps.maps.grid import Drawn, draw
+from heatmaps.maps.legend import Legend, legend
+from heatmaps.maps.places import ATTRIBUTION, places_in
+from mechanisms.grid import Region
+from mechanisms.interface import Heatmap
+
+NAMED_PLACES: Final = 60
+_CONTEXT: Final = 0.5  # how far beyond the region place names are given, in its own extents
+
+
+class LocalMap(folium.Map):
+    """A Leaflet map without tiles whose script and style come from our own static files."""
+
+    _template = Template(
+        """
+        {% macro html(this, kwargs) %}
+            <div class="folium-map" id="{{ this.get_name() }}" role="region" aria-label="Map"></div>
+        {% endmacro %}
+        {% macro script(this, kwargs) %}
+            var {{ this.get_name() }} = L.map({{ this.get_name()|tojson }}, {
+                center: {{ this.location|tojson }},
+                crs: L.CRS.{{ this.crs }},
+                ...{{ this.options|tojavascript }}
+            });
+            L.control.scale().addTo({{ this.get_name() }});
+        {% endmacro %}
+        """
+    )
+
+    def __init__(self, region: Region) -> None:
+        super().__init__(
+            location=((region.south + region.north) / 2, (region.west + region.east) / 2),
+            tiles=None,
+            min_zoom=1,
+            max_zoom=19,
+            zoom_snap=0.25,
+            attribution_control=False,
+        )
+        # Of this map alone: folium's own lists are shared by all maps and name foreign servers.
+        self.default_js = [
+            ("leaflet", static("leaflet/leaflet.js")),
+            ("basemap", static("hazemap/basemap.js")),
+        ]
+        self.default_css = [
+            ("leaflet_css", static("leaflet/leaflet.css")),
+            ("map_css", static("hazemap/map.css")),
+        ]
+
+
+class Basemap(folium.MacroElement):
+    """Graticule, border of the region, place names: `static/hazemap/basemap.js` draws them."""
+
+    _template = Template(
+        """
+        {% macro script(this, kwargs) %}
+            hazemap.basemap({{ this._parent.get_name() }}, {{ this.content|tojson }});
+        {% endmacro %}
+        """
+    )
+
+    def __init__(self, region: Region) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # branca annotates some methods only
+        self._name = "Basemap"
+        self.content = {
+            "region": list(region),
+            "places": [asdict(place) for place in places_in(_surroundings(region), most=NAMED_PLACES)],
+            "attribution": ATTRIBUTION,
+        }
+
+
+class MapDocument(Figure):
+    """The root of the tree; renders through our own template instead of folium's."""
+
+    def render(self, **context: Any) -> str:
+        for child in self._children.values():
+            child.render()
+        parts = {"links": self.header.render(), "body": self.html.render(), "script": self.script.render()}
+        return render_to_string("maps/document.html", {**parts, **context})
+
+
+def document(heatmap: Heatmap, region: Region, *, nonce: str, title: str) -> str:
+    """The HTML of a released map. `nonce` is the response's own; `title` is escaped."""
+    drawn = draw(heatmap, region)
+    key = legend(drawn)
+    root, leaflet = MapDocument(), LocalMap(region)
+    root.add_child(leaflet)
+    for dark in (False, True):
+        leaflet.add_child(_overlay(drawn, key, dark=dark))
+    leaflet.add_child(Basemap(region))
+    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
+    return root.render(nonce=nonce, title=title, legend=key, merged=drawn.merged)
+
+
+def _overlay(drawn: Drawn, key: Legend, *, dark: bool) -> ImageOverlay:
+    """The cells as one image; the style sheet shows the one for the ground at hand, with sharp pixels."""
+    return ImageOverlay(
+        image.pixels(key.classes_of(drawn), drawn.region, count=len(key.breaks), dark=dark),
+        bounds=image.bounds(drawn.region),
+        pixelated=False,  # folium would write an inline style; `.cells` in map.css does it
+        class_name=f"cells for-{'dark' if dark else 'light'}",
+        interactive=False,
+    )
+
+
+def _surroundings(region: Region) -> Region:
+    across, up = _CONTEXT * (region.east - region.west), _CONTEXT * (region.north - region.south)
+    return Region(
+        max(region.west - across, -180.0),
+        max(region.south - up, -90.0),
+        min(region.east + across, 180.0),
+        min(region.north + up, 90.0),
+    )

@@ -1,0 +1,53 @@
+"""The pixels of a map: classes of cells, never interpolated, placed for the Mercator projection."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.maps import palette
+from heatmaps.maps.legend import FIRST, UNCERTAIN
+from mechanisms.grid import Region
+
+MERCATOR_LIMIT: Final = 85.0511287798066  # degrees: where web maps end
+
+_TALLEST: Final = 2048  # pixels
+_ROWS_PER_CELL: Final = 4  # a cell's border is then off by an eighth of the cell at most
+
+
+def pixels(classes: NDArray[np.uint8], region: Region, *, count: int, dark: bool) -> NDArray[np.uint8]:
+    """(height, side, 4) RGBA of a (side, side) grid of class indices, row 0 north; zero is transparent.
+
+    `count` is the number of classes that stand for a range of densities.
+    """
+    return _colours(count, dark=dark)[classes[mercator_rows(region, len(classes))]]
+
+
+def mercator_rows(region: Region, side: int) -> NDArray[np.int64]:
+    """(height,) which row of the grid, from the north, each row of pixels on a Mercator map shows."""
+    south, north = bounds(region)[0][0], bounds(region)[1][0]
+    height = max(side, min(_ROWS_PER_CELL * side, _TALLEST))
+    top, bottom = _mercator(north), _mercator(south)
+    centres = top + (bottom - top) * (np.arange(height) + 0.5) / height
+    latitudes = np.degrees(np.arctan(np.sinh(centres)))
+    rows = np.floor((region.north - latitudes) / (region.north - region.south) * side)
+    return np.clip(rows, 0, side - 1).astype(np.int64)
+
+
+def bounds(region: Region) -> list[list[float]]:
+    """[[south, west], [north, east]] in degrees, cut where web maps end."""
+    south, north = np.clip([region.south, region.north], -MERCATOR_LIMIT, MERCATOR_LIMIT).tolist()
+    return [[south, region.west], [north, region.east]]
+
+
+def _mercator(latitude: float) -> float:
+    return float(np.arcsinh(np.tan(np.radians(latitude))))
+
+
+def _colours(count: int, *, dark: bool) -> NDArray[np.uint8]:
+    """(FIRST + count, 4) RGBA by class index."""
+    table = np.zeros((FIRST + count, 4), np.uint8)
+    table[UNCERTAIN] = (*(palette.UNCERTAIN_DARK if dark else palette.UNCERTAIN_LIGHT), 255)
+    for index, colour in enumerate((palette.dark if dark else palette.light)(count)):
+        table[FIRST + index] = (*colour, 255)
+    return table

@@ -1,0 +1,151 @@
+"""Classes of a map: round steps of density, spread evenly on a logarithmic scale.
+
+Densities are shares of the total per unit of area, in the unit that keeps the numbers readable.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.maps import palette
+from heatmaps.maps.grid import UNCERTAIN_ERRORS, Drawn
+
+MOST_CLASSES: Final = 7
+ZERO: Final = 0  # class index of a cell without mass
+UNCERTAIN: Final = 1  # class index of a cell whose value cannot be told from zero
+FIRST: Final = 2  # class index of the faintest class
+
+# Square kilometres in each unit, finest first.
+_UNITS: Final = ((1e-4, "100 m²"), (1e-2, "hectare"), (1.0, "km²"), (1e2, "100 km²"), (1e4, "10,000 km²"))
+_USUAL: Final = 2
+_WIDE_RANGE: Final = 60.0  # greatest to least density above which half decades are fine enough
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegendClass:
+    """One row of a legend; `light` and `dark` are its colours (empty: the ground shows through)."""
+
+    key: str
+    label: str
+    light: str
+    dark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Legend:
+    """What the classes of a drawn map mean. `breaks` are the classes' lower bounds, ascending."""
+
+    unit: str
+    unit_km2: float
+    breaks: tuple[float, ...]  # percent of the total per unit; the first is 0
+    top: float  # percent of the total per unit, the greatest drawn
+    has_zero: bool
+    has_uncertain: bool
+
+    @property
+    def title(self) -> str:
+        return f"Share of the total per {self.unit}"
+
+    def classes_of(self, drawn: Drawn) -> NDArray[np.uint8]:
+        """(side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
+        percents = drawn.densities * (100 * self.unit_km2)
+        classes = np.digitize(percents, self.breaks[1:]) + FIRST
+        classes[percents == 0] = ZERO
+        classes[drawn.uncertain] = UNCERTAIN
+        return classes.astype(np.uint8)
+
+    @property
+    def rows(self) -> tuple[LegendClass, ...]:
+        """Strongest class first, then the two that carry no number."""
+        count = len(self.breaks) if self.top > 0 else 0
+        lights, darks = palette.light(count), palette.dark(count)
+        rows = [
+            LegendClass(
+                key=f"class-{index + FIRST}",
+                label=self._label(index),
+                light=palette.hexadecimal(lights[index]),
+                dark=palette.hexadecimal(darks[index]),
+            )
+            for index in reversed(range(count))
+        ]
+        return (*rows, *self._without_number())
+
+    def _label(self, index: int) -> str:
+        low = self.breaks[index]
+        high = self.breaks[index + 1] if index + 1 < len(self.breaks) else self.top
+        return f"up to {percent(high)} %" if low == 0 else f"{percent(low)} – {percent(high)} %"
+
+    def _without_number(self) -> list[LegendClass]:
+        rows = []
+        if self.has_uncertain:
+            rows.append(
+                LegendClass(
+                    key=f"class-{UNCERTAIN}",
+                    label=f"not distinguishable from zero (below {UNCERTAIN_ERRORS:g} standard errors)",
+                    light=palette.hexadecimal(palette.UNCERTAIN_LIGHT),
+                    dark=palette.hexadecimal(palette.UNCERTAIN_DARK),
+                )
+            )
+        if self.has_zero:
+            rows.append(LegendClass(key=f"class-{ZERO}", label="no mass released here", light="", dark=""))
+        return rows
+
+
+def legend(drawn: Drawn) -> Legend:
+    """The classes that fit a map's own values."""
+    densities = drawn.densities[~drawn.uncertain & (drawn.shares > 0)]
+    top_density = float(densities.max()) if densities.size else 0.0
+    unit_km2, unit = _unit(top_density)
+    percents = densities * (100 * unit_km2)
+    return Legend(
+        unit=unit,
+        unit_km2=unit_km2,
+        breaks=_breaks(percents),
+        top=_round_up(top_density * 100 * unit_km2),
+        has_zero=bool((~drawn.uncertain & (drawn.shares == 0)).any()),
+        has_uncertain=bool(drawn.uncertain.any()),
+    )
+
+
+def percent(value: float) -> str:
+    """A percentage with three significant digits and no exponent."""
+    if value == 0:
+        return "0"
+    decimals = max(0, 2 - math.floor(math.log10(value)))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _unit(top_density: float) -> tuple[float, str]:
+    """Square kilometres where they give numbers from 0.1 % to 100 %, else the nearest unit that does."""
+    usual = top_density * _UNITS[_USUAL][0]
+    if usual > 1:
+        candidates = _UNITS[_USUAL::-1]
+        return next((unit for unit in candidates if top_density * unit[0] <= 1), candidates[-1])
+    if usual < 1e-3:
+        candidates = _UNITS[_USUAL:]
+        return next((unit for unit in candidates if top_density * unit[0] >= 1e-3), candidates[-1])
+    return _UNITS[_USUAL]
+
+
+def _breaks(percents: NDArray[np.float64]) -> tuple[float, ...]:
+    """0 and round numbers between the least and the greatest value; the strongest few of them."""
+    if not percents.size:
+        return (0.0,)
+    least, greatest = float(percents.min()), float(percents.max())
+    factors = (1.0, 3.0) if greatest > _WIDE_RANGE * least else (1.0, 2.0, 5.0)
+    decades = range(math.floor(math.log10(greatest)) - MOST_CLASSES, math.floor(math.log10(greatest)) + 1)
+    steps = [factor * 10.0**decade for decade in decades for factor in factors]
+    inside = [step for step in steps if least < step < greatest]
+    return (0.0, *inside[-(MOST_CLASSES - 1) :])
+
+
+def _round_up(value: float) -> float:
+    """The next number of two significant digits."""
+    if value == 0:
+        return 0.0
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / step - 1e-9) * step

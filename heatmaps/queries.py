@@ -1,0 +1,225 @@
+"""What the pages read. Nothing here writes; what is data is marked and asked for by stewards only."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Max, Q, QuerySet, Sum
+
+from heatmaps.access import ADMINISTRATOR
+from heatmaps.ledger.amounts import as_decimal, units_per_one
+from heatmaps.models import (
+    Account,
+    AccountKind,
+    Charge,
+    Dataset,
+    DataVersion,
+    Event,
+    Membership,
+    Release,
+    ReleaseState,
+    Role,
+    Upload,
+    UploadState,
+)
+from mechanisms.grid import Region
+from mechanisms.guarantee import Guarantee, Relation
+
+# Public states: what is queued is reserved to everybody, whether its draw has begun or not. When a draw
+# begins and ends would tell how long it ran, which depends on the data.
+QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)
+SPENT: Final = (ReleaseState.PUBLISHED, ReleaseState.FAILED)
+
+NO_LIMIT: Final = "no limit"
+NO_BOUND: Final = "no bound"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetLine:
+    dataset: Dataset
+    roles: tuple[str, ...]
+    releases: int  # published ones, which are public facts to members
+    budget: tuple["BudgetLine", ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetLine:
+    """An odometer: exact decimals, and for its bar whole shares of the limit in ten-thousandths."""
+
+    kind: AccountKind
+    title: str
+    limit: str
+    spent: str
+    reserved: str
+    left: str
+    has_limit: bool
+    unbounded: bool
+    spent_share: Fraction
+    reserved_share: Fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadLine:
+    """Data: for stewards only."""
+
+    upload: Upload
+    percent: int
+    active: bool
+
+
+def region_of(dataset: Dataset) -> Region:
+    return Region(dataset.west, dataset.south, dataset.east, dataset.north)
+
+
+def datasets_of(person: User) -> list[DatasetLine]:
+    """The datasets a person is a member of, and for an administrator all of them, by title."""
+    roles = dict(Membership.objects.filter(user=person).values_list("dataset", "role"))
+    datasets = Dataset.objects.all() if person.is_superuser else Dataset.objects.filter(pk__in=roles)
+    published = dict(
+        Release.objects.filter(dataset__in=datasets, state=ReleaseState.PUBLISHED)
+        .order_by()
+        .values_list("dataset")
+        .annotate(count=Count("pk"))
+    )
+    return [
+        DatasetLine(
+            dataset=dataset,
+            roles=_role_names(roles.get(dataset.pk), person),
+            releases=published.get(dataset.pk, 0),
+            budget=budget(dataset),
+        )
+        for dataset in datasets
+    ]
+
+
+def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
+    """The dataset's accounts in their order."""
+    reserved = _reserved(dataset)
+    return tuple(_line(account, reserved.get(account.pk, 0)) for account in dataset.accounts.all())
+
+
+def releases_of(dataset: Dataset) -> QuerySet[Release]:
+    """All releases, the latest first."""
+    return (
+        Release.objects.filter(dataset=dataset)
+        .select_related("requested_by", "version")
+        .prefetch_related("charges__account")
+        .order_by("-requested_at")
+    )
+
+
+def charges_of(release: Release) -> list[tuple[str, str]]:
+    """(account, exact amount) of a release."""
+    rows = Charge.objects.filter(release=release).select_related("account").order_by("account")
+    return [(AccountKind(row.account.kind).label, amount_text(row.amount, row.account.kind)) for row in rows]
+
+
+def versions_of(dataset: Dataset) -> QuerySet[DataVersion]:
+    """Data versions, the latest first."""
+    return DataVersion.objects.filter(dataset=dataset).order_by("-number")
+
+
+def current_version(dataset: Dataset) -> int | None:
+    """The number of the latest data version; None before the first."""
+    number: int | None = DataVersion.objects.filter(dataset=dataset).aggregate(latest=Max("number"))["latest"]
+    return number
+
+
+def uploads_of(dataset: Dataset) -> list[UploadLine]:
+    """Data: for stewards only. The latest first."""
+    return [
+        upload_line(upload) for upload in Upload.objects.filter(dataset=dataset).select_related("version")
+    ]
+
+
+def upload_line(upload: Upload) -> UploadLine:
+    """Data: for stewards only."""
+    done = 100 * min(upload.bytes_read, upload.size_bytes) // max(upload.size_bytes, 1)
+    ready = upload.state == UploadState.READY
+    return UploadLine(
+        upload=upload,
+        percent=100 if ready else done,
+        active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
+    )
+
+
+def has_waiting_uploads(dataset: Dataset) -> bool:
+    """Data: for stewards only. Whether a new version would include anything new."""
+    return Upload.objects.filter(dataset=dataset, state=UploadState.READY, version=None).exists()
+
+
+def events_of(dataset: Dataset) -> QuerySet[Event]:
+    """The chain, the latest first."""
+    return Event.objects.filter(dataset=dataset).select_related("actor").order_by("-sequence")
+
+
+def total_guarantee(dataset: Dataset) -> Guarantee:
+    """Everything that was asked for and not cancelled, as one promise (plain composition)."""
+    nothing = Guarantee(relation=Relation(dataset.relation))
+    asked = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED)
+    return sum(map(Guarantee.from_json, asked.values_list("guarantee", flat=True)), start=nothing)
+
+
+def release_named(release_id: UUID) -> Release | None:
+    rows = Release.objects.select_related("dataset", "requested_by", "version")
+    return rows.filter(pk=release_id).first()
+
+
+def upload_named(upload_id: UUID) -> Upload | None:
+    """Data: for stewards only."""
+    return Upload.objects.select_related("dataset", "version").filter(pk=upload_id).first()
+
+
+def amount_text(units: int | None, kind: str, *, missing: str = NO_BOUND) -> str:
+    """An exact amount for people."""
+    return missing if units is None else as_decimal(units, AccountKind(kind))
+
+
+def share_of(units: int, limit: int | None) -> Fraction:
+    """How much of a limit an amount is, 0 to 1; 0 without a limit, 1 of a limit of 0."""
+    if limit is None:
+        return Fraction(0)
+    if limit == 0:
+        return Fraction(1 if units > 0 else 0)
+    return min(Fraction(1), max(Fraction(0), Fraction(units, limit)))
+
+
+def typed_units(kind: AccountKind, amount: Fraction) -> int | None:
+    """An amount in whole units of its account; None when it has more digits than the account counts."""
+    units = amount * units_per_one(kind)
+    return units.numerator if units.denominator == 1 else None
+
+
+def _role_names(role: str | None, person: User) -> tuple[str, ...]:
+    held = [Role(role).label] if role else []
+    return tuple(held + ([ADMINISTRATOR.capitalize()] if person.is_superuser else []))
+
+
+def _reserved(dataset: Dataset) -> Mapping[int, int]:
+    rows: Iterable[tuple[int, int]] = (
+        Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
+        .values_list("account")
+        .annotate(total=Sum("amount", default=0))
+        .filter(~Q(total=0))
+    )
+    return dict(rows)
+
+
+def _line(account: Account, reserved: int) -> BudgetLine:
+    kind, spent = AccountKind(account.kind), account.committed - reserved
+    left = None if account.limit is None else account.limit - account.committed
+    return BudgetLine(
+        kind=kind,
+        title=kind.label,
+        limit=amount_text(account.limit, kind, missing=NO_LIMIT),
+        spent=NO_BOUND if account.unbounded else as_decimal(spent, kind),
+        reserved=as_decimal(reserved, kind),
+        left=amount_text(left, kind, missing=NO_LIMIT),
+        has_limit=account.limit is not None,
+        unbounded=account.unbounded,
+        spent_share=share_of(spent, account.limit),
+        reserved_share=share_of(reserved, account.limit),
+    )
