@@ -1,0 +1,183 @@
+"""Create a dataset: every public fact is checked before anything is written."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+
+from heatmaps import keys
+from heatmaps.access import Person, may_create_datasets
+from heatmaps.ledger.amounts import ACCOUNTS, units_per_one
+from heatmaps.ledger.transitions import open_ledger
+from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role
+from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.grid import Region
+from mechanisms.guarantee import Relation
+
+MAX_PERSONS: Final = 10**10  # more than live on Earth
+MAX_RADIUS_M: Final = 40_000_000  # around the Earth
+MAX_EPSILON_LIMIT: Final = 10**6  # far beyond any promise; its units fit the database's integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewDataset:
+    """The public facts of a dataset that is to be; an invalid one cannot exist.
+
+    `limits` holds plain decimals by account: presence (ADD_REMOVE) or record and radius (REPLACE, `None`
+    for an account without a limit, at most one of the two), and delta ("0" when it is not given).
+    Errors: `ParameterError` naming the field, a limit as `limits.<account>`.
+    """
+
+    slug: str
+    title: str
+    region: Region
+    relation: Relation
+    limits: Mapping[AccountKind, str | None] = field(repr=False)
+    persons: int | None = None  # REPLACE: everyone enrolled
+    radius_m: int | None = None  # REPLACE: the distance of the radius account
+    expected_persons: int | None = None  # ADD_REMOVE: a public guess that steers utility only
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", _relation(self.relation))
+        object.__setattr__(self, "title", _title(self.title))
+        _check_slug(self.slug)
+        if not isinstance(self.region, Region):
+            raise ParameterError("bbox", "no region", "west, south, east and north in degrees")
+        self._check_counts()
+        self.limits_in_units()
+
+    def limits_in_units(self) -> dict[AccountKind, int | None]:
+        """Each account's limit in its integer units; `None` where it has no limit."""
+        given = _by_kind(self.limits, self.relation)
+        if self.relation is Relation.REPLACE and not (given[AccountKind.RECORD] or given[AccountKind.RADIUS]):
+            raise ParameterError(
+                "limits.record", "no limit", "a limit for the whole record, for the radius, or for both"
+            )
+        return {kind: _units(kind, given[kind]) for kind in ACCOUNTS[self.relation]}
+
+    def _check_counts(self) -> None:
+        if self.relation is Relation.REPLACE:
+            _whole("persons", self.persons, MAX_PERSONS, "everyone enrolled, who is public")
+            _whole("radius_m", self.radius_m, MAX_RADIUS_M, "metres")
+            _empty("expected_persons", self.expected_persons, "declare persons instead")
+        else:
+            _empty("persons", self.persons, "the number of persons is secret under add_remove")
+            _empty("radius_m", self.radius_m, "no radius is promised under add_remove")
+            if self.expected_persons is not None:
+                _whole("expected_persons", self.expected_persons, MAX_PERSONS, "a public guess")
+
+
+def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset:
+    """The dataset with its key, its ledger and `person` as steward, in one transaction.
+
+    Errors: PermissionDenied; `ParameterError` for a slug that is taken.
+    """
+    if isinstance(person, AnonymousUser) or not may_create_datasets(person):
+        raise PermissionDenied("sign in to create a dataset")
+    if Dataset.objects.filter(slug=new.slug).exists():
+        raise _slug_taken(new.slug)
+    dataset = _row(person, new, is_demo=is_demo)
+    dataset.key_fingerprint = keys.create(dataset)
+    try:
+        _store(person, dataset, new.limits_in_units())
+    except BaseException as error:
+        keys.discard(dataset)
+        # Two at the same moment: the database's unique constraint decides.
+        if isinstance(error, IntegrityError) and Dataset.objects.filter(slug=new.slug).exists():
+            raise _slug_taken(new.slug) from error
+        raise
+    return dataset
+
+
+def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
+    west, south, east, north = new.region
+    return Dataset(
+        slug=new.slug,
+        title=new.title,
+        west=west,
+        south=south,
+        east=east,
+        north=north,
+        relation=RelationChoice(new.relation.value),
+        persons=new.persons,
+        radius_m=new.radius_m,
+        expected_persons=new.expected_persons,
+        is_demo=is_demo,
+        created_by=person,
+    )
+
+
+@transaction.atomic
+def _store(person: User, dataset: Dataset, limits: dict[AccountKind, int | None]) -> None:
+    dataset.save(force_insert=True)
+    Membership.objects.create(dataset=dataset, user=person, role=Role.STEWARD)
+    open_ledger(dataset, actor=person, limits=limits)
+
+
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+_SLUG_LENGTH = 60
+_TITLE_LENGTH = 120
+_RESERVED_SLUGS = frozenset({"new"})  # the page that makes datasets has this address
+
+
+def _check_slug(slug: str) -> None:
+    if not isinstance(slug, str) or len(slug) > _SLUG_LENGTH or not _SLUG.fullmatch(slug):
+        allowed = f"at most {_SLUG_LENGTH} lower-case letters a-z, digits and single hyphens between them"
+        raise ParameterError("slug", slug, allowed)
+    if slug in _RESERVED_SLUGS:
+        raise ParameterError("slug", slug, "any other name; this one is reserved")
+
+
+def _slug_taken(slug: str) -> ParameterError:
+    return ParameterError("slug", slug, "a name that no other dataset has")
+
+
+def _title(title: str) -> str:
+    text = title.strip() if isinstance(title, str) else ""
+    invisible = any(unicodedata.category(character).startswith("C") for character in text)
+    if not 1 <= len(text) <= _TITLE_LENGTH or invisible:
+        raise ParameterError("title", title, f"1 to {_TITLE_LENGTH} visible characters")
+    return text
+
+
+def _relation(relation: str) -> Relation:
+    if relation not in tuple(Relation):
+        raise ParameterError("relation", relation, " or ".join(Relation))
+    return Relation(relation)
+
+
+def _whole(name: str, value: int | None, high: int, what: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= high:
+        raise ParameterError(name, value, f"a whole number from 1 to {high}: {what}")
+
+
+def _empty(name: str, value: int | None, reason: str) -> None:
+    if value is not None:
+        raise ParameterError(name, value, f"nothing; {reason}")
+
+
+def _by_kind(limits: Mapping[AccountKind, str | None], relation: Relation) -> dict[AccountKind, str | None]:
+    for kind in limits:
+        if kind not in ACCOUNTS[relation]:
+            accounts = ", ".join(ACCOUNTS[relation])
+            raise ParameterError(f"limits.{kind}", limits[kind], f"limits for {accounts} under {relation}")
+    return {kind: limits.get(kind) for kind in ACCOUNTS[relation]}
+
+
+def _units(kind: AccountKind, text: str | None) -> int | None:
+    """The limit in units, exactly: rounding one up would allow more than was written."""
+    if text is None:
+        if kind in (AccountKind.RECORD, AccountKind.RADIUS):
+            return None
+        text = "0" if kind is AccountKind.DELTA else ""
+    name = f"limits.{kind.value}"
+    highest = 1 if kind is AccountKind.DELTA else MAX_EPSILON_LIMIT
+    units = exact_decimal(name, text, low=0, high=highest) * units_per_one(kind)
+    if units.denominator != 1:
+        raise ParameterError(name, text, f"a multiple of 1/{units_per_one(kind)}")
+    return units.numerator

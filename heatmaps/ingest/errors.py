@@ -1,0 +1,13 @@
+"""Why an upload was refused, in words for the steward."""
+
+
+class UploadError(ValueError):
+    """The file is not taken; nothing of it is stored. `code` tells programs which refusal it is."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class LeaseLost(Exception):  # noqa: N818 - no fault: somebody else took the upload over
+    """The sweep took this worker for dead and gave its upload to another one; stop without a trace."""

@@ -1,0 +1,114 @@
+"""A received file into rows under its staged upload: batch by batch, in constant memory."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+
+from heatmaps import keys
+from heatmaps.ingest import files, rejected, rows
+from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.reader import Batch, read_checkins
+from heatmaps.ingest.rows import Block
+from heatmaps.ingest.staging import Lease
+from heatmaps.models import Dataset, RelationChoice, Upload
+from mechanisms.grid import Region
+
+Progress = Callable[[int, int], None]  # (bytes read, bytes of the file)
+
+_LOST: Final = "the file is gone from the server before it was read; please upload it again"
+
+
+def read(upload: Upload, lease: Lease, progress: Progress) -> None:
+    """Commit every row of the file under the upload, a chunk at a time.
+
+    Errors: `ReaderError`, `UploadError`, `keys.KeyFileError`, `LeaseLost`; chunks may be stored by then.
+    """
+    rejected.remove(upload.pk)  # of a worker that died
+    preparation, tally = _Preparation.of(upload.dataset), _Tally()
+    try:
+        stream = files.path_of(upload.pk).open("rb")
+    except OSError as error:
+        raise UploadError("file_lost", _LOST) from error
+    with stream:
+        for batch in read_checkins(stream):
+            prepared = preparation.block(batch)
+            rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
+            tally.add(batch, prepared)
+            with transaction.atomic():
+                lease.renew(**tally.columns())
+                rows.insert(upload.pk, prepared.stored)
+            progress(tally.bytes_read, upload.size_bytes)
+    tally.check()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    stored: Block
+    outside: int  # rows, stored or not
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class _Preparation:
+    """What turns names and degrees into hashes and cells."""
+
+    key: bytes
+    region: Region
+    keep_outside: bool
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Self:
+        return cls(
+            key=keys.load(dataset),
+            region=Region(dataset.west, dataset.south, dataset.east, dataset.north),
+            # REPLACE: a record is everything a person did; its points outside count at the border.
+            keep_outside=dataset.relation == RelationChoice.REPLACE,
+        )
+
+    def block(self, batch: Batch) -> _Prepared:
+        inside = self.region.contains(batch.lat, batch.lon)
+        kept = np.ones_like(inside) if self.keep_outside else inside
+        stored = Block(
+            persons=keys.person_hashes(self.key, batch.users)[kept],
+            cells=self.region.morton(batch.lat[kept], batch.lon[kept]),
+            times=batch.times[kept],
+            outside=~inside[kept],
+        )
+        return _Prepared(stored=stored, outside=int(np.count_nonzero(~inside)))
+
+
+@dataclass(slots=True)
+class _Tally:
+    accepted: int = 0
+    outside: int = 0
+    rejected: int = 0
+    bytes_read: int = 0
+
+    def add(self, batch: Batch, prepared: _Prepared) -> None:
+        self.accepted += len(batch.users) - prepared.outside
+        self.outside += prepared.outside
+        self.rejected += len(batch.rejected)
+        self.bytes_read = batch.bytes_read
+
+    def columns(self) -> dict[str, int]:
+        return {
+            "rows_accepted": self.accepted,
+            "rows_outside": self.outside,
+            "rows_rejected": self.rejected,
+            "bytes_read": self.bytes_read,
+        }
+
+    def check(self) -> None:
+        total = self.accepted + self.outside + self.rejected
+        if total == 0:
+            raise UploadError("empty", "the file has no rows below its header")
+        share = settings.MAX_REJECTED_SHARE
+        if self.rejected > share * total:
+            raise UploadError(
+                "too_many_rejected",
+                f"{self.rejected} of {total} rows cannot be used, more than the {float(share):.2%} that may "
+                "be left out; nothing was stored. The list of rejected rows names each with its reason",
+            )

@@ -1,0 +1,50 @@
+"""The list of rejected rows: a private CSV file for the steward, by row and reason, kept for 7 days."""
+
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+
+from heatmaps.ingest.files import age_seconds
+from heatmaps.ingest.reader import Rejection
+
+KEPT_SECONDS: Final = 7 * 24 * 3600
+MAX_LISTED: Final = 1_000_000  # rows: a file of nothing but rubbish does not fill the disk twice
+
+
+def path_of(upload_id: UUID) -> Path:
+    """Where an upload's list is, if any row was rejected and the 7 days are not over."""
+    return _folder() / f"{upload_id}.csv"
+
+
+def remove(upload_id: UUID) -> None:
+    path_of(upload_id).unlink(missing_ok=True)
+
+
+def append(upload_id: UUID, rejections: Sequence[Rejection], *, listed: int) -> None:
+    """Add rows to the list, which has `listed` rows so far; the first ones make the file (mode 600)."""
+    rejections = rejections[: max(0, MAX_LISTED - listed)]
+    if not rejections:
+        return
+    _folder().mkdir(mode=0o700, exist_ok=True)
+    descriptor = os.open(path_of(upload_id), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        if listed == 0:
+            lines.writerow(("row", "reason"))
+        lines.writerows((rejection.row, rejection.reason) for rejection in rejections)
+
+
+def sweep() -> None:
+    """Delete the lists whose 7 days are over."""
+    for path in _folder().glob("*.csv"):
+        if age_seconds(path) > KEPT_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+def _folder() -> Path:
+    return Path(settings.STATE_DIR) / "rejected"

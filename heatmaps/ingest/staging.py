@@ -1,0 +1,97 @@
+"""Who works on an upload: the moves of its state, each by one UPDATE that must hit exactly one row.
+
+| move | from | to | who |
+| --- | --- | --- | --- |
+| claim | received | staged | one worker, for as long as it renews its lease |
+| end | staged | ready | that worker, in the transaction that makes the rows visible |
+| fail | staged | failed | that worker, after every row is deleted |
+| take_over | staged | staged | the sweep, once the lease ran out |
+| hand_back | staged | received | the sweep, after every row is deleted |
+
+The moment a lease ends is also what tells two holders apart: whoever lost it finds no row to update, in the
+transaction that would have written, and stops. So no chunk is ever written twice.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from heatmaps.ingest import rows
+from heatmaps.ingest.errors import LeaseLost
+from heatmaps.models import Upload, UploadState
+
+LEASE_SECONDS: Final = 120  # renewed with every chunk, a second or so apart
+
+
+@dataclass(slots=True, kw_only=True)
+class Lease:
+    """The right to write under one staged upload; every call raises `LeaseLost` once it is gone."""
+
+    upload_id: UUID
+    until: datetime
+
+    def renew(self, *, seconds: float = LEASE_SECONDS, **columns: object) -> None:
+        """Keep the upload and set columns, in the caller's transaction."""
+        until = max(_after(seconds), self.until + timedelta(microseconds=1))
+        self._update(lease_until=until, **columns)
+        self.until = until
+
+    def end(self) -> None:
+        """The upload is ready, in the caller's transaction."""
+        self._finish(UploadState.READY)
+
+    def fail(self, reason: str) -> None:
+        """Delete every row, then say why. `reason` is shown to the steward."""
+        self._delete_rows()
+        self._finish(UploadState.FAILED, failure=reason, rows_accepted=0, rows_outside=0)
+
+    def hand_back(self) -> None:
+        """Delete every row; the next worker begins anew."""
+        self._delete_rows()
+        self._update(state=UploadState.RECEIVED, lease_until=None, bytes_read=0, **_NO_ROWS)
+
+    def _finish(self, state: UploadState, **columns: object) -> None:
+        self._update(state=state, lease_until=None, finished_at=timezone.now(), **columns)
+
+    def _delete_rows(self) -> None:
+        deleted = rows.DELETE_ROWS
+        while deleted == rows.DELETE_ROWS:
+            with transaction.atomic():
+                self.renew()
+                deleted = rows.delete_some(self.upload_id)
+
+    def _update(self, **columns: object) -> None:
+        held = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
+        if held.update(**columns) != 1:
+            raise LeaseLost
+
+
+def claim(upload_id: UUID) -> Lease | None:
+    """The lease of a received upload; None for all but one caller."""
+    until = _after(LEASE_SECONDS)
+    received = Upload.objects.filter(pk=upload_id, state=UploadState.RECEIVED)
+    claimed = received.update(state=UploadState.STAGED, lease_until=until, bytes_read=0, **_NO_ROWS)
+    return Lease(upload_id=upload_id, until=until) if claimed else None
+
+
+def take_over(upload: Upload) -> Lease | None:
+    """The lease of a staged upload whose worker is dead; None when it lives, or another sweep was faster."""
+    if upload.lease_until is None or upload.lease_until > timezone.now():
+        return None
+    lease = Lease(upload_id=upload.pk, until=upload.lease_until)
+    try:
+        lease.renew()
+    except LeaseLost:
+        return None
+    return lease
+
+
+_NO_ROWS = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}
+
+
+def _after(seconds: float) -> datetime:
+    return timezone.now() + timedelta(seconds=seconds)

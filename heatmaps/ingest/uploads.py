@@ -1,0 +1,157 @@
+"""The life of an upload, from a steward's file to rows that releases may read.
+
+`receive` stores the file; `run` reads it in chunks that are committed under the staged upload, where no
+release looks; one short transaction makes them visible, or every row is deleted and the steward is told
+why. Reading a file is deterministic, so an upload whose worker died is simply read again (`sweep`).
+
+Counts of an upload add up to the file's rows: accepted (valid, inside the region), outside (valid; not
+stored under ADD_REMOVE, clamped to the border under REPLACE) and rejected.
+"""
+
+import logging
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, InterfaceError, OperationalError, transaction
+from django.utils import timezone
+
+from heatmaps import keys, queue
+from heatmaps.access import Act, Person, require
+from heatmaps.ingest import files, reading, rejected, staging, versions
+from heatmaps.ingest.errors import LeaseLost, UploadError
+from heatmaps.ingest.reader import ReaderError
+from heatmaps.ingest.reading import Progress
+from heatmaps.ingest.staging import Lease
+from heatmaps.models import Dataset, DataVersion, Upload, UploadState
+
+TASK: Final = "heatmaps.ingest"
+RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up
+
+_log = logging.getLogger(__name__)
+_INTERNAL = "an error of the program, not of the file; nothing was stored. The server's log says more"
+_STOPPED = "stopped by the operator; nothing was stored"
+_GIVEN_UP = "reading this file was interrupted again and again; nothing was stored. Please try once more"
+
+
+def receive(
+    person: Person,
+    dataset: Dataset,
+    file: files.Readable,
+    *,
+    name: str,
+    advance: bool = True,
+    enqueue: bool = True,
+) -> Upload:
+    """Take a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
+
+    `advance`: once it is ready, make it available in a new data version.
+    Errors: as `access.require`; `UploadError` for a file that is too large or was taken before;
+    `keys.KeyFileError`.
+    """
+    upload = Upload(
+        id=uuid4(),
+        dataset=dataset,
+        uploaded_by=_steward(person, dataset),
+        file_name=files.shown_name(name),
+        advance=advance,
+    )
+    stored = files.store(file, upload.pk, keys.load(dataset))
+    upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest
+    try:
+        with transaction.atomic():
+            upload.save(force_insert=True)
+            if enqueue:
+                queue.send(TASK, str(upload.pk))
+    except BaseException as error:
+        files.remove(upload.pk)
+        if isinstance(error, IntegrityError):
+            _refuse_duplicate(upload)
+        raise
+    return upload
+
+
+def run(upload_id: UUID | str, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:
+    """Read a received upload to its end: ready, or failed with a reason. Safe to call twice.
+
+    What is wrong with the file is told to the steward, not raised. Errors: those of the database (the
+    sweep starts again), and errors of the program, after the upload was failed.
+    """
+    lease = staging.claim(UUID(str(upload_id)))
+    if lease is None:
+        return
+    upload = Upload.objects.select_related("dataset", "uploaded_by").get(pk=lease.upload_id)
+    try:
+        reading.read(upload, lease, progress)
+        versions.make_visible(upload, lease)
+    except LeaseLost:
+        _log.warning("upload %s was taken over by another worker", upload.pk)
+    except (UploadError, ReaderError, keys.KeyFileError) as refusal:
+        _fail(lease, str(refusal))
+    except (OperationalError, InterfaceError):
+        raise  # the database, not the file: the sweep starts again once the lease is over
+    except (Exception, KeyboardInterrupt) as error:
+        _fail(lease, _STOPPED if isinstance(error, KeyboardInterrupt) else _INTERNAL)
+        raise
+    else:
+        files.remove(upload.pk)
+
+
+def advance(person: Person, dataset: Dataset) -> DataVersion:
+    """The next data version, with every ready upload. Errors: as `access.require`."""
+    return versions.next_version(dataset, actor=_steward(person, dataset))
+
+
+def rejected_rows_path(upload: Upload) -> Path | None:
+    """The CSV file (row, reason) of the rows that were rejected; None without any, or after 7 days."""
+    path = rejected.path_of(upload.pk)
+    return path if path.is_file() else None
+
+
+def sweep() -> None:
+    """Send waiting uploads to the workers again, restart those whose worker died, delete old files."""
+    for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
+        _restart(upload)
+    for upload_id in Upload.objects.filter(state=UploadState.RECEIVED).values_list("pk", flat=True):
+        queue.send(TASK, str(upload_id))
+    working = (UploadState.RECEIVED, UploadState.STAGED)
+    files.sweep(set(Upload.objects.filter(state__in=working).values_list("pk", flat=True)))
+    rejected.sweep()
+
+
+def _steward(person: Person, dataset: Dataset) -> User:
+    require(person, dataset, Act.UPLOAD)
+    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
+        raise PermissionDenied("sign in to upload")
+    return person
+
+
+def _restart(upload: Upload) -> None:
+    """What a dead worker left is deleted; the file is read again, unless that was tried for too long."""
+    lease = staging.take_over(upload)
+    if lease is None:
+        return
+    if timezone.now() - upload.created_at < RETRIED_FOR and files.path_of(upload.pk).is_file():
+        lease.hand_back()
+    else:
+        _fail(lease, _GIVEN_UP)
+
+
+def _fail(lease: Lease, reason: str) -> None:
+    lease.fail(reason)
+    files.remove(lease.upload_id)
+
+
+def _refuse_duplicate(upload: Upload) -> None:
+    same = Upload.objects.exclude(state=UploadState.FAILED).filter(
+        dataset=upload.dataset, content_digest=upload.content_digest
+    )
+    if first := same.first():
+        raise UploadError(
+            "duplicate_upload",
+            f"this file is in the dataset already: it was uploaded as {first.file_name} on "
+            f"{first.created_at:%Y-%m-%d}. Nothing was stored twice",
+        )
