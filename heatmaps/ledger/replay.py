@@ -1,0 +1,138 @@
+"""What the events alone say the ledger must look like; no table is read here."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from heatmaps.ledger.amounts import LARGEST
+from heatmaps.ledger.events import event_hash
+from heatmaps.ledger.facts import NO_BOUND, NO_LIMIT
+from heatmaps.ledger.transitions import CANCEL, LIMIT, MOVES, OPEN, PUBLISH, RESERVE
+from heatmaps.models import Event, ReleaseState
+
+
+class Disagreement(Exception):  # noqa: N818 - the word for what verification finds
+    """A row is not what the chain says; `sequence` is the event it disagrees with, where there is one."""
+
+    def __init__(self, sequence: int | None, problem: str) -> None:
+        self.sequence, self.problem = sequence, problem
+        super().__init__(problem)
+
+
+@dataclass(slots=True, kw_only=True)
+class ReplayedRelease:
+    """A release as its events tell it."""
+
+    state: ReleaseState
+    facts: Mapping[str, int | str]
+    charges: Mapping[str, int | str]
+    sequence: int  # of its last event
+    sha256: str = ""  # of its result, once published
+
+
+@dataclass(slots=True, kw_only=True)
+class Replay:
+    """Accounts and releases after the events that were applied so far."""
+
+    previous_hash: str
+    sequence: int = 0
+    dataset: Mapping[str, int | str] = field(default_factory=dict)
+    limits: dict[str, int | str] = field(default_factory=dict)
+    committed: dict[str, int] = field(default_factory=dict)
+    unbounded: dict[str, int] = field(default_factory=dict)  # charges without a bound, by account
+    releases: dict[UUID, ReplayedRelease] = field(default_factory=dict)
+    versions: list[int] = field(default_factory=list)
+
+    def apply(self, event: Event) -> None:
+        """Check one event against everything before it, then carry it out. Errors: Disagreement."""
+        self._check_chain(event)
+        try:
+            before, after = json.loads(event.before), json.loads(event.after)
+            self._apply(event, before, after)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise Disagreement(event.sequence, "the event's facts cannot be read") from error
+
+    def balances(self) -> dict[str, int | str]:
+        """What is committed, as events write it."""
+        return {kind: NO_BOUND if self.unbounded[kind] else units for kind, units in self.committed.items()}
+
+    def _check_chain(self, event: Event) -> None:
+        if event.sequence != self.sequence + 1:
+            raise Disagreement(self.sequence + 1, "the event is missing or out of order")
+        if event.previous_hash != self.previous_hash:
+            raise Disagreement(event.sequence, "the event does not follow from the one before it")
+        if event.hash != event_hash(event):
+            raise Disagreement(event.sequence, "the event was changed after it was written")
+        self.sequence, self.previous_hash = event.sequence, event.hash
+
+    def _apply(self, event: Event, before: Any, after: Any) -> None:
+        if (event.kind == OPEN) != (event.sequence == 1):
+            raise Disagreement(event.sequence, "the first event opens the ledger, and no other does")
+        if event.kind == OPEN:
+            self._open(after)
+        elif event.kind == LIMIT:
+            self._change_limit(event, before, after)
+        elif event.kind in MOVES:
+            self._move(event, before, after)
+
+    def _open(self, after: Any) -> None:
+        self.dataset, self.limits = after["dataset"], dict(after["limits"])
+        self.committed = dict.fromkeys(self.limits, 0)
+        self.unbounded = dict.fromkeys(self.limits, 0)
+
+    def _change_limit(self, event: Event, before: Any, after: Any) -> None:
+        for kind, old in before["limits"].items():
+            self._expect(event, "limit", old, self.limits[kind])
+            self.limits[kind] = after["limits"][kind]
+        self._check_limits(event)
+
+    def _move(self, event: Event, before: Any, after: Any) -> None:
+        move = MOVES[event.kind]
+        if event.release is None:
+            raise Disagreement(event.sequence, "the event names no release")
+        release = self.releases.get(event.release)
+        self._expect(event, "state", None if release is None else release.state, move.before)
+        self._expect(event, "state", after["state"], move.after)
+        if event.kind == RESERVE:
+            release = self._reserve(event, after)
+        assert release is not None  # noqa: S101 - every other move starts from a state
+        if "committed" in before:
+            self._expect(event, "balance", before["committed"], self.balances())
+        self._settle(event, release)
+        if "committed" in after:
+            self._expect(event, "balance", after["committed"], self.balances())
+        release.state, release.sequence = move.after, event.sequence
+        release.sha256 = after["sha256"] if event.kind == PUBLISH else ""
+
+    def _reserve(self, event: Event, after: Any) -> ReplayedRelease:
+        charges, facts = after["charges"], after["release"]
+        if set(charges) != set(self.limits):
+            raise Disagreement(event.sequence, "the event charges other accounts than there are")
+        assert event.release is not None  # noqa: S101 - checked by the caller
+        release = ReplayedRelease(
+            state=ReleaseState.RESERVED, facts=facts, charges=charges, sequence=event.sequence
+        )
+        self.releases[event.release] = release
+        return release
+
+    def _settle(self, event: Event, release: ReplayedRelease) -> None:
+        sign = {RESERVE: 1, CANCEL: -1}.get(event.kind, 0)
+        for kind, amount in release.charges.items():
+            if isinstance(amount, int):
+                self.committed[kind] += sign * amount
+            else:
+                self.unbounded[kind] += sign
+        self._check_limits(event)
+
+    def _check_limits(self, event: Event) -> None:
+        for kind, limit in self.limits.items():
+            highest = LARGEST if limit == NO_LIMIT else int(limit)
+            unbounded = limit != NO_LIMIT and self.unbounded[kind]
+            if unbounded or not 0 <= self.committed[kind] <= highest:
+                raise Disagreement(event.sequence, f"the {kind} account is over its limit")
+
+    def _expect(self, event: Event, what: str, told: object, expected: object) -> None:
+        if told != expected:
+            raise Disagreement(event.sequence, f"the event's {what} does not follow from the ones before it")

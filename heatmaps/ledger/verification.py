@@ -1,0 +1,119 @@
+"""Does the ledger still say what happened? Recomputes the chain, then every balance and state from it."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heatmaps.ledger import facts
+from heatmaps.ledger.events import genesis
+from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
+from heatmaps.ledger.transitions import locked
+from heatmaps.models import Account, Charge, Dataset, Event, Ledger, Release, ReleaseState, Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """`problem` names the first bad row; `first_bad_sequence` the event it disagrees with, if it has one."""
+
+    ok: bool
+    events: int
+    first_bad_sequence: int | None = None
+    problem: str = ""
+
+
+def verify(dataset: Dataset) -> Report:
+    """Check one dataset's ledger while no move can happen beside it.
+
+    It finds anything edited, removed, inserted, reordered or swapped in events, accounts, charges,
+    releases, results and the dataset's own facts. It cannot find that everything was rewritten
+    consistently by somebody who may write all of them: keep the last hash elsewhere for that.
+    """
+    replay = Replay(previous_hash=genesis(dataset.pk))
+    try:
+        with locked(dataset.pk) as ledger:
+            for event in Event.objects.filter(dataset=dataset).order_by("sequence").iterator():
+                replay.apply(event)
+            _check_head(ledger, replay)
+            _check_dataset(dataset, replay)
+            _check_accounts(dataset, replay)
+            _check_releases(dataset, replay)
+            _check_charges(dataset, replay)
+            _check_results(dataset, replay)
+    except Ledger.DoesNotExist:
+        return Report(ok=False, events=0, problem="the ledger's own row is missing")
+    except Disagreement as found:
+        return Report(
+            ok=False, events=replay.sequence, first_bad_sequence=found.sequence, problem=found.problem
+        )
+    return Report(ok=True, events=replay.sequence)
+
+
+def _check_head(ledger: Ledger, replay: Replay) -> None:
+    if (ledger.last_sequence, ledger.last_hash) != (replay.sequence, replay.previous_hash):
+        raise Disagreement(
+            replay.sequence + 1, "the last events are missing, or the ledger's head was changed"
+        )
+    if replay.sequence == 0:
+        raise Disagreement(1, "the ledger was never opened")
+
+
+def _check_dataset(dataset: Dataset, replay: Replay) -> None:
+    now = facts.dataset_facts(Dataset.objects.get(pk=dataset.pk))
+    for name in sorted({*now, *replay.dataset}):
+        if now.get(name) != replay.dataset.get(name):
+            raise Disagreement(1, f"the dataset's {name} was changed after the ledger was opened")
+
+
+def _check_accounts(dataset: Dataset, replay: Replay) -> None:
+    accounts = {str(account.kind): account for account in Account.objects.filter(dataset=dataset)}
+    for kind in sorted({*accounts, *replay.limits}):
+        if kind not in replay.limits or kind not in accounts:
+            raise Disagreement(None, f"account {kind}: it is missing, or no event opened it")
+        account = accounts[kind]
+        told = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
+        if (facts.limit_fact(account.limit), account.committed, account.unbounded) != told:
+            raise Disagreement(None, f"account {kind}: its limit or balance is not what the events add up to")
+
+
+def _check_releases(dataset: Dataset, replay: Replay) -> None:
+    seen = set()
+    for release in (
+        Release.objects.filter(dataset=dataset).select_related("version").order_by("pk").iterator()
+    ):
+        seen.add(release.pk)
+        told = replay.releases.get(release.pk)
+        if told is None:
+            raise Disagreement(None, f"release {release.pk}: no event made it")
+        if release.state != told.state:
+            raise Disagreement(told.sequence, f"release {release.pk}: its state is not what its events say")
+        if facts.release_facts(release) != told.facts:
+            raise Disagreement(told.sequence, f"release {release.pk}: its question was changed")
+    for pk, told in replay.releases.items():
+        if pk not in seen:
+            raise Disagreement(told.sequence, f"release {pk}: its row is missing")
+
+
+def _check_charges(dataset: Dataset, replay: Replay) -> None:
+    rows = Charge.objects.filter(release__dataset=dataset)
+    stored: dict[object, dict[str, int | str]] = {}
+    for release, kind, amount in rows.values_list("release_id", "account__kind", "amount").iterator():
+        stored.setdefault(release, {})[kind] = facts.charge_fact(amount)
+    for pk, told in replay.releases.items():
+        if stored.get(pk) != told.charges:
+            raise Disagreement(told.sequence, f"release {pk}: its charges are not what its events say")
+
+
+def _check_results(dataset: Dataset, replay: Replay) -> None:
+    digests = dict(_digests(dataset))
+    for pk, told in replay.releases.items():
+        if digests.get(pk, ("", "")) != _expected_digests(told):
+            raise Disagreement(told.sequence, f"release {pk}: its result is missing or was changed")
+
+
+def _digests(dataset: Dataset) -> Iterator[tuple[object, tuple[str, str]]]:
+    for result in Result.objects.filter(release__dataset=dataset).order_by("pk").iterator(chunk_size=10):
+        yield result.pk, (result.sha256, hashlib.sha256(result.content).hexdigest())
+
+
+def _expected_digests(told: ReplayedRelease) -> tuple[str, str]:
+    return (told.sha256, told.sha256) if told.state == ReleaseState.PUBLISHED else ("", "")

@@ -1,0 +1,40 @@
+# ruff: noqa: N999 - Django takes the name of a command from its file
+"""`manage.py verify-ledger [SLUG]`: recompute chains, balances and states; name the first bad row."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from heatmaps.ledger.verification import Report, verify
+from heatmaps.models import Dataset
+
+
+class Command(BaseCommand):
+    help = "Recompute every ledger's chain, balances and states; exit with 1 and name the first bad row."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", nargs="?", help="one dataset; without it, all of them")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        bad = 0
+        for dataset in self._datasets(options["slug"]):
+            report = verify(dataset)
+            self.stdout.write(_line(dataset, report))
+            bad += not report.ok
+        if bad:
+            raise CommandError(f"{bad} ledger{'s do' if bad > 1 else ' does'} not verify")
+
+    def _datasets(self, slug: str | None) -> list[Dataset]:
+        datasets = Dataset.objects.order_by("slug")
+        chosen = list(datasets if slug is None else datasets.filter(slug=slug))
+        if slug is not None and not chosen:
+            raise CommandError(f"there is no dataset {slug}")
+        return chosen
+
+
+def _line(dataset: Dataset, report: Report) -> str:
+    if report.ok:
+        return f"{dataset.slug}: ok, {report.events} events"
+    where = "" if report.first_bad_sequence is None else f"event {report.first_bad_sequence}: "
+    return f"{dataset.slug}: BAD, {where}{report.problem}"

@@ -1,0 +1,44 @@
+"""For every test: a database that may be emptied, and real services when their programs are installed."""
+
+import importlib
+
+import pytest
+from django.db import connection
+from django.test import TransactionTestCase
+
+from tests.services.programs import Postgres, Redis, found_or_skip
+
+TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
+_flush = TransactionTestCase._fixture_teardown
+
+
+def _flush_without_triggers(case):
+    """Events refuse to be deleted, also when a test run empties its own database."""
+    run_statements(TRIGGERS.DROP)
+    _flush(case)
+    run_statements(TRIGGERS.CREATE)
+
+
+TransactionTestCase._fixture_teardown = _flush_without_triggers
+
+
+def run_statements(by_vendor):
+    with connection.cursor() as cursor:
+        for statement in by_vendor[connection.vendor]:
+            cursor.execute(statement)
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory):
+    """A PostgreSQL server of our own on a free port."""
+    found_or_skip(Postgres)
+    with Postgres.started() as server:
+        yield server
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """A Redis server of our own on a free port, empty."""
+    found_or_skip(Redis)
+    with Redis.started() as server:
+        yield server

@@ -1,0 +1,281 @@
+"""Whatever somebody with the database file changes, verification names the first bad row."""
+
+import hashlib
+import importlib
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.models import F
+
+from heatmaps.ledger import transitions
+from heatmaps.ledger.events import canonical, event_hash
+from heatmaps.ledger.verification import verify
+from heatmaps.models import Account, Charge, DataVersion, Dataset, Event, Ledger, Release, Result
+from mechanisms.guarantee import Relation
+
+TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
+ONE = 10**12
+
+
+@pytest.fixture
+def story(dataset, reserve):
+    """A dataset with ten events: open, a published, a failed, a cancelled and a queued release, a limit."""
+    published, failed, cancelled = reserve(dataset), reserve(dataset), reserve(dataset)
+    transitions.spend(published.pk)
+    transitions.publish(published.pk, b"map", hashlib.sha256(b"map").hexdigest())
+    transitions.spend(failed.pk)
+    transitions.fail(failed.pk)
+    transitions.cancel(cancelled.pk, actor=None)
+    account = dataset.accounts.get(kind="presence")
+    transitions.change_limit(account, 20 * ONE, actor=dataset.created_by, reason="more")
+    reserve(dataset, 15 * ONE)
+    with connection.cursor() as cursor:
+        for statement in TRIGGERS.DROP[connection.vendor]:
+            cursor.execute(statement)
+    return dataset
+
+
+def events(dataset):
+    return Event.objects.filter(dataset=dataset)
+
+
+def rehash(dataset, first):
+    """What a careful forger does: hashes from `first` on, and the head, fit again."""
+    previous = events(dataset).get(sequence=first - 1).hash
+    for event in events(dataset).filter(sequence__gte=first).order_by("sequence"):
+        event.previous_hash = previous
+        event.hash = previous = event_hash(event)
+        event.save()
+    last = events(dataset).latest("sequence")
+    Ledger.objects.filter(dataset=dataset).update(last_sequence=last.sequence, last_hash=last.hash)
+
+
+def test_it_verifies_an_honest_ledger(story):
+    report = verify(story)
+    assert (report.ok, report.events, report.problem) == (True, 11, "")
+
+
+COLUMNS = {
+    "at_microseconds": F("at_microseconds") + 1,
+    "actor": None,
+    "kind": "spend",
+    "release": None,
+    "before": "{}",
+    "after": "{}",
+    "previous_hash": "0" * 64,
+    "hash": "0" * 64,
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("sequence", [2, 11])
+def test_it_finds_an_edited_event(story, column, sequence):
+    assert events(story).filter(sequence=sequence, kind="reserve").update(**{column: COLUMNS[column]})
+    report = verify(story)
+    assert not report.ok
+    assert report.first_bad_sequence == sequence
+
+
+@pytest.mark.parametrize("sequence", [1, 2, 6, 11])
+def test_it_finds_a_removed_event(story, sequence):
+    events(story).filter(sequence=sequence).delete()
+    assert verify(story).first_bad_sequence == sequence
+
+
+def test_it_finds_a_removed_event_whose_place_was_filled(story):
+    events(story).filter(sequence=6).delete()
+    for event in events(story).filter(sequence__gt=6).order_by("sequence"):
+        events(story).filter(pk=event.pk).update(sequence=event.sequence - 1)
+    assert verify(story).first_bad_sequence == 6
+
+
+def test_it_finds_events_in_another_order(story):
+    events(story).filter(sequence=3).update(sequence=1000)
+    events(story).filter(sequence=4).update(sequence=3)
+    events(story).filter(sequence=1000).update(sequence=4)
+    assert verify(story).first_bad_sequence == 3
+
+
+def test_it_finds_an_inserted_event(story):
+    last = events(story).latest("sequence")
+    Event.objects.create(
+        dataset=story,
+        sequence=12,
+        at_microseconds=last.at_microseconds,
+        kind="version",
+        before="{}",
+        after="{}",
+        previous_hash=last.hash,
+        hash="0" * 64,
+    )
+    assert verify(story).first_bad_sequence == 12
+
+
+def test_it_finds_a_well_made_event_that_the_head_does_not_know(story):
+    last = events(story).latest("sequence")
+    event = Event(dataset=story, sequence=12, at_microseconds=1, kind="version", before="{}", after="{}")
+    event.previous_hash = last.hash
+    event.hash = event_hash(event)
+    event.save()
+    report = verify(story)
+    assert (report.first_bad_sequence, "head" in report.problem) == (13, True)
+
+
+def test_it_finds_a_chain_of_another_dataset(story, make_dataset):
+    other = make_dataset("other")
+    for event in events(other):
+        events(other).filter(pk=event.pk).update(dataset=story, sequence=100)
+    Event.objects.filter(dataset=story, sequence__lt=100).update(dataset=other, sequence=F("sequence") + 1000)
+    Event.objects.filter(dataset=story).update(sequence=1)
+    assert verify(story).first_bad_sequence == 1
+
+
+def test_it_finds_a_forged_history_by_its_moves(story):
+    """The chain fits again, but a release was published that never was spent."""
+    spent = events(story).get(sequence=5)
+    assert spent.kind == "spend"
+    events(story).filter(pk=spent.pk).update(kind="version", release=None)
+    rehash(story, 5)
+    report = verify(story)
+    assert (report.first_bad_sequence, "state" in report.problem) == (6, True)
+
+
+def test_it_finds_a_forged_history_by_its_balances(story):
+    event = events(story).get(sequence=2)
+    after = event.after.replace(str(ONE), str(ONE // 2))
+    assert after != event.after
+    events(story).filter(sequence=2).update(after=after)
+    rehash(story, 2)
+    report = verify(story)
+    assert (report.first_bad_sequence, "balance" in report.problem) == (3, True)
+
+
+def test_it_finds_a_forged_charge_above_the_limit(story):
+    limit = events(story).get(kind="limit")
+    low = canonical({"limits": {"delta": 10 * ONE}, "reason": "x"})
+    events(story).filter(pk=limit.pk).update(after=low, before=low)
+    rehash(story, limit.sequence)
+    report = verify(story)
+    assert (report.first_bad_sequence, "limit" in report.problem) == (11, True)
+
+
+@pytest.mark.parametrize("after", ["", "[]", '{"state":7}', '{"state":"reserved","charges":3}'])
+def test_it_names_an_event_that_cannot_be_read(story, after):
+    events(story).filter(sequence=2).update(after=after)
+    rehash(story, 2)
+    assert verify(story).first_bad_sequence == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("committed", 0), ("limit", 30 * ONE), ("limit", None), ("committed", 18 * ONE)]
+)
+def test_it_finds_an_edited_account(story, column, value):
+    Account.objects.filter(dataset=story, kind="presence").update(**{column: value})
+    report = verify(story)
+    assert (report.ok, report.problem.startswith("account presence")) == (False, True)
+
+
+@pytest.mark.parametrize("state", ["reserved", "spent", "published", "failed", "cancelled"])
+def test_it_finds_an_edited_state(story, state):
+    for release in Release.objects.filter(dataset=story).exclude(state=state):
+        Release.objects.filter(pk=release.pk).update(state=state)
+        report = verify(story)
+        assert f"release {release.pk}: its state" in report.problem
+        assert (
+            report.first_bad_sequence == events(story).filter(release=release.pk).latest("sequence").sequence
+        )
+        Release.objects.filter(pk=release.pk).update(state=release.state)
+    assert verify(story).ok
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("epsilon", "1/2"), ("resolution", 8), ("mechanism", "x"), ("question", "b" * 64), ("guarantee", {})],
+)
+def test_it_finds_an_edited_question(story, column, value):
+    release = Release.objects.filter(dataset=story).latest("requested_at")
+    Release.objects.filter(pk=release.pk).update(**{column: value})
+    assert f"release {release.pk}: its question" in verify(story).problem
+
+
+def test_it_finds_another_version_under_a_release(story):
+    version = DataVersion.objects.create(dataset=story, number=2, created_by=story.created_by)
+    Release.objects.filter(dataset=story, state="published").update(version=version)
+    assert "its question was changed" in verify(story).problem
+
+
+def test_it_finds_edited_and_missing_charges(story):
+    charge = Charge.objects.filter(release__dataset=story, account__kind="presence").first()
+    Charge.objects.filter(pk=charge.pk).update(amount=1)
+    assert f"release {charge.release_id}: its charges" in verify(story).problem
+    charge.delete()
+    assert f"release {charge.release_id}: its charges" in verify(story).problem
+
+
+def test_it_finds_a_missing_release_and_one_too_many(story, new_release):
+    extra = new_release(story)
+    extra.save()
+    assert verify(story).problem == f"release {extra.pk}: no event made it"
+    extra.delete()
+    published = Release.objects.get(dataset=story, state="published")
+    Result.objects.all().delete()
+    Charge.objects.filter(release=published).delete()
+    published.delete()
+    assert "its row is missing" in verify(story).problem
+
+
+@pytest.mark.parametrize("change", [{"content": b"mop"}, {"sha256": hashlib.sha256(b"mop").hexdigest()}])
+def test_it_finds_an_edited_result(story, change):
+    Result.objects.update(**change)
+    assert "its result" in verify(story).problem
+
+
+def test_it_finds_a_result_exchanged_together_with_its_digest(story):
+    Result.objects.update(content=b"mop", sha256=hashlib.sha256(b"mop").hexdigest())
+    assert "its result" in verify(story).problem
+
+
+def test_it_finds_a_missing_result_and_one_too_many(story):
+    told = Result.objects.get().release_id
+    queued = Release.objects.filter(dataset=story, state="reserved").get()
+    extra = Result.objects.create(release=queued, content=b"x", sha256=hashlib.sha256(b"x").hexdigest())
+    assert f"release {queued.pk}: its result" in verify(story).problem
+    extra.delete()
+    Result.objects.all().delete()
+    assert f"release {told}: its result" in verify(story).problem
+
+
+@pytest.mark.parametrize(("column", "value"), [("west", -98.4), ("north", 31.0000001)])
+def test_it_finds_a_dataset_whose_facts_were_changed(story, column, value):
+    Dataset.objects.filter(pk=story.pk).update(**{column: value})
+    assert verify(story).problem == f"the dataset's {column} was changed after the ledger was opened"
+
+
+@pytest.mark.parametrize(("column", "value"), [("persons", 51), ("radius_m", 600)])
+def test_it_finds_changed_facts_under_replace(make_dataset, column, value):
+    dataset = make_dataset(relation=Relation.REPLACE)
+    assert verify(dataset).ok
+    Dataset.objects.filter(pk=dataset.pk).update(**{column: value})
+    assert f"the dataset's {column}" in verify(dataset).problem
+
+
+def test_it_finds_a_ledger_without_its_row(story):
+    Ledger.objects.filter(dataset=story).delete()
+    assert "row is missing" in verify(story).problem
+
+
+def test_the_command_names_the_bad_row_and_fails(story, make_dataset):
+    make_dataset("other")
+    out = StringIO()
+    call_command("verify-ledger", stdout=out)
+    assert out.getvalue() == "city: ok, 11 events\nother: ok, 1 events\n"
+    events(story).filter(sequence=3).update(kind="spend")
+    out = StringIO()
+    with pytest.raises(CommandError, match="1 ledger does not verify"):
+        call_command("verify-ledger", stdout=out)
+    assert out.getvalue().startswith("city: BAD, event 3: the event was changed")
+    call_command("verify-ledger", "other", stdout=StringIO())
+    with pytest.raises(CommandError, match="no dataset nowhere"):
+        call_command("verify-ledger", "nowhere")

@@ -1,0 +1,162 @@
+"""Real PostgreSQL and Redis servers in throw-away folders on free ports, stopped by process id."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import psycopg
+import pytest
+import redis as redis_client
+
+
+def found_or_skip(service):
+    """Skip, saying so, where a program is not installed; fail instead when REQUIRE_SERVICES=1."""
+    missing = service.missing()
+    if missing and os.environ.get("REQUIRE_SERVICES") == "1":
+        pytest.fail(f"REQUIRE_SERVICES=1, but {missing}", pytrace=False)
+    if missing:
+        pytest.skip(missing)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_until(condition, *, seconds, what):
+    """Poll until `condition()` holds; its last value. AssertionError naming `what` after `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"{what} did not happen within {seconds} s")
+
+
+class Redis:
+    @staticmethod
+    def missing():
+        return "" if shutil.which("redis-server") else "redis-server is not installed"
+
+    def __init__(self, port):
+        self.port, self.url = port, f"redis://127.0.0.1:{port}/0"
+
+    @classmethod
+    @contextlib.contextmanager
+    def started(cls, port=None):
+        server = cls(port or free_port())
+        command = ["redis-server", "--port", str(server.port), "--bind", "127.0.0.1"]
+        options = ["--save", "", "--appendonly", "no"]
+        with tempfile.TemporaryDirectory(prefix="hazemap-redis-") as folder:
+            process = subprocess.Popen([*command, *options, "--dir", folder], stdout=subprocess.DEVNULL)
+            try:
+                wait_until(server.answers, seconds=10, what="redis-server answering")
+                yield server
+            finally:
+                process.terminate()
+                process.wait(timeout=10)
+
+    def client(self):
+        return redis_client.Redis.from_url(self.url)
+
+    def answers(self):
+        try:
+            return self.client().ping()
+        except redis_client.ConnectionError:
+            return False
+
+
+class Postgres:
+    """A cluster without durability (fsync off): a killed client loses nothing by that."""
+
+    @staticmethod
+    def missing():
+        if Postgres._program("initdb") is None or Postgres._program("postgres") is None:
+            return "PostgreSQL's programs (initdb, postgres) are not installed"
+        if os.geteuid() == 0 and Postgres._unprivileged() is None:
+            return "PostgreSQL refuses root, and there is no user postgres to run it as"
+        return ""
+
+    def __init__(self, port, process):
+        self.port, self.process = port, process
+
+    @classmethod
+    @contextlib.contextmanager
+    def started(cls):
+        user = cls._unprivileged()
+        folder = Path(tempfile.mkdtemp(prefix="hazemap-postgres-"))
+        try:
+            if user:
+                shutil.chown(folder, user)
+            server = cls._start(folder, user)
+            try:
+                yield server
+            finally:
+                server._stop()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @classmethod
+    def _start(cls, folder, user):
+        def run(*command):
+            return {"args": list(command), "user": user, "cwd": folder, "stdout": subprocess.DEVNULL}
+
+        cluster = str(folder / "cluster")
+        create = [cls._program("initdb"), "-D", cluster, "-U", "hazemap", "-A", "trust", "-E", "UTF8", "-N"]
+        subprocess.run(**run(*create), check=True, stderr=subprocess.DEVNULL)
+        port = free_port()
+        switches = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": folder}
+        switches |= {"fsync": "off", "max_connections": 200, "log_min_messages": "fatal"}
+        flags = [part for name, value in switches.items() for part in ("-c", f"{name}={value}")]
+        process = subprocess.Popen(
+            **run(cls._program("postgres"), "-D", cluster, *flags), stderr=subprocess.DEVNULL
+        )
+        server = cls(port, process)
+        wait_until(server._answers, seconds=20, what="PostgreSQL answering")
+        return server
+
+    def url(self, database):
+        return f"postgresql://hazemap@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self, template="template1"):
+        """The name of a new database, a copy of `template`."""
+        name = f"test_{uuid.uuid4().hex}"
+        self.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        return name
+
+    def execute(self, statement, database="postgres"):
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            connection.execute(statement)
+
+    def _answers(self):
+        try:
+            self.execute("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def _stop(self):
+        self.process.send_signal(signal.SIGINT)  # fast shutdown: clients are disconnected
+        self.process.wait(timeout=20)
+
+    @staticmethod
+    def _unprivileged():
+        if os.geteuid() != 0:
+            return None
+        names = {entry.pw_name for entry in pwd.getpwall()}
+        return "postgres" if "postgres" in names else None
+
+    @staticmethod
+    def _program(name):
+        folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+        path = os.pathsep.join([*map(str, folders), os.environ.get("PATH", "")])
+        return shutil.which(name, path=path)
