@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from heatmaps.ledger import transitions
 from heatmaps.ledger.amounts import ACCOUNTS
-from heatmaps.models import AccountKind, DataVersion, Dataset, Release
+from heatmaps.models import AccountKind, Dataset, DataVersion, Release
 from mechanisms.guarantee import Guarantee, Relation
 
 ONE = 10**12  # units of ε 1

@@ -12,7 +12,7 @@ from django.db.models import F
 from heatmaps.ledger import transitions
 from heatmaps.ledger.events import canonical, event_hash
 from heatmaps.ledger.verification import verify
-from heatmaps.models import Account, Charge, DataVersion, Dataset, Event, Ledger, Release, Result
+from heatmaps.models import Account, Charge, Dataset, DataVersion, Event, Ledger, Release, Result
 from mechanisms.guarantee import Relation
 
 TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")

@@ -1,0 +1,34 @@
+"""Send work to the workers: by name, ids only, once the database has committed what is to be done."""
+
+import logging
+from functools import partial
+from typing import Final
+
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from heatmaps.config.celery import app
+
+RELEASE: Final = "heatmaps.release"
+INGEST: Final = "heatmaps.ingest"
+SWEEP: Final = "heatmaps.sweep"
+
+_log = logging.getLogger(__name__)
+
+
+def send(task_name: str, *ids: str) -> None:
+    """Queue a task when the current transaction commits (at once outside of one).
+
+    A broker that does not answer is no error: the database says what is to be done, and the sweep sends
+    it again.
+    """
+    transaction.on_commit(partial(_send, task_name, ids))
+
+
+def _send(task_name: str, ids: tuple[str, ...]) -> None:
+    try:
+        app.send_task(task_name, args=ids, retry=False)
+    except OperationalError as error:
+        _log.warning(
+            "%s %s was not sent (%s); the sweep sends it again", task_name, ids, type(error).__name__
+        )
