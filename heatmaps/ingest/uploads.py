@@ -28,7 +28,7 @@ from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.staging import Lease
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState
 
-TASK: Final = "heatmaps.ingest"
+DUPLICATE: Final = "duplicate_upload"
 RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up
 
 _log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def receive(
         with transaction.atomic():
             upload.save(force_insert=True)
             if enqueue:
-                queue.send(TASK, str(upload.pk))
+                queue.send(queue.INGEST, str(upload.pk))
     except BaseException as error:
         files.remove(upload.pk)
         if isinstance(error, IntegrityError):
@@ -74,13 +74,13 @@ def receive(
     return upload
 
 
-def run(upload_id: UUID | str, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:
+def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:
     """Read a received upload to its end: ready, or failed with a reason. Safe to call twice.
 
     What is wrong with the file is told to the steward, not raised. Errors: those of the database (the
     sweep starts again), and errors of the program, after the upload was failed.
     """
-    lease = staging.claim(UUID(str(upload_id)))
+    lease = staging.claim(upload_id)
     if lease is None:
         return
     upload = Upload.objects.select_related("dataset", "uploaded_by").get(pk=lease.upload_id)
@@ -114,23 +114,16 @@ def rejected_rows_path(upload: Upload) -> Path | None:
 def sweep() -> None:
     """Send waiting uploads to the workers again, restart those whose worker died, delete old files."""
     for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
-        _restart(upload)
+        restart(upload)
     for upload_id in Upload.objects.filter(state=UploadState.RECEIVED).values_list("pk", flat=True):
-        queue.send(TASK, str(upload_id))
+        queue.send(queue.INGEST, str(upload_id))
     working = (UploadState.RECEIVED, UploadState.STAGED)
     files.sweep(set(Upload.objects.filter(state__in=working).values_list("pk", flat=True)))
     rejected.sweep()
 
 
-def _steward(person: Person, dataset: Dataset) -> User:
-    require(person, dataset, Act.UPLOAD)
-    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
-        raise PermissionDenied("sign in to upload")
-    return person
-
-
-def _restart(upload: Upload) -> None:
-    """What a dead worker left is deleted; the file is read again, unless that was tried for too long."""
+def restart(upload: Upload) -> None:
+    """If its worker died, delete what it left and let the file be read again, unless for too long already."""
     lease = staging.take_over(upload)
     if lease is None:
         return
@@ -138,6 +131,13 @@ def _restart(upload: Upload) -> None:
         lease.hand_back()
     else:
         _fail(lease, _GIVEN_UP)
+
+
+def _steward(person: Person, dataset: Dataset) -> User:
+    require(person, dataset, Act.UPLOAD)
+    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
+        raise PermissionDenied("sign in to upload")
+    return person
 
 
 def _fail(lease: Lease, reason: str) -> None:
@@ -151,7 +151,7 @@ def _refuse_duplicate(upload: Upload) -> None:
     )
     if first := same.first():
         raise UploadError(
-            "duplicate_upload",
+            DUPLICATE,
             f"this file is in the dataset already: it was uploaded as {first.file_name} on "
             f"{first.created_at:%Y-%m-%d}. Nothing was stored twice",
         )

@@ -1,0 +1,97 @@
+# ruff: noqa: N999 - Django takes the name of a command from its file
+"""`manage.py import-checkins SLUG FILE…`: what an upload in the browser does, from the command line.
+
+Several files become available together, in one data version, once all of them are in. In all of them
+equal users are the same person.
+"""
+
+import time
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import BaseCommand, CommandError
+
+from heatmaps import keys
+from heatmaps.ingest import inline, uploads
+from heatmaps.ingest.errors import UploadError
+from heatmaps.models import Dataset, Role, Upload
+
+
+class Command(BaseCommand):
+    help = "Upload files of check-ins (user,time,lat,lon; CSV or CSV.gz) into a dataset."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", help="the dataset's name in addresses")
+        parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--no-advance",
+            action="store_true",
+            help="keep the rows back until a steward advances the version",
+        )
+        parser.add_argument(
+            "--user", help="the steward in whose name to upload; default: who created the dataset"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        dataset = Dataset.objects.filter(slug=options["slug"]).first()
+        if dataset is None:
+            raise CommandError(f"there is no dataset {options['slug']!r}")
+        steward = _steward(dataset, options["user"])
+        stored = [upload for path in options["files"] if (upload := self._import(steward, dataset, path))]
+        if not stored:
+            raise CommandError("nothing new was stored")
+        if options["no_advance"]:
+            self.stderr.write("stored; not in a data version yet")
+        else:
+            version = uploads.advance(steward, dataset)
+            self.stderr.write(f"available in data version {version.number}")
+
+    def _import(self, steward: User, dataset: Dataset, path: Path) -> Upload | None:
+        """The upload, or None when the file is in the dataset already."""
+        progress = _Progress(self.stderr, path.name)
+        try:
+            upload = inline.upload_file(steward, dataset, path, advance=False, progress=progress)
+        except UploadError as error:
+            if error.code != uploads.DUPLICATE:
+                raise CommandError(f"{path.name}: {error}") from error
+            self.stderr.write(f"{path.name}: skipped, {error}")
+            return None
+        except (OSError, keys.KeyFileError) as error:
+            raise CommandError(f"{path.name}: {error}") from error
+        self.stderr.write(_summary(path.name, upload))
+        return upload
+
+
+class _Progress:
+    """Percent of the file to stderr, about once a second."""
+
+    def __init__(self, stream: Any, name: str) -> None:
+        self._stream, self._name, self._next = stream, name, 0.0
+
+    def __call__(self, bytes_read: int, size_bytes: int) -> None:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + 1
+            self._stream.write(f"{self._name}: {100 * bytes_read // max(1, size_bytes)} %")
+
+
+def _steward(dataset: Dataset, username: str | None) -> User:
+    stewards = User.objects.filter(
+        memberships__dataset=dataset, memberships__role=Role.STEWARD, is_active=True
+    )
+    chosen = stewards.filter(username=username) if username else stewards.filter(pk=dataset.created_by_id)
+    steward = chosen.first()
+    if steward is None:
+        who = f"{username!r} is" if username else "whoever created the dataset is"
+        raise CommandError(f"{who} no active steward of {dataset.slug}; name one with --user")
+    return steward
+
+
+def _summary(name: str, upload: Upload) -> str:
+    line = (
+        f"{name}: {upload.rows_accepted} check-ins inside the region, {upload.rows_outside} outside, "
+        f"{upload.rows_rejected} rejected"
+    )
+    path = uploads.rejected_rows_path(upload)
+    return f"{line} (listed in {path})" if path else line
