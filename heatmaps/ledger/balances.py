@@ -4,15 +4,17 @@ from dataclasses import dataclass
 
 from django.db.models import Sum
 
-from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState
+from heatmaps.ledger.transitions import QUEUED
+from heatmaps.models import Account, AccountKind, Charge, Dataset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
     """One account, in its own units (`amounts.as_decimal` turns them into text for people).
 
-    committed = reserved + spent. Without a limit, `limit` and `available` are None. `unbounded`: some
-    charge had no bound, so that the sum says nothing.
+    committed = reserved + spent. Reserved is what queued releases hold, whether their draw has begun or
+    not: when it begins and ends would tell how long it ran, which depends on the data. Without a limit,
+    `limit` and `available` are None. `unbounded`: some charge had no bound, so that the sum says nothing.
     """
 
     kind: AccountKind
@@ -30,7 +32,7 @@ class Balance:
 def balances(dataset: Dataset) -> list[Balance]:
     """The balances of a dataset's accounts, in the order they were opened."""
     held = dict(
-        Charge.objects.filter(account__dataset=dataset, release__state=ReleaseState.RESERVED)
+        Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
         .values_list("account_id")
         .annotate(total=Sum("amount"))
     )

@@ -9,7 +9,7 @@ from uuid import UUID
 from heatmaps.ledger.amounts import LARGEST
 from heatmaps.ledger.events import event_hash
 from heatmaps.ledger.facts import NO_BOUND, NO_LIMIT
-from heatmaps.ledger.transitions import CANCEL, LIMIT, MOVES, OPEN, PUBLISH, RESERVE
+from heatmaps.ledger.transitions import CANCEL, LIMIT, MOVES, OPEN, PUBLISH, RESERVE, VERSION
 from heatmaps.models import Event, ReleaseState
 
 
@@ -43,7 +43,7 @@ class Replay:
     committed: dict[str, int] = field(default_factory=dict)
     unbounded: dict[str, int] = field(default_factory=dict)  # charges without a bound, by account
     releases: dict[UUID, ReplayedRelease] = field(default_factory=dict)
-    versions: list[int] = field(default_factory=list)
+    version: int = 0  # the latest data version
 
     def apply(self, event: Event) -> None:
         """Check one event against everything before it, then carry it out. Errors: Disagreement."""
@@ -74,6 +74,11 @@ class Replay:
             self._open(after)
         elif event.kind == LIMIT:
             self._change_limit(event, before, after)
+        elif event.kind == VERSION:
+            self._expect(
+                event, "version", (before["version"], after["version"]), (self.version, self.version + 1)
+            )
+            self.version += 1
         elif event.kind in MOVES:
             self._move(event, before, after)
 

@@ -58,6 +58,7 @@ MOVES: Final[Mapping[str, Move]] = {
     FAIL: Move(before=ReleaseState.SPENT, after=ReleaseState.FAILED),
     CANCEL: Move(before=ReleaseState.RESERVED, after=ReleaseState.CANCELLED),
 }
+QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the public
 OPEN, LIMIT, VERSION = "open", "limit", "version"
 LONGEST_REASON: Final = 500  # characters
 
@@ -247,7 +248,7 @@ def _commit(account: Account, amount: int | None, release: Release) -> int | Non
 
 
 def _exceeded(account: Account, amount: int) -> BudgetExceeded:
-    held = Charge.objects.filter(account=account, release__state=ReleaseState.RESERVED)
+    held = Charge.objects.filter(account=account, release__state__in=QUEUED)
     return BudgetExceeded(
         AccountKind(account.kind),
         requested=amount,

@@ -8,7 +8,17 @@ from heatmaps.ledger import facts
 from heatmaps.ledger.events import genesis
 from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
 from heatmaps.ledger.transitions import locked
-from heatmaps.models import Account, Charge, Dataset, Event, Ledger, Release, ReleaseState, Result
+from heatmaps.models import (
+    Account,
+    Charge,
+    Dataset,
+    DataVersion,
+    Event,
+    Ledger,
+    Release,
+    ReleaseState,
+    Result,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +45,7 @@ def verify(dataset: Dataset) -> Report:
                 replay.apply(event)
             _check_head(ledger, replay)
             _check_dataset(dataset, replay)
+            _check_versions(dataset, replay)
             _check_accounts(dataset, replay)
             _check_releases(dataset, replay)
             _check_charges(dataset, replay)
@@ -62,6 +73,12 @@ def _check_dataset(dataset: Dataset, replay: Replay) -> None:
     for name in sorted({*now, *replay.dataset}):
         if now.get(name) != replay.dataset.get(name):
             raise Disagreement(1, f"the dataset's {name} was changed after the ledger was opened")
+
+
+def _check_versions(dataset: Dataset, replay: Replay) -> None:
+    numbers = DataVersion.objects.filter(dataset=dataset).order_by("number").values_list("number", flat=True)
+    if list(numbers) != list(range(1, replay.version + 1)):
+        raise Disagreement(None, "the data versions are not those of the events")
 
 
 def _check_accounts(dataset: Dataset, replay: Replay) -> None:

@@ -16,6 +16,19 @@ ONE = 10**12  # units of ε 1
 
 
 @pytest.fixture
+def add_version():
+    return _add_version
+
+
+def _add_version(dataset):
+    number = dataset.versions.count() + 1
+    version = DataVersion.objects.create(dataset=dataset, number=number, created_by=dataset.created_by)
+    step = {"before": {"version": number - 1}, "after": {"version": number}}
+    transitions.record(dataset, "version", actor=dataset.created_by, **step)
+    return version
+
+
+@pytest.fixture
 def steward(db):
     return User.objects.create_user("steward")
 
@@ -38,10 +51,10 @@ def make_dataset(steward):
             created_by=steward,
             **facts,
         )
-        DataVersion.objects.create(dataset=dataset, number=1, created_by=steward)
         named = dict.fromkeys(ACCOUNTS[relation], 10 * ONE)
         named |= {AccountKind(kind): limit for kind, limit in limits.items()}
         transitions.open_ledger(dataset, actor=steward, limits=named)
+        _add_version(dataset)
         return dataset
 
     return make

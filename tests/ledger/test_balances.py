@@ -47,6 +47,7 @@ def test_it_says_what_was_asked_what_is_left_and_what_is_held(dataset, reserve):
     first = reserve(dataset, 2 * ONE)
     reserve(dataset, 5 * ONE)
     transitions.spend(first.pk)
+    transitions.fail(first.pk)
     with pytest.raises(BudgetExceeded) as caught:
         reserve(dataset, 4 * ONE)
     error = caught.value
@@ -65,9 +66,11 @@ def test_it_writes_nothing_when_one_of_several_accounts_is_short(make_dataset, r
     assert (Release.objects.count(), Charge.objects.count(), Event.objects.count()) == (0, 0, events)
 
 
-def test_it_keeps_reserved_and_spent_apart(dataset, reserve):
+def test_it_keeps_queued_and_finished_apart(dataset, reserve):
     first, second = reserve(dataset, ONE), reserve(dataset, 2 * ONE)
     transitions.spend(first.pk)
+    assert presence(dataset).reserved == 3 * ONE  # that its draw began is nobody's business
+    transitions.fail(first.pk)
     now = presence(dataset)
     assert (now.reserved, now.spent, now.committed, now.available) == (2 * ONE, ONE, 3 * ONE, 7 * ONE)
     transitions.cancel(second.pk, actor=None)

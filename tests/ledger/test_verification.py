@@ -21,7 +21,7 @@ ONE = 10**12
 
 @pytest.fixture
 def story(dataset, reserve):
-    """A dataset with ten events: open, a published, a failed, a cancelled and a queued release, a limit."""
+    """Twelve events: open, version, a published, a failed, a cancelled and a queued release, a limit."""
     published, failed, cancelled = reserve(dataset), reserve(dataset), reserve(dataset)
     transitions.spend(published.pk)
     transitions.publish(published.pk, b"map", hashlib.sha256(b"map").hexdigest())
@@ -54,7 +54,7 @@ def rehash(dataset, first):
 
 def test_it_verifies_an_honest_ledger(story):
     report = verify(story)
-    assert (report.ok, report.events, report.problem) == (True, 11, "")
+    assert (report.ok, report.events, report.problem) == (True, 12, "")
 
 
 COLUMNS = {
@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 @pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("sequence", [2, 11])
+@pytest.mark.parametrize("sequence", [3, 12])
 def test_it_finds_an_edited_event(story, column, sequence):
     assert events(story).filter(sequence=sequence, kind="reserve").update(**{column: COLUMNS[column]})
     report = verify(story)
@@ -78,7 +78,7 @@ def test_it_finds_an_edited_event(story, column, sequence):
     assert report.first_bad_sequence == sequence
 
 
-@pytest.mark.parametrize("sequence", [1, 2, 6, 11])
+@pytest.mark.parametrize("sequence", [1, 2, 7, 12])
 def test_it_finds_a_removed_event(story, sequence):
     events(story).filter(sequence=sequence).delete()
     assert verify(story).first_bad_sequence == sequence
@@ -102,7 +102,7 @@ def test_it_finds_an_inserted_event(story):
     last = events(story).latest("sequence")
     Event.objects.create(
         dataset=story,
-        sequence=12,
+        sequence=13,
         at_microseconds=last.at_microseconds,
         kind="version",
         before="{}",
@@ -110,46 +110,45 @@ def test_it_finds_an_inserted_event(story):
         previous_hash=last.hash,
         hash="0" * 64,
     )
-    assert verify(story).first_bad_sequence == 12
+    assert verify(story).first_bad_sequence == 13
 
 
 def test_it_finds_a_well_made_event_that_the_head_does_not_know(story):
     last = events(story).latest("sequence")
-    event = Event(dataset=story, sequence=12, at_microseconds=1, kind="version", before="{}", after="{}")
+    event = Event(dataset=story, sequence=13, at_microseconds=1, kind="note", before="{}", after="{}")
     event.previous_hash = last.hash
     event.hash = event_hash(event)
     event.save()
     report = verify(story)
-    assert (report.first_bad_sequence, "head" in report.problem) == (13, True)
+    assert (report.first_bad_sequence, "head" in report.problem) == (14, True)
 
 
 def test_it_finds_a_chain_of_another_dataset(story, make_dataset):
     other = make_dataset("other")
-    for event in events(other):
-        events(other).filter(pk=event.pk).update(dataset=story, sequence=100)
-    Event.objects.filter(dataset=story, sequence__lt=100).update(dataset=other, sequence=F("sequence") + 1000)
-    Event.objects.filter(dataset=story).update(sequence=1)
+    theirs = list(events(other).values_list("pk", flat=True))
+    Event.objects.filter(dataset=story).update(dataset=other, sequence=F("sequence") + 1000)
+    Event.objects.filter(pk__in=theirs).update(dataset=story)
     assert verify(story).first_bad_sequence == 1
 
 
 def test_it_finds_a_forged_history_by_its_moves(story):
     """The chain fits again, but a release was published that never was spent."""
-    spent = events(story).get(sequence=5)
+    spent = events(story).get(sequence=6)
     assert spent.kind == "spend"
-    events(story).filter(pk=spent.pk).update(kind="version", release=None)
-    rehash(story, 5)
+    events(story).filter(pk=spent.pk).update(kind="note", release=None)
+    rehash(story, 6)
     report = verify(story)
-    assert (report.first_bad_sequence, "state" in report.problem) == (6, True)
+    assert (report.first_bad_sequence, "state" in report.problem) == (7, True)
 
 
 def test_it_finds_a_forged_history_by_its_balances(story):
-    event = events(story).get(sequence=2)
+    event = events(story).get(sequence=3)
     after = event.after.replace(str(ONE), str(ONE // 2))
     assert after != event.after
-    events(story).filter(sequence=2).update(after=after)
-    rehash(story, 2)
+    events(story).filter(sequence=3).update(after=after)
+    rehash(story, 3)
     report = verify(story)
-    assert (report.first_bad_sequence, "balance" in report.problem) == (3, True)
+    assert (report.first_bad_sequence, "balance" in report.problem) == (4, True)
 
 
 def test_it_finds_a_forged_charge_above_the_limit(story):
@@ -158,14 +157,14 @@ def test_it_finds_a_forged_charge_above_the_limit(story):
     events(story).filter(pk=limit.pk).update(after=low, before=low)
     rehash(story, limit.sequence)
     report = verify(story)
-    assert (report.first_bad_sequence, "limit" in report.problem) == (11, True)
+    assert (report.first_bad_sequence, "limit" in report.problem) == (12, True)
 
 
 @pytest.mark.parametrize("after", ["", "[]", '{"state":7}', '{"state":"reserved","charges":3}'])
 def test_it_names_an_event_that_cannot_be_read(story, after):
-    events(story).filter(sequence=2).update(after=after)
-    rehash(story, 2)
-    assert verify(story).first_bad_sequence == 2
+    events(story).filter(sequence=3).update(after=after)
+    rehash(story, 3)
+    assert verify(story).first_bad_sequence == 3
 
 
 @pytest.mark.parametrize(
@@ -200,8 +199,8 @@ def test_it_finds_an_edited_question(story, column, value):
     assert f"release {release.pk}: its question" in verify(story).problem
 
 
-def test_it_finds_another_version_under_a_release(story):
-    version = DataVersion.objects.create(dataset=story, number=2, created_by=story.created_by)
+def test_it_finds_another_version_under_a_release(story, add_version):
+    version = add_version(story)
     Release.objects.filter(dataset=story, state="published").update(version=version)
     assert "its question was changed" in verify(story).problem
 
@@ -247,6 +246,17 @@ def test_it_finds_a_missing_result_and_one_too_many(story):
     assert f"release {told}: its result" in verify(story).problem
 
 
+def test_it_finds_versions_that_no_event_made(story):
+    extra = DataVersion.objects.create(dataset=story, number=2, created_by=story.created_by)
+    assert "data versions" in verify(story).problem
+    extra.delete()
+    step = {"before": {"version": 1}, "after": {"version": 2}}
+    transitions.record(story, "version", actor=None, **step)
+    assert "data versions" in verify(story).problem
+    transitions.record(story, "version", actor=None, **step)
+    assert verify(story).first_bad_sequence == 14
+
+
 @pytest.mark.parametrize(("column", "value"), [("west", -98.4), ("north", 31.0000001)])
 def test_it_finds_a_dataset_whose_facts_were_changed(story, column, value):
     Dataset.objects.filter(pk=story.pk).update(**{column: value})
@@ -270,7 +280,7 @@ def test_the_command_names_the_bad_row_and_fails(story, make_dataset):
     make_dataset("other")
     out = StringIO()
     call_command("verify-ledger", stdout=out)
-    assert out.getvalue() == "city: ok, 11 events\nother: ok, 1 events\n"
+    assert out.getvalue() == "city: ok, 12 events\nother: ok, 2 events\n"
     events(story).filter(sequence=3).update(kind="spend")
     out = StringIO()
     with pytest.raises(CommandError, match="1 ledger does not verify"):
