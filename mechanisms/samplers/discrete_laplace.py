@@ -11,9 +11,9 @@ from mechanisms.interface import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.uniform import uniform_below
 
-LARGEST_NUMERATOR: Final = 2**56
+LARGEST_NUMERATOR: Final = 2**55
 LARGEST_DENOMINATOR: Final = 2**62
-_WHOLE_STEPS: Final = 126  # U + t·V < t·(V + 1) stays below 2^63 up to here
+_WHOLE_STEPS: Final = 126  # U + t·V < t·(V + 1) stays below 2^62 up to here
 
 
 def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.int64]:
@@ -22,7 +22,7 @@ def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArra
     Exact: no floating-point number takes part (Mironov 2012 says why).
     Source: Canonne, Kamath, Steinke 2020, Algorithm 2, on whole arrays.
     Errors: `ParameterError` when the scale is not above 0, or in lowest terms its numerator exceeds
-    2^56 or its denominator 2^62. A draw beyond 63 bits raises OverflowError and never wraps; with these
+    2^55 or its denominator 2^62. A draw beyond 62 bits raises OverflowError and never wraps; with these
     limits its probability is at most exp(-127), and it depends on no data.
     """
     _check_scale(scale)
@@ -54,8 +54,8 @@ def _magnitudes(u: NDArray[np.int64], v: NDArray[np.int64], t: int, s: int) -> N
     magnitudes: NDArray[np.int64] = (u + t * np.minimum(v, _WHOLE_STEPS)) // s
     for place in far.tolist():
         exact = (int(u[place]) + t * int(v[place])) // s
-        if exact >= 2**63:
-            raise OverflowError("a noise value does not fit 63 bits")
+        if exact >= 2**62:
+            raise OverflowError("a noise value does not fit 62 bits")
         magnitudes[place] = exact
     return magnitudes
 
@@ -64,5 +64,5 @@ def _check_scale(scale: Fraction) -> None:
     positive(scale=scale)
     if scale.numerator > LARGEST_NUMERATOR or scale.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
-            "scale", shown(scale), "in lowest terms a numerator up to 2^56 and a denominator up to 2^62"
+            "scale", shown(scale), "in lowest terms a numerator up to 2^55 and a denominator up to 2^62"
         )

@@ -1,0 +1,68 @@
+"""From a privacy budget to integers: how far one person reaches, how coarse a mass is, how wide the noise."""
+
+from fractions import Fraction
+from typing import Final
+
+from mechanisms.check import ParameterError, exact_decimal, power_of_two
+from mechanisms.guarantee import Relation
+from mechanisms.interface import MassMap
+from mechanisms.samplers.discrete_laplace import LARGEST_NUMERATOR
+
+HIGHEST_EPSILON: Final = 10**9
+LARGEST_UNIT: Final = 2**24  # mass units of a person: a share is cut by less than 6e-8
+SMALLEST_UNIT: Final = 2**10
+LARGEST_SCALE: Final = 2**53  # mass units; with masses below 2^62 every noisy sum fits 63 bits
+
+
+def sensitivity(relation: Relation) -> int:
+    """How many persons' masses the sum can change by, in L1, between neighbours.
+
+    A record has mass at most 1. Exchanging it takes one mass away and brings another.
+    """
+    return {Relation.ADD_REMOVE: 1, Relation.REPLACE: 2}[Relation(relation)]
+
+
+def checked_epsilon(epsilon: Fraction) -> Fraction:
+    """Exact and within what integers can carry out. Errors: `ParameterError`."""
+    return exact_decimal("epsilon", epsilon, low=0, low_open=True, high=HIGHEST_EPSILON)
+
+
+def level_of(resolution: int, *, highest: int) -> int:
+    """ℓ for 2^ℓ cells a side. Errors: `ParameterError` naming `resolution`."""
+    power_of_two(2, highest, resolution=resolution)
+    return resolution.bit_length() - 1
+
+
+def mass_unit(relation: Relation, epsilon: Fraction, *, smallest_share: Fraction = Fraction(1)) -> int:
+    """The largest power of two up to 2^24 for which the widest noise stays within 2^53 mass units.
+
+    `smallest_share` is the smallest part of epsilon that one measurement gets. Public parameters only.
+    Errors: `ParameterError` naming `epsilon` when that is below 2^10.
+    """
+    widest_persons = sensitivity(relation) / (epsilon * smallest_share)
+    most = int(LARGEST_SCALE / widest_persons)
+    if most < SMALLEST_UNIT:
+        lowest = float(epsilon * SMALLEST_UNIT * widest_persons / LARGEST_SCALE)
+        raise ParameterError("epsilon", epsilon, f"at least {lowest * 1.001:.2e} with these parameters")
+    return min(LARGEST_UNIT, 1 << (most.bit_length() - 1))
+
+
+def noise_scale(relation: Relation, epsilon: Fraction, unit: int) -> Fraction:
+    """Scale of discrete Laplace noise, in mass units, that costs at most epsilon per measured vector.
+
+    scale = sensitivity · unit / epsilon (Dwork, McSherry, Nissim, Smith 2006, in integers: Ghosh,
+    Roughgarden, Sundararajan 2012). Rounded up, so never more is spent, when the exact ratio has more
+    digits than the sampler carries.
+    """
+    scale = sensitivity(relation) * unit / epsilon
+    if scale.numerator <= LARGEST_NUMERATOR:
+        return scale
+    parts = 1 << (LARGEST_NUMERATOR.bit_length() - 1 - (int(scale) + 1).bit_length())
+    return Fraction(-(-scale.numerator * parts // scale.denominator), parts)
+
+
+def check_masses(masses: MassMap, *, level: int, unit: int) -> None:
+    """The masses are on the mechanism's grid and in its unit. Errors: `ParameterError`, public facts only."""
+    if (masses.level, masses.unit) != (level, unit):
+        given = f"level {masses.level}, unit {masses.unit}"
+        raise ParameterError("masses", given, f"level {level}, unit {unit}")
