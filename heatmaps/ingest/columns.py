@@ -1,0 +1,106 @@
+"""Which columns of a CSV file hold a check-in, and their texts as checked values."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.ingest.lines import ReaderError
+
+NO_TIME: Final = -(2**63)
+EXPECTED_HEADER: Final = (
+    "expected a first line with the columns user, lat, lon and optionally time, in any order"
+)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND: Final = timedelta(seconds=1)
+
+Record = list[str]
+Values = tuple[list[str], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Where the columns are. `values` converts many rows at once and fails if any is bad."""
+
+    user: int
+    time: int | None
+    lat: int
+    lon: int
+
+    @classmethod
+    def of_header(cls, header: Record) -> Self:
+        names = [name.strip().lower() for name in header]
+        if not _is_text(names):
+            raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")
+        if any(names.count(name) != 1 for name in ("user", "lat", "lon")) or names.count("time") > 1:
+            raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(names)}")
+        time = names.index("time") if "time" in names else None
+        return cls(user=names.index("user"), time=time, lat=names.index("lat"), lon=names.index("lon"))
+
+    def values(self, records: list[Record]) -> Values:
+        """Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
+        users = [record[self.user].strip() for record in records]
+        lat = [record[self.lat] for record in records]
+        lon = [record[self.lon] for record in records]
+        time = None if self.time is None else [record[self.time] for record in records]
+        return _users(users), _times(time, len(records)), _degrees(lat, "lat", 90), _degrees(lon, "lon", 180)
+
+
+def _users(users: list[str]) -> list[str]:
+    if not all(users):
+        raise ValueError("user is missing")
+    if not _is_text(users):
+        raise ValueError("user is not text in UTF-8")
+    return users
+
+
+def _degrees(texts: list[str], name: str, limit: float) -> NDArray[np.float64]:
+    # float() also takes digits of other scripts and underscores; "nan" and "inf" fail the range.
+    try:
+        plain = "".join(texts).isascii() and not any("_" in text for text in texts)
+        values = np.fromiter(map(float, texts if plain else ["refused"]), np.float64, len(texts))
+    except ValueError:
+        raise ValueError(f"{name} is not a decimal number") from None
+    if not (np.abs(values) <= limit).all():
+        raise ValueError(f"{name} is outside -{limit}..{limit}")
+    return values
+
+
+def _times(texts: list[str] | None, count: int) -> NDArray[np.int64]:
+    if texts is None or not any(texts):
+        return np.full(count, NO_TIME, np.int64)
+    try:
+        return np.fromiter(map(_epoch_seconds, texts), np.int64, count)
+    except ValueError:
+        raise ValueError("time is not ISO 8601, such as 2012-04-07T17:42:00Z") from None
+
+
+def _epoch_seconds(text: str) -> int:
+    stripped = text.strip()
+    if not stripped:
+        return NO_TIME
+    moment = datetime.fromisoformat(stripped)
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _SECOND
+
+
+def _is_text(texts: list[str]) -> bool:
+    """No surrogates, which stand for bytes that are no UTF-8."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_NAME = re.compile(r"[A-Za-z][\w .()-]{0,30}", re.ASCII)
+
+
+def _found(names: list[str]) -> str:
+    """What the header has instead; nothing of it where it could be somebody's check-in."""
+    if not all(_NAME.fullmatch(name) for name in names):
+        return "the first line holds something else than names of columns separated by commas"
+    return f"found {', '.join(names[:10])}" + (" and more" if len(names) > 10 else "")
