@@ -103,8 +103,6 @@ class _Tally:
 
     def check(self) -> None:
         total = self.accepted + self.outside + self.rejected
-        if total == 0:
-            raise UploadError("empty", "the file has no rows below its header")
         share = settings.MAX_REJECTED_SHARE
         if self.rejected > share * total:
             raise UploadError(

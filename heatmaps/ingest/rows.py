@@ -11,9 +11,8 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from heatmaps.ingest.reader import NO_TIME
 from heatmaps.models import CheckIn
-
-NO_TIME: Final = np.int64(-(2**63))  # stored as NULL
 
 DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
 
@@ -24,7 +23,7 @@ class Block:
 
     persons: NDArray[np.int64]  # keyed 63-bit hashes
     cells: NDArray[np.int64]  # Morton codes at the finest level
-    times: NDArray[np.int64]  # epoch seconds or NO_TIME
+    times: NDArray[np.int64]  # epoch seconds; NO_TIME is stored as NULL
     outside: NDArray[np.bool_]  # clamped to the region's border
 
 
