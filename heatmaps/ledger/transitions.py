@@ -94,7 +94,7 @@ def open_ledger(dataset: Dataset, *, actor: User, limits: Mapping[AccountKind, i
 def locked(dataset_id: int) -> Iterator[Ledger]:
     """A transaction that no other move of this dataset runs beside; moves may be made inside it."""
     with transaction.atomic():
-        yield Ledger.objects.select_for_update().get(pk=dataset_id)
+        yield _lock(dataset_id)
 
 
 def reserve(release: Release, charges: Charges, *, actor: User) -> Release:
@@ -121,8 +121,11 @@ def reserve(release: Release, charges: Charges, *, actor: User) -> Release:
 
 
 def spend(release_id: UUID) -> bool:
-    """The draw may begin: True for exactly one caller, ever. Commit before any data are read."""
-    with _locked_release(release_id) as ledger:
+    """The draw may begin: True for exactly one caller, ever.
+
+    Committed when it returns, before any data are read: inside another transaction it refuses to run.
+    """
+    with _locked_release(release_id, durable=True) as ledger:
         lease_until = timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
         if not _move(release_id, SPEND, lease_until=lease_until):
             return False
@@ -200,12 +203,14 @@ def record(dataset: Dataset, kind: str, *, actor: User | None, before: Facts, af
 _append = events.append
 
 
+def _lock(dataset_id: int) -> Ledger:
+    return Ledger.objects.select_for_update().get(pk=dataset_id)
+
+
 @contextmanager
-def _locked_release(release_id: UUID) -> Iterator[Ledger]:
-    with transaction.atomic():
-        dataset_id = Release.objects.values_list("dataset_id", flat=True).get(pk=release_id)
-        with locked(dataset_id) as ledger:
-            yield ledger
+def _locked_release(release_id: UUID, *, durable: bool = False) -> Iterator[Ledger]:
+    with transaction.atomic(durable=durable):
+        yield _lock(Release.objects.values_list("dataset_id", flat=True).get(pk=release_id))
 
 
 def _locked_accounts(dataset_id: int) -> list[Account]:

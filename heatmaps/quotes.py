@@ -1,0 +1,217 @@
+"""What a release would cost and how good it would be: from public facts alone, nothing is written."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from django.conf import settings
+
+from heatmaps.ledger import amounts, balances
+from heatmaps.ledger.balances import Balance
+from heatmaps.ledger.errors import BudgetExceeded, LedgerError, UnboundedCharge
+from heatmaps.models import AccountKind, Dataset, DataVersion, Release, ReleaseState
+from mechanisms import catalogue
+from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.grid import Region
+from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.interface import HeatmapMechanism, Target
+from mechanisms.prediction import ErrorBound
+
+
+class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
+    """Nothing was made available in the dataset yet; whether it was is public."""
+
+    code = "no_data_version"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this dataset has no data version yet: a steward has to upload check-ins "
+            "and make them available first"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseRequest:
+    """A question as a form or the API sends it; `quote` says what is wrong with it."""
+
+    mechanism: str
+    epsilon: str  # a plain decimal
+    resolution: int  # cells a side
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeLine:
+    """What a release costs on one account, in the account's units; an amount of None has no bound."""
+
+    kind: AccountKind
+    amount: int | None
+    limit: int | None
+    committed: int
+    available: int | None  # None: no limit
+    affordable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """The exact cost. `problem` is empty, or the readable reason why it would be refused now."""
+
+    request: ReleaseRequest
+    guarantee: Guarantee
+    lines: tuple[ChargeLine, ...]
+    expected_error: ErrorBound | None  # None: no public number of persons to reckon with
+    affordable: bool
+    problem: str
+    same_release: Release | None  # a published answer to the same question: free
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A valid question: the mechanism that would answer it and what that costs."""
+
+    mechanism: HeatmapMechanism
+    parameters: Mapping[str, int | str]  # all of them, in the one spelling that is stored
+    guarantee: Guarantee
+    charges: amounts.Charges
+
+    @property
+    def epsilon(self) -> str:
+        """As asked for, exact: "numerator/denominator"."""
+        return f"{self.mechanism.epsilon.numerator}/{self.mechanism.epsilon.denominator}"
+
+    def question(self, version: DataVersion) -> str:
+        """SHA-256 of the question about a data version: equal questions have equal answers."""
+        body = {
+            "dataset": version.dataset_id,
+            "version": version.number,
+            "mechanism": self.mechanism.name,
+            "epsilon": self.epsilon,
+            "resolution": self.mechanism.resolution,
+            "parameters": self.parameters,
+        }
+        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+    def expected_error(self, dataset: Dataset) -> ErrorBound | None:
+        persons = dataset.public_persons
+        return None if persons is None else self.mechanism.expected_error(persons=persons)
+
+
+def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
+    """Check everything that can be checked without data. Errors: `ParameterError`."""
+    epsilon = exact_decimal("epsilon", request.epsilon, low=0, low_open=True, high=settings.MAX_EPSILON)
+    if not isinstance(request.parameters, Mapping):
+        raise ParameterError("parameters", request.parameters, "an object of names and values")
+    mechanism = _build(dataset, request.mechanism, epsilon, request.resolution, request.parameters)
+    guarantee = mechanism.guarantee
+    return Plan(
+        mechanism=mechanism,
+        parameters=_spelled(request),
+        guarantee=guarantee,
+        charges=amounts.charges(
+            relation=Relation(dataset.relation),
+            radius_m=dataset.radius_m,
+            guarantee=guarantee,
+            diameter_m=Region(dataset.west, dataset.south, dataset.east, dataset.north).diameter_m,
+        ),
+    )
+
+
+def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
+    """The exact cost and the predicted error of a release. Errors: `ParameterError`."""
+    planned = plan(dataset, request)
+    lines, refusals = _lines(balances.balances(dataset), planned.charges)
+    version = latest_version(dataset)
+    same = None if version is None else same_release(dataset, planned.question(version))
+    if version is None:
+        refusals = [NoDataVersion()]
+    elif same is not None:
+        refusals = []
+    return Quote(
+        request=request,
+        guarantee=planned.guarantee,
+        lines=lines,
+        expected_error=planned.expected_error(dataset),
+        affordable=not refusals,
+        problem=str(refusals[0]) if refusals else "",
+        same_release=same,
+    )
+
+
+def mechanism_of(release: Release) -> HeatmapMechanism:
+    """The mechanism that a stored release asked for. Errors: `ParameterError` if it is gone by now."""
+    parameters = {name: Fraction(value) for name, value in release.parameters.items()}
+    epsilon = Fraction(release.epsilon)
+    return _build(release.dataset, release.mechanism, epsilon, release.resolution, parameters)
+
+
+def latest_version(dataset: Dataset) -> DataVersion | None:
+    return DataVersion.objects.filter(dataset=dataset).order_by("-number").first()
+
+
+def same_release(dataset: Dataset, question: str) -> Release | None:
+    """A published release that answered the question; the first, if it was answered more than once."""
+    published = Release.objects.filter(dataset=dataset, question=question, state=ReleaseState.PUBLISHED)
+    return published.order_by("requested_at").first()
+
+
+_MOST_DIGITS: Final = 80  # after the point: a text of 40 characters with an exponent of -30 has fewer
+
+
+def _build(
+    dataset: Dataset, name: str, epsilon: Fraction, resolution: int, parameters: Mapping[str, object]
+) -> HeatmapMechanism:
+    radius_m = None if dataset.radius_m is None else Fraction(dataset.radius_m)
+    target = Target(relation=Relation(dataset.relation), epsilon=epsilon, radius_m=radius_m)
+    return catalogue.build(name, target=target, resolution=resolution, parameters=parameters)
+
+
+def _spelled(request: ReleaseRequest) -> dict[str, int | str]:
+    """Every parameter, defaults included: an int, or the shortest plain decimal."""
+    entry = catalogue.get(request.mechanism)
+    values = {
+        parameter.name: parameter.parse(request.parameters.get(parameter.name, parameter.default))
+        for parameter in entry.parameters
+    }
+    return {name: value if isinstance(value, int) else _decimal(value) for name, value in values.items()}
+
+
+def _decimal(value: Fraction) -> str:
+    """The shortest plain spelling. Errors: ValueError if there is no finite one."""
+    units = abs(value) * 10**_MOST_DIGITS
+    if units.denominator != 1:
+        raise ValueError("a parameter has no finite decimal spelling")
+    whole, digits = divmod(units.numerator, 10**_MOST_DIGITS)
+    sign = "-" if value < 0 else ""
+    return f"{sign}{whole}.{digits:0{_MOST_DIGITS}}".rstrip("0").rstrip(".")
+
+
+def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
+    refusals = {balance.kind: _refusal(balance, charges[balance.kind]) for balance in held}
+    lines = tuple(
+        ChargeLine(
+            kind=balance.kind,
+            amount=charges[balance.kind],
+            limit=balance.limit,
+            committed=balance.committed,
+            available=balance.available,
+            affordable=refusals[balance.kind] is None,
+        )
+        for balance in held
+    )
+    return lines, [refusal for refusal in refusals.values() if refusal is not None]
+
+
+def _refusal(balance: Balance, amount: int | None) -> LedgerError | None:
+    """What the ledger would answer now."""
+    if balance.available is None:
+        return None
+    if amount is None:
+        return UnboundedCharge(balance.kind)
+    if amount <= balance.available:
+        return None
+    return BudgetExceeded(
+        balance.kind, requested=amount, available=balance.available, reserved=balance.reserved
+    )
