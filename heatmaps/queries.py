@@ -1,18 +1,16 @@
 """What the pages read. Nothing here writes; what is data is marked and asked for by stewards only."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, QuerySet
 
 from heatmaps.access import ADMINISTRATOR
-from heatmaps.ledger.amounts import as_decimal, units_per_one
+from heatmaps.ledger.amounts import as_decimal
+from heatmaps.ledger.balances import Balance, balances
 from heatmaps.models import (
-    Account,
     AccountKind,
     Charge,
     Dataset,
@@ -28,11 +26,6 @@ from heatmaps.models import (
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 
-# Public states: what is queued is reserved to everybody, whether its draw has begun or not. When a draw
-# begins and ends would tell how long it ran, which depends on the data.
-QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)
-SPENT: Final = (ReleaseState.PUBLISHED, ReleaseState.FAILED)
-
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
 
@@ -47,7 +40,7 @@ class DatasetLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLine:
-    """An odometer: exact decimals, and for its bar whole shares of the limit in ten-thousandths."""
+    """An odometer: exact decimals, and for its bar percentages of the limit as plain decimals."""
 
     kind: AccountKind
     title: str
@@ -57,8 +50,8 @@ class BudgetLine:
     left: str
     has_limit: bool
     unbounded: bool
-    spent_share: Fraction
-    reserved_share: Fraction
+    spent_percent: str
+    reserved_percent: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +90,7 @@ def datasets_of(person: User) -> list[DatasetLine]:
 
 def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
     """The dataset's accounts in their order."""
-    reserved = _reserved(dataset)
-    return tuple(_line(account, reserved.get(account.pk, 0)) for account in dataset.accounts.all())
+    return tuple(map(_line, balances(dataset)))
 
 
 def releases_of(dataset: Dataset) -> QuerySet[Release]:
@@ -178,19 +170,11 @@ def amount_text(units: int | None, kind: str, *, missing: str = NO_BOUND) -> str
     return missing if units is None else as_decimal(units, AccountKind(kind))
 
 
-def share_of(units: int, limit: int | None) -> Fraction:
-    """How much of a limit an amount is, 0 to 1; 0 without a limit, 1 of a limit of 0."""
-    if limit is None:
-        return Fraction(0)
-    if limit == 0:
-        return Fraction(1 if units > 0 else 0)
-    return min(Fraction(1), max(Fraction(0), Fraction(units, limit)))
-
-
-def typed_units(kind: AccountKind, amount: Fraction) -> int | None:
-    """An amount in whole units of its account; None when it has more digits than the account counts."""
-    units = amount * units_per_one(kind)
-    return units.numerator if units.denominator == 1 else None
+def percent_of(units: int, limit: int | None) -> str:
+    """How much of a limit an amount is, for a bar: "0" to "100"; all of a limit of 0."""
+    if limit is None or units <= 0:
+        return "0"
+    return f"{100 * min(units, limit) / limit:.2f}" if limit else "100"
 
 
 def _role_names(role: str | None, person: User) -> tuple[str, ...]:
@@ -198,28 +182,17 @@ def _role_names(role: str | None, person: User) -> tuple[str, ...]:
     return tuple(held + ([ADMINISTRATOR.capitalize()] if person.is_superuser else []))
 
 
-def _reserved(dataset: Dataset) -> Mapping[int, int]:
-    rows: Iterable[tuple[int, int]] = (
-        Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
-        .values_list("account")
-        .annotate(total=Sum("amount", default=0))
-        .filter(~Q(total=0))
-    )
-    return dict(rows)
-
-
-def _line(account: Account, reserved: int) -> BudgetLine:
-    kind, spent = AccountKind(account.kind), account.committed - reserved
-    left = None if account.limit is None else account.limit - account.committed
+def _line(balance: Balance) -> BudgetLine:
+    kind = balance.kind
     return BudgetLine(
         kind=kind,
         title=kind.label,
-        limit=amount_text(account.limit, kind, missing=NO_LIMIT),
-        spent=NO_BOUND if account.unbounded else as_decimal(spent, kind),
-        reserved=as_decimal(reserved, kind),
-        left=amount_text(left, kind, missing=NO_LIMIT),
-        has_limit=account.limit is not None,
-        unbounded=account.unbounded,
-        spent_share=share_of(spent, account.limit),
-        reserved_share=share_of(reserved, account.limit),
+        limit=amount_text(balance.limit, kind, missing=NO_LIMIT),
+        spent=NO_BOUND if balance.unbounded else as_decimal(balance.spent, kind),
+        reserved=as_decimal(balance.reserved, kind),
+        left=amount_text(balance.available, kind, missing=NO_LIMIT),
+        has_limit=balance.limit is not None,
+        unbounded=balance.unbounded,
+        spent_percent=percent_of(balance.spent, balance.limit),
+        reserved_percent=percent_of(balance.reserved, balance.limit),
     )

@@ -16,7 +16,7 @@ RELATIONS: Final = {
     ),
     Relation.REPLACE: (
         "A person's record is exchanged for another: everybody knows who is enrolled and how many, "
-        "but where any one person was stays uncertain; short moves can be protected more strongly than long ones."
+        "but where any one person was stays uncertain; short moves can be protected more strongly."
     ),
 }
 
@@ -87,21 +87,24 @@ def _presence(guarantee: Guarantee, subject: str) -> list[str]:
         return [f"Nothing about any person can be learned from {subject}."]
     if epsilon == INFINITY:
         return [f"Nothing is promised: what {subject} shows about whether a person is there has no bound."]
-    moved_delta = min(Fraction(1), delta * (1 + Fraction(math.exp(min(float(epsilon), 700.0)))))
-    return [
-        (
-            f"Whether any one person's whole record is in the data or not changes the probability of whatever "
-            f"{subject} could show by a factor of at most {factor(epsilon)} (presence ε = {decimal(epsilon)})."
-        ),
-        _guessing("whether that person is in the data", epsilon, delta),
-        _exceptions(delta),
-        (
-            f"Moving a person's record elsewhere is a removal and an addition: a factor of at most "
-            f"{factor(2 * epsilon)} (ε = {decimal(2 * epsilon)}"
-            + (f", δ = {decimal(moved_delta, digits=18)}" if delta else "")
-            + "); nothing smaller is claimed for short moves."
-        ),
-    ]
+    whether = (
+        f"Whether any one person's whole record is in the data or not changes the probability of "
+        f"whatever {subject} could show by a factor of at most {factor(epsilon)} "
+        f"(presence ε = {decimal(epsilon)})."
+    )
+    guessing = _guessing("whether that person is in the data", epsilon, delta)
+    return [whether, guessing, _exceptions(delta), _moved(epsilon, delta)]
+
+
+def _moved(epsilon: Exact, delta: Fraction) -> str:
+    """Two steps of (ε, δ) are (2ε, δ(1 + e^ε)) (group privacy)."""
+    twice = min(Fraction(1), delta * (1 + Fraction(math.exp(min(float(epsilon), 700.0)))))
+    return (
+        f"Moving a person's record elsewhere is a removal and an addition: a factor of at most "
+        f"{factor(2 * epsilon)} (ε = {decimal(2 * epsilon)}"
+        + (f", δ = {decimal(twice, digits=18)}" if delta else "")
+        + "); nothing smaller is claimed for short moves."
+    )
 
 
 def _exchange(
@@ -133,9 +136,9 @@ def _exchange_radius(epsilon: Exact, delta: Fraction, radius_m: int) -> str:
     if epsilon == INFINITY:
         return f"For moves of up to {metres(radius_m)} there is no bound either."
     return (
-        f"If the two records are within {metres(radius_m)} of each other (earth mover's distance), the factor "
-        f"is at most {factor(epsilon)} (radius ε = {decimal(epsilon)}), and such a guess is right at most "
-        f"{right_guesses(epsilon, delta)} % of the time."
+        f"If the two records are within {metres(radius_m)} of each other (earth mover's distance), "
+        f"the factor is at most {factor(epsilon)} (radius ε = {decimal(epsilon)}), and such a guess is right "
+        f"at most {right_guesses(epsilon, delta)} % of the time."
     )
 
 

@@ -1,0 +1,132 @@
+"""The page that asks for a release: first its exact cost, then, by a second act, the spending."""
+
+import uuid
+from dataclasses import asdict, dataclass
+
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from heatmaps import queries, releases
+from heatmaps.access import Act, dataset_for
+from heatmaps.ledger.errors import LedgerError
+from heatmaps.models import Dataset
+from heatmaps.releases import ChargeLine, Quote
+from heatmaps.views.forms.release import ReleaseForm
+from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.release import ErrorWords, error_words, for_guarantee
+from mechanisms.check import ParameterError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostLine:
+    """One account before and after the release; amounts as exact decimals, percentages for its bar."""
+
+    title: str
+    cost: str
+    left_before: str
+    left_after: str
+    limit: str
+    affordable: bool
+    has_limit: bool
+    reserved: str  # held by queued releases; empty when nothing is
+    used_percent: str
+    cost_percent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuoteWords:
+    """A quote as the page shows it."""
+
+    quote: Quote
+    lines: tuple[CostLine, ...]
+    sentences: tuple[str, ...]
+    expected_error: ErrorWords | None
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_release(request: PersonRequest, slug: str) -> HttpResponse:
+    """GET with a filled form quotes, nothing is written; POST of the same asks for it and spends."""
+    found = dataset_for(request.user, slug, Act.RELEASE)
+    typed: QueryDict = request.POST if request.method == "POST" else request.GET
+    form = ReleaseForm(found, typed if "mechanism" in typed else None)
+    status, quote = 200, None
+    if form.is_valid():
+        if request.method == "POST":
+            response = _ask(request, found, form)
+            if response is not None:
+                return response
+            status = 409
+        quote = _quote(found, form)
+    if form.errors and status == 200:
+        status = 422
+    context = {
+        "section": "datasets",
+        "dataset": found,
+        "form": form,
+        "quote": quote,
+        "typed": form.typed() if quote else [],
+        "key": uuid.uuid4(),
+        "version": queries.current_version(found),
+        "budget": queries.budget(found),
+    }
+    return render(request, "releases/new.html", context, status=status)
+
+
+def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm) -> HttpResponse | None:
+    """The way to the release; None when it was refused, and the form says why."""
+    key = request.POST.get("key", "")[:120] or None
+    try:
+        made = releases.request_release(request.user, found, form.request(), idempotency_key=key)
+    except ParameterError as error:
+        form.explain(error)
+    except LedgerError as refusal:
+        form.add_error(None, f"Nothing was spent: {refusal}.")
+    else:
+        return redirect("release", release_id=made.pk)
+    return None
+
+
+def _quote(found: Dataset, form: ReleaseForm) -> QuoteWords | None:
+    try:
+        quote = releases.quote(found, form.request())
+    except ParameterError as error:
+        form.explain(error)
+        return None
+    region = queries.region_of(found)
+    return QuoteWords(
+        quote=quote,
+        lines=_cost_lines(found, quote),
+        sentences=for_guarantee(quote.guarantee, found, subject="this map"),
+        expected_error=error_words(asdict(quote.expected_error) if quote.expected_error else None, region),
+    )
+
+
+def _cost_lines(found: Dataset, quote: Quote) -> tuple[CostLine, ...]:
+    held = {line.kind: line.reserved for line in queries.budget(found)}
+    return tuple(_cost_line(line, held[line.kind]) for line in quote.lines)
+
+
+def _cost_line(line: ChargeLine, reserved: str) -> CostLine:
+    after = None if line.available is None or line.amount is None else line.available - line.amount
+    return CostLine(
+        title=line.kind.label,
+        cost=queries.amount_text(line.amount, line.kind),
+        left_before=queries.amount_text(line.available, line.kind, missing=queries.NO_LIMIT),
+        left_after=queries.amount_text(
+            after, line.kind, missing=queries.NO_LIMIT if line.limit is None else "—"
+        ),
+        limit=queries.amount_text(line.limit, line.kind, missing=queries.NO_LIMIT),
+        affordable=line.affordable,
+        has_limit=line.limit is not None,
+        reserved="" if reserved == "0" else reserved,
+        used_percent=queries.percent_of(line.committed, line.limit),
+        cost_percent=_fitting(line),
+    )
+
+
+def _fitting(line: ChargeLine) -> str:
+    """The part of the bar that this release takes, cut where the bar ends."""
+    if line.amount is None or line.available is None:
+        return "0"
+    return queries.percent_of(min(line.amount, line.available), line.limit)

@@ -1,0 +1,16 @@
+"""What every page knows of its request: somebody is signed in (`LoginRequiredMiddleware` saw to it)."""
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+
+
+class PersonRequest(HttpRequest):
+    """A request of somebody who is signed in."""
+
+    user: User
+    csp_nonce: str
+
+
+def wants_json(request: HttpRequest) -> bool:
+    """Whether a page's own script asks, rather than a person."""
+    return request.headers.get("Accept", "").startswith("application/json")

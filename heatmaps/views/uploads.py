@@ -1,0 +1,110 @@
+"""Uploads: data, so every view here is for stewards only."""
+
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.files.uploadedfile import UploadedFile
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST, require_safe
+
+from heatmaps import queries
+from heatmaps.access import Act, dataset_for, require
+from heatmaps.ingest import uploads
+from heatmaps.ingest.errors import UploadError
+from heatmaps.keys import KeyFileError
+from heatmaps.models import Dataset, Upload
+from heatmaps.views.requests import PersonRequest, wants_json
+
+_FORM_BYTES = 64 * 1024  # what a form takes beside its file
+
+
+@csrf_exempt  # checked in `_received`: reading the token reads the body, and that waits until it is welcome
+@require_POST
+def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
+    """Refuse strangers and files that are too large before a byte of the body is read."""
+    found = dataset_for(request.user, slug, Act.UPLOAD)
+    if _length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
+        return _too_large(request)
+    return _received(request, found)
+
+
+@never_cache
+@require_safe
+def upload(request: PersonRequest, upload_id: UUID) -> JsonResponse:
+    """How far an upload is, for the script of the dataset's page."""
+    return JsonResponse(_progress(_upload_for(request, upload_id)))
+
+
+@require_safe
+def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
+    path = uploads.rejected_rows_path(_upload_for(request, upload_id))
+    if path is None:
+        raise Http404("no rejected rows, or their list is older than 7 days")
+    return FileResponse(path.open("rb"), as_attachment=True, filename=f"rejected-rows-{upload_id}.csv")
+
+
+@csrf_protect
+def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile):
+        return _refused(request, found, "choose a file first")
+    try:
+        made = uploads.receive(
+            request.user, found, file, name=file.name or "", advance=bool(request.POST.get("advance"))
+        )
+    except (UploadError, KeyFileError) as refusal:
+        return _refused(request, found, str(refusal))
+    if wants_json(request):
+        return JsonResponse(_progress(made), status=201)
+    messages.success(request, "The file is here and is being read.")
+    return redirect("dataset", slug=found.slug)
+
+
+def _refused(request: HttpRequest, found: Dataset, reason: str) -> HttpResponse:
+    if wants_json(request):
+        return JsonResponse({"error": reason}, status=422)
+    messages.error(request, f"The upload was refused: {reason}.", extra_tags="bad")
+    return redirect("dataset", slug=found.slug)
+
+
+def _too_large(request: HttpRequest) -> HttpResponse:
+    context = {"most": f"{settings.MAX_UPLOAD_BYTES / 2**20:,.0f} MiB"}
+    if wants_json(request):
+        error = f"the file is larger than {context['most']}; compress it with gzip or split it"
+        return JsonResponse({"error": error}, status=413)
+    return render(request, "413.html", context, status=413)
+
+
+def _length(request: HttpRequest) -> int:
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _upload_for(request: PersonRequest, upload_id: UUID) -> Upload:
+    found = queries.upload_named(upload_id)
+    if found is None:
+        raise Http404("no such upload")
+    require(request.user, found.dataset, Act.SEE_DATA)
+    return found
+
+
+def _progress(row: Upload) -> dict[str, Any]:
+    line = queries.upload_line(row)
+    return {
+        "url": reverse("upload", args=[row.pk]),
+        "name": row.file_name,
+        "state": row.state,
+        "label": row.get_state_display(),
+        "percent": line.percent,
+        "active": line.active,
+        "accepted": row.rows_accepted,
+        "rejected": row.rows_rejected,
+        "outside": row.rows_outside,
+        "failure": row.failure,
+    }
