@@ -4,10 +4,9 @@ import logging
 from functools import partial
 from typing import Final
 
+from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
-
-from heatmaps.config.celery import app
 
 RELEASE: Final = "heatmaps.release"
 INGEST: Final = "heatmaps.ingest"
@@ -27,7 +26,7 @@ def send(task_name: str, *ids: str) -> None:
 
 def _send(task_name: str, ids: tuple[str, ...]) -> None:
     try:
-        app.send_task(task_name, args=ids, retry=False)
+        current_app.send_task(task_name, args=ids, retry=False)
     except OperationalError as error:
         _log.warning(
             "%s %s was not sent (%s); the sweep sends it again", task_name, ids, type(error).__name__

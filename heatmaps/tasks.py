@@ -1,25 +1,41 @@
 """Celery tasks: ids in, one call, nothing out. Sent by name (`heatmaps.queue`), imported by workers only."""
 
+import logging
+from collections.abc import Callable
+from traceback import extract_tb
 from uuid import UUID
 
+from celery import shared_task
+
 from heatmaps import queue, releases
-from heatmaps.config.celery import app
 from heatmaps.ingest import uploads
 
+_log = logging.getLogger(__name__)
 
-@app.task(name=queue.RELEASE)  # type: ignore[untyped-decorator]  # Celery carries no types
+
+@shared_task(name=queue.RELEASE)  # type: ignore[untyped-decorator]  # Celery carries no types
 def release(release_id: str) -> None:
     """Draw a reserved release, once; sent again, it finds nothing to do."""
-    releases.run(UUID(release_id))
+    _run(releases.run, UUID(release_id))
 
 
-@app.task(name=queue.INGEST)  # type: ignore[untyped-decorator]
+@shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]
 def ingest(upload_id: str) -> None:
     """Read a received upload."""
-    uploads.run(UUID(upload_id))
+    _run(uploads.run, UUID(upload_id))
 
 
-@app.task(name=queue.SWEEP)  # type: ignore[untyped-decorator]
+@shared_task(name=queue.SWEEP)  # type: ignore[untyped-decorator]
 def sweep() -> None:
     """Send again what no worker has, and end what no worker will."""
-    releases.sweep()
+    _run(releases.sweep)
+
+
+def _run(work: Callable[..., None], *ids: UUID) -> None:
+    """Celery would log an error with its message, which may hold data; the sweep tries again anyway."""
+    try:
+        work(*ids)
+    except Exception as error:  # noqa: BLE001 - the last place before Celery
+        place = extract_tb(error.__traceback__)[-1]
+        where = f"{place.filename}:{place.lineno}"
+        _log.error("%s %s: %s at %s", work.__qualname__, ids, type(error).__name__, where)

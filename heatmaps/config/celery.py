@@ -9,3 +9,5 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 app = Celery("hazemap")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["heatmaps"])
+# `celery.current_app` in every thread, those of the web server included.
+app.set_default()

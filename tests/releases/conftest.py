@@ -86,6 +86,7 @@ def sent(monkeypatch):
     """Messages instead of a broker: (task, ids) in the order they were sent."""
     messages = []
     monkeypatch.setattr(
-        "heatmaps.queue.app.send_task", lambda name, args, **_options: messages.append((name, *args))
+        "heatmaps.queue.current_app.send_task",
+        lambda name, args, **_options: messages.append((name, *args)),
     )
     return messages
