@@ -1,0 +1,64 @@
+"""Noise against OpenDP's sampler, a whole release against the linear programme in it."""
+
+from fractions import Fraction
+
+import numpy as np
+import opendp.prelude as dp
+
+from mechanisms.catalogue import build
+from mechanisms.central import reconstruct
+from mechanisms.experiments.seeded import SeededSource
+from mechanisms.guarantee import Relation
+from mechanisms.interface import MassMap, SystemSource, Target
+from mechanisms.samplers.discrete_laplace import discrete_laplace
+from tests.bench.measure import Figure, compare
+
+DRAWS = 100_000
+
+
+def figures() -> list[Figure]:
+    return [noise(), *(sparse_release(resolution) for resolution in (256, 65_536))]
+
+
+def noise() -> Figure:
+    """The scale of one person's mass at ε = 0.1."""
+    scale = Fraction(2**24 * 10)
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T="i64"), size=DRAWS), dp.l1_distance(T="i64")
+    measurement = dp.m.make_laplace(*space, scale=float(scale))
+    zeros = [0] * DRAWS
+    return compare(
+        f"{DRAWS} discrete Laplace draws",
+        lambda: discrete_laplace(SystemSource(), scale=scale, size=DRAWS),
+        "OpenDP's vector Laplace measurement",
+        lambda: measurement(zeros),
+        repeats=5,
+    )
+
+
+def sparse_release(resolution: int) -> Figure:
+    target = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(1))
+    mechanism = build("sparse-emd", target=target, resolution=resolution, parameters={})
+    masses = clustered(mechanism.unit, resolution.bit_length() - 1)
+    measured = mechanism.measure(masses, SeededSource(1))  # type: ignore[attr-defined]
+    programme = reconstruct._programme(measured, reconstruct._leaves(measured))
+    return compare(
+        f"sparse-emd release, resolution {resolution}",
+        lambda: mechanism.release(masses, SystemSource()),
+        "its linear programme alone (HiGHS)",
+        lambda: reconstruct._solve(programme),
+        repeats=25,
+    )
+
+
+def clustered(unit: int, level: int) -> MassMap:
+    """2,000 persons around 40 places."""
+    rng = np.random.default_rng(0)
+    places = rng.uniform(0.1, 0.9, (40, 2))
+    points = places[rng.integers(40, size=2000)] + rng.normal(0, 0.01, (2000, 2))
+    x, y = (np.clip(points, 0, 1 - 1e-9) * 2**level).astype(np.int64).T
+    codes = np.zeros(x.size, np.int64)
+    for bit in range(level):
+        codes |= (((x >> bit) & 1) << (2 * bit)) | (((y >> bit) & 1) << (2 * bit + 1))
+    cells, counts = np.unique(codes, return_counts=True)
+    return MassMap(level=level, unit=unit, cells=cells, masses=counts * unit)
