@@ -1,0 +1,166 @@
+"""A statistical lower bound on what a mechanism really costs, to hold beside what it claims.
+
+It can refute a claim, never prove one. Two neighbouring inputs are released many times. On one half of the
+runs an event is chosen that tells the inputs apart; on the other half its two probabilities are bounded
+(Clopper, Pearson 1934), and log(p/q) is a lower bound on the loss.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from mechanisms.central.sparse_emd import SparseEmd
+from mechanisms.check import in_range
+from mechanisms.guarantee import Relation
+from mechanisms.interface import HeatmapMechanism, MassMap, RandomSource
+
+_BINS: Final = 12  # a feature; coarse bins cost some power, never validity
+_FEATURES: Final = 4  # the most telling ones; the others would only blur the score
+
+Matrix: TypeAlias = NDArray[np.float64]
+# One run on one input: the features `(f,)` an attacker sees, always in the same places.
+Draw: TypeAlias = Callable[[MassMap, RandomSource], Matrix]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowerBound:
+    """With probability `confidence`, the loss at the given delta is at least `epsilon`."""
+
+    epsilon: float
+    confidence: float
+    draws: int  # on each of the two inputs
+
+
+def audit(
+    draw: Draw,
+    one: MassMap,
+    other: MassMap,
+    rng: RandomSource,
+    *,
+    draws: int,
+    confidence: float = 1 - 1e-6,
+    delta: float = 0.0,
+) -> LowerBound:
+    """Lower bound on the loss between two neighbouring inputs, from `draws` runs on each.
+
+    Power: an event of probability 1/2 against exp(-2)/2 is bounded above 1.5 with 2,000 draws.
+    """
+    in_range(100, 10**8, draws=draws)
+    runs_one, runs_other = (np.stack([draw(masses, rng) for _ in range(draws)]) for masses in (one, other))
+    half = draws // 2
+    score = _score(runs_one[:half], runs_other[:half])
+    chosen = score(runs_one[:half]), score(runs_other[:half])
+    held_out = score(runs_one[half:]), score(runs_other[half:])
+    event = max(_events(*chosen), key=lambda event: event.loss(*chosen, delta, confidence))
+    epsilon = max(0.0, event.loss(*held_out, delta, confidence))
+    return LowerBound(epsilon=epsilon, confidence=confidence, draws=draws)
+
+
+def private_part(mechanism: HeatmapMechanism) -> Draw:
+    """The earliest output the guarantee covers: what comes after is post-processing and hides losses."""
+    return _measurements(mechanism) if isinstance(mechanism, SparseEmd) else released_masses(mechanism)
+
+
+def released_masses(mechanism: HeatmapMechanism) -> Draw:
+    """Features of a release on a small grid: every cell's mass, in persons."""
+
+    def draw(masses: MassMap, rng: RandomSource) -> Matrix:
+        heatmap = mechanism.release(masses, rng)
+        total = float(heatmap.values.sum())
+        return heatmap.dense().ravel() * total
+
+    return draw
+
+
+def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
+    """Two inputs at the farthest distance the relation allows: one person more, or one at another place."""
+    cells = mechanism.resolution**2
+    crowd = {0: 2, cells // 2: 1, cells - 1: 3}  # persons by cell; cell 1 is empty
+    there = {**crowd, 1: 1}
+    gone = crowd if mechanism.relation is Relation.ADD_REMOVE else {**crowd, cells - 2: 1}
+    return _persons_in(mechanism, there), _persons_in(mechanism, gone)
+
+
+def _measurements(mechanism: SparseEmd) -> Draw:
+    """Noisy masses of all cells of all levels, in mass units; -inf where nothing was measured."""
+
+    def draw(masses: MassMap, rng: RandomSource) -> Matrix:
+        measured = mechanism.measure(masses, rng)
+        vectors = [np.full(4**level.level, -np.inf) for level in measured]
+        for vector, level in zip(vectors, measured, strict=True):
+            vector[level.cells] = level.noisy
+        return np.concatenate(vectors)
+
+    return draw
+
+
+def _persons_in(mechanism: HeatmapMechanism, persons: dict[int, int]) -> MassMap:
+    cells = np.array(sorted(persons), dtype=np.int64)
+    masses = np.array([persons[cell] * mechanism.unit for cell in sorted(persons)], dtype=np.int64)
+    return MassMap(
+        level=mechanism.resolution.bit_length() - 1, unit=mechanism.unit, cells=cells, masses=masses
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """{score ≥ threshold}, or its complement, on the input where it is more likely."""
+
+    threshold: float
+    above: bool
+
+    def loss(self, one: Matrix, other: Matrix, delta: float, confidence: float) -> float:
+        likely, rare = (one, other) if self.above else (other, one)
+        hits = [int(((part >= self.threshold) == self.above).sum()) for part in (likely, rare)]
+        risk = (1 - confidence) / 2  # two bounds must hold at once
+        low = _at_least(hits[0], likely.size, risk) - delta
+        return math.log(low / _at_most(hits[1], rare.size, risk)) if low > 0 else -math.inf
+
+
+def _events(one: Matrix, other: Matrix) -> list[_Event]:
+    thresholds = np.unique(np.quantile(np.concatenate((one, other)), np.linspace(0.01, 0.99, 99)))
+    return [_Event(float(threshold), above) for threshold in thresholds for above in (True, False)]
+
+
+def _at_least(hits: int, trials: int, risk: float) -> float:
+    return float(beta.ppf(risk, hits, trials - hits + 1)) if hits else 0.0
+
+
+def _at_most(hits: int, trials: int, risk: float) -> float:
+    return float(beta.isf(risk, hits + 1, trials - hits)) if hits < trials else 1.0
+
+
+def _score(one: Matrix, other: Matrix) -> Callable[[Matrix], Matrix]:
+    """Sum over the most telling features of their log likelihood ratios, learned from binned counts.
+
+    Noise is independent between cells and levels, so the sum is close to the best test there is.
+    """
+    learned = [_log_ratios(one[:, place], other[:, place]) for place in range(one.shape[1])]
+    best = sorted(range(len(learned)), key=lambda place: learned[place][2], reverse=True)[:_FEATURES]
+
+    def score(features: Matrix) -> Matrix:
+        total = np.zeros(len(features))
+        for place in best:
+            edges, ratios, _ = learned[place]
+            total += ratios[np.searchsorted(edges, features[:, place], side="right")]
+        return total
+
+    return score
+
+
+def _log_ratios(one: Matrix, other: Matrix) -> tuple[Matrix, Matrix, float]:
+    """(bin edges, log ratio in each bin, how telling the feature is: the symmetric KL divergence)."""
+    edges = np.unique(
+        np.quantile(np.concatenate((one, other)), np.linspace(0, 1, _BINS + 1)[1:-1], method="lower")
+    )
+    shares = []
+    for values in (one, other):
+        counts = np.bincount(np.searchsorted(edges, values, side="right"), minlength=edges.size + 1)
+        shares.append((counts + 0.5) / (counts + 0.5).sum())
+    ratios = np.log(shares[0] / shares[1])
+    return edges, ratios, float(((shares[0] - shares[1]) * ratios).sum())
