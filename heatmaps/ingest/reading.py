@@ -6,7 +6,6 @@ from typing import Final, Self
 
 import numpy as np
 from django.conf import settings
-from django.db import transaction
 
 from heatmaps import keys
 from heatmaps.ingest import files, rejected, rows
@@ -38,8 +37,7 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
             prepared = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
             tally.add(batch, prepared)
-            with transaction.atomic():
-                lease.renew(**tally.columns())
+            with lease.renewed(**tally.columns()):
                 rows.insert(upload.pk, prepared.stored)
             progress(tally.bytes_read, upload.size_bytes)
     tally.check()

@@ -12,6 +12,8 @@ The moment a lease ends is also what tells two holders apart: whoever lost it fi
 transaction that would have written, and stops. So no chunk is ever written twice.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -34,11 +36,20 @@ class Lease:
     upload_id: UUID
     until: datetime
 
-    def renew(self, *, seconds: float = LEASE_SECONDS, **columns: object) -> None:
-        """Keep the upload and set columns, in the caller's transaction."""
+    @contextmanager
+    def renewed(self, *, seconds: float = LEASE_SECONDS, **columns: object) -> Iterator[None]:
+        """A transaction that keeps the upload and sets columns; what is written in it is committed with
+        that or not at all."""
         until = max(_after(seconds), self.until + timedelta(microseconds=1))
-        self._update(lease_until=until, **columns)
-        self.until = until
+        with transaction.atomic():
+            self._update(lease_until=until, **columns)
+            yield
+        self.until = until  # not before the commit: after a rollback the old lease is the valid one
+
+    def renew(self, *, seconds: float = LEASE_SECONDS) -> None:
+        """Keep the upload for a while."""
+        with self.renewed(seconds=seconds):
+            pass
 
     def end(self) -> None:
         """The upload is ready, in the caller's transaction."""
@@ -60,8 +71,7 @@ class Lease:
     def _delete_rows(self) -> None:
         deleted = rows.DELETE_ROWS
         while deleted == rows.DELETE_ROWS:
-            with transaction.atomic():
-                self.renew()
+            with self.renewed():
                 deleted = rows.delete_some(self.upload_id)
 
     def _update(self, **columns: object) -> None:

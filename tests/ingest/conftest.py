@@ -23,7 +23,7 @@ def database(request, django_db_blocker):
     """A migrated database of the test's own, real commits included."""
     url = request.getfixturevalue(f"{request.param}_url")
     with django_db_blocker.unblock(), _default_database(url):
-        yield request.param
+        yield url
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def state(settings, tmp_path):
 def sent(monkeypatch):
     """What was sent to the workers: (task, ids)."""
     messages = []
-    monkeypatch.setattr(queue.app, "send_task", lambda task, args, **_: messages.append((task, args)))
+    monkeypatch.setattr(queue, "_send", lambda task, ids: messages.append((task, ids)))
     return messages
 
 
