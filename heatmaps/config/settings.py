@@ -88,14 +88,17 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- background work --------------------------------------------------------------------------
 
-CELERY_BROKER_URL = os.environ.get("HAZEMAP_BROKER_URL") or "memory://"
-# A request that finds the broker down is answered at once: the database knows what is to be done.
-CELERY_BROKER_TRANSPORT_OPTIONS = {
-    "max_retries": 1,
-    "interval_start": 0,
-    "interval_step": 0.1,
-    "socket_connect_timeout": 2,
-}
+CELERY_BROKER_URL = os.environ.get("HAZEMAP_BROKER_URL") or "memory://localhost/"
+if CELERY_BROKER_URL.startswith("memory:"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"polling_interval": 0.05}  # seconds; the default is 1
+else:
+    # A request that finds the broker down is answered at once: the database knows what is to be done.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0.1,
+        "socket_connect_timeout": 2,
+    }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

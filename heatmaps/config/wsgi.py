@@ -1,9 +1,15 @@
-"""WSGI entry point."""
+"""WSGI entry point of a deployment: any number of web processes, workers of their own."""
 
 import os
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
 application = get_wsgi_application()
+if settings.CELERY_BROKER_URL.startswith("memory:"):
+    raise ImproperlyConfigured(
+        "the in-process broker serves one process: use `manage.py serve`, or set HAZEMAP_BROKER_URL=redis://..."
+    )
