@@ -40,7 +40,8 @@ class LocalMap(folium.Map):
                 crs: L.CRS.{{ this.crs }},
                 ...{{ this.options|tojavascript }}
             });
-            L.control.scale().addTo({{ this.get_name() }});
+            L.control.zoom({position: "topright"}).addTo({{ this.get_name() }});
+            L.control.scale({imperial: false}).addTo({{ this.get_name() }});
         {% endmacro %}
         """
     )
@@ -52,6 +53,7 @@ class LocalMap(folium.Map):
             min_zoom=1,
             max_zoom=19,
             zoom_snap=0.25,
+            zoom_control=False,
             attribution_control=False,
         )
         # Of this map alone: folium's own lists are shared by all maps and name foreign servers.

@@ -57,7 +57,7 @@ def nearest(lat: float, lon: float) -> str:
 def _in_words(name: str, east_km: float, north_km: float) -> str:
     distance_km = float(np.hypot(east_km, north_km))
     if distance_km < 1:
-        return f"in the middle of {name}"
+        return f"Within 1 km of {name}"
     if distance_km > 500:
         return ""
     wind = _WINDS[round(float(np.degrees(np.arctan2(north_km, east_km))) / 45) % 8]

@@ -108,14 +108,11 @@ def _cost_lines(found: Dataset, quote: Quote) -> tuple[CostLine, ...]:
 
 
 def _cost_line(line: ChargeLine, reserved: str) -> CostLine:
-    after = None if line.available is None or line.amount is None else line.available - line.amount
     return CostLine(
         title=line.kind.label,
         cost=queries.amount_text(line.amount, line.kind),
         left_before=queries.amount_text(line.available, line.kind, missing=queries.NO_LIMIT),
-        left_after=queries.amount_text(
-            after, line.kind, missing=queries.NO_LIMIT if line.limit is None else "—"
-        ),
+        left_after=_left_after(line),
         limit=queries.amount_text(line.limit, line.kind, missing=queries.NO_LIMIT),
         affordable=line.affordable,
         has_limit=line.limit is not None,
@@ -123,6 +120,15 @@ def _cost_line(line: ChargeLine, reserved: str) -> CostLine:
         used_percent=queries.percent_of(line.committed, line.limit),
         cost_percent=_fitting(line),
     )
+
+
+def _left_after(line: ChargeLine) -> str:
+    if line.available is None:
+        return queries.NO_LIMIT
+    if line.amount is None:
+        return "—"
+    after = line.available - line.amount
+    return f"{queries.amount_text(abs(after), line.kind)}{'' if after >= 0 else ' too little'}"
 
 
 def _fitting(line: ChargeLine) -> str:

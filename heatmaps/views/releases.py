@@ -18,7 +18,7 @@ from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
 from mechanisms import catalogue
 
-TABLE_ROWS: Final = 20
+TABLE_ROWS: Final = 15
 
 
 @require_safe
@@ -74,7 +74,7 @@ def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
         releases.cancel(request.user, found)
         messages.success(request, "The release is cancelled; its charge is back in the budget.")
     except LedgerError as refusal:
-        messages.error(request, f"Nothing was changed: {refusal}.", extra_tags="bad")
+        messages.error(request, f"Nothing was changed: {refusal}.")
     return redirect("release", release_id=found.pk)
 
 

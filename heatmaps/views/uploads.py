@@ -69,7 +69,7 @@ def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
 def _refused(request: HttpRequest, found: Dataset, reason: str) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": reason}, status=422)
-    messages.error(request, f"The upload was refused: {reason}.", extra_tags="bad")
+    messages.error(request, f"The upload was refused: {reason}.")
     return redirect("dataset", slug=found.slug)
 
 

@@ -4,10 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from typing import Final
 
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.models import AccountKind, Event, ReleaseState
+from heatmaps.wording.guarantee import decimal
 
 TITLES: Final = {
     "open": "Dataset opened",
@@ -87,4 +89,6 @@ def _amount(value: object, kind: str) -> str:
 def _value(name: str, value: object) -> str:
     if name == "state":
         return ReleaseState(str(value)).label.replace("_", " ")
+    if name == "epsilon":
+        return decimal(Fraction(str(value)))
     return f"{str(value)[:12]}…" if name in _LONG else str(value)

@@ -15,9 +15,13 @@ from mechanisms.prediction import FARTHEST
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorWords:
-    """A predicted error: its size twice (share of the region's side, distance), what it bounds, and when."""
+    """A predicted error: its size twice (share of the region's side, distance), what it bounds, and when.
 
-    useful: bool  # below the greatest error there is
+    Mass spread evenly over the unit square is nowhere more than 1 (L1) from mass in one corner, which is
+    the worst case: a bound from 1 upwards says nothing that needs data.
+    """
+
+    useful: bool  # below what a map drawn without any data keeps
     share: str
     distance: str
     quantity: str
@@ -46,7 +50,7 @@ def error_words(bound: Mapping[str, object] | None, region: Region) -> ErrorWord
         return None
     emd = float(str(bound["emd"]))
     return ErrorWords(
-        useful=emd < FARTHEST,
+        useful=emd < FARTHEST / 2,
         share=f"{100 * emd:.3g} %",
         distance=metres(_two_digits(emd * max(region.width_m, region.height_m))),
         quantity=str(bound["quantity"]),

@@ -5,8 +5,8 @@ window.hazemap = (() => {
 
   const STEPS = [90, 45, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
   const LINES_WANTED = 4;
-  const NAME_HEIGHT = 22; // pixels, with some air
-  const NAME_WIDTH_PER_LETTER = 7.5;
+  const NAME_HEIGHT = 30; // pixels, with some air
+  const NAME_WIDTH_PER_LETTER = 7;
 
   // Draws everything that does not move, and keeps graticule and names in step with the view.
   function basemap(map, { region, places, attribution }) {
@@ -16,6 +16,7 @@ window.hazemap = (() => {
     if (region) border(map, region);
     const names = nameLayer(map);
     names.show(places);
+    namesButton(map, names);
     followView(map, () => names.declutter());
     return names;
   }
@@ -93,11 +94,34 @@ window.hazemap = (() => {
     };
     return {
       declutter,
+      setVisible(visible) {
+        visible ? layer.addTo(map) : layer.remove();
+      },
       show(places) {
         known = places;
         if (map._loaded) declutter();
       },
     };
+  }
+
+  // Names stand on top of the cells: whoever wants to see those in full takes the names away.
+  function namesButton(map, names) {
+    const control = L.control({ position: "topright" });
+    control.onAdd = () => {
+      const bar = L.DomUtil.create("div", "leaflet-bar");
+      const button = L.DomUtil.create("button", "", bar);
+      button.type = "button";
+      button.textContent = "Names";
+      button.setAttribute("aria-pressed", "true");
+      button.addEventListener("click", () => {
+        const visible = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", String(visible));
+        names.setVisible(visible);
+      });
+      L.DomEvent.disableClickPropagation(bar);
+      return bar;
+    };
+    control.addTo(map);
   }
 
   function overlap(one, other) {

@@ -13,7 +13,9 @@ const KEEP_DIGITS = 4;
 document.getElementById("region-tools").hidden = false;
 document.getElementById("region-map").hidden = false;
 
-const map = L.map("region-map", { attributionControl: false, minZoom: 1, worldCopyJump: false }).setView([25, 0], 2);
+const map = L.map("region-map", { attributionControl: false, minZoom: 1, zoomControl: false }).setView([25, 0], 2);
+L.control.zoom({ position: "topright" }).addTo(map);
+L.control.scale({ imperial: false }).addTo(map);
 const names = window.hazemap.basemap(map, {
   region: null, places: [], attribution: "Place names: GeoNames (CC BY 4.0)",
 });
