@@ -28,7 +28,9 @@ def shown(value: object) -> str:
     """A value as printable ASCII of bounded length, whatever was passed in."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return "an integer of more than 77 digits"  # printing it could itself take long
-    text = ascii(value) if isinstance(value, str) else ascii(str(value))[1:-1]
+    text = ascii(str(value))[1:-1]
+    if not text or " " in text:
+        text = f"'{text}'"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -1,0 +1,67 @@
+"""Inputs and mechanisms that several tests use."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from mechanisms.catalogue import build, entries
+from mechanisms.grid import children
+from mechanisms.guarantee import Relation
+from mechanisms.interface import MassMap, Target
+
+SEED = 20240229
+# Enough kept cells that a small sparse truth can come out whole.
+PARAMETERS = {"laplace-top": {"keep_percent": "25"}}
+NAMES = [entry.name for entry in entries()]
+
+
+def make(name, *, epsilon=1, relation=Relation.ADD_REMOVE, resolution=16, **parameters):
+    target = Target(relation=relation, epsilon=Fraction(epsilon))
+    parameters = parameters or PARAMETERS.get(name, {})
+    return build(name, target=target, resolution=resolution, parameters=parameters)
+
+
+def level_of(mechanism):
+    return mechanism.resolution.bit_length() - 1
+
+
+def masses_for(mechanism, persons_by_cell):
+    """A mass map from {Morton code: persons}."""
+    cells = np.array(sorted(persons_by_cell), dtype=np.int64)
+    persons = [Fraction(persons_by_cell[cell]) for cell in cells.tolist()]
+    masses = np.array([int(share * mechanism.unit) for share in persons], dtype=np.int64)
+    return MassMap(level=level_of(mechanism), unit=mechanism.unit, cells=cells, masses=masses)
+
+
+def crowd(mechanism, *, cells, persons, seed=SEED):
+    """Persons in a few random cells, each cell with a different share."""
+    random = np.random.default_rng(seed)
+    places = random.choice(mechanism.resolution**2, size=cells, replace=False)
+    shares = random.dirichlet(np.ones(cells)) * 0.9 + 0.1 / cells
+    return masses_for(mechanism, dict(zip(places.tolist(), (shares * persons).tolist(), strict=True)))
+
+
+def true_dense(masses):
+    """The map without noise, painted without the code under test: one quarter of the square at a time."""
+    side = 1 << masses.level
+    grid = np.zeros((side, side))
+    for cell, mass in zip(masses.cells.tolist(), masses.masses.tolist(), strict=True):
+        x = sum(((cell >> 2 * bit) & 1) << bit for bit in range(masses.level))
+        y = sum(((cell >> 2 * bit + 1) & 1) << bit for bit in range(masses.level))
+        grid[side - 1 - y, x] = mass
+    return grid / grid.sum()
+
+
+def greedy_tree(masses, *, first_level, width):
+    """The `width` heaviest cells of each level below the ones kept before, by plain Python."""
+    kept_by_level, candidates = {}, list(range(4**first_level))
+    for level in range(first_level, masses.level + 1):
+        up = 2 * (masses.level - level)
+        sums = dict.fromkeys(candidates, 0)
+        for cell, mass in zip(masses.cells.tolist(), masses.masses.tolist(), strict=True):
+            if cell >> up in sums:
+                sums[cell >> up] += mass
+        kept = sorted(sorted(candidates, key=lambda cell: (-sums[cell], cell))[:width])
+        kept_by_level[level] = {cell: sums[cell] for cell in kept}
+        candidates = children(kept).tolist()
+    return kept_by_level
