@@ -9,6 +9,7 @@ stored under ADD_REMOVE, clamped to the border under REPLACE) and rejected.
 """
 
 import logging
+import traceback
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -77,8 +78,8 @@ def receive(
 def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:
     """Read a received upload to its end: ready, or failed with a reason. Safe to call twice.
 
-    What is wrong with the file is told to the steward, not raised. Errors: those of the database (the
-    sweep starts again), and errors of the program, after the upload was failed.
+    Whatever is wrong is told to the steward in the upload, not raised. Errors: those of the database,
+    after which the sweep starts again.
     """
     lease = staging.claim(upload_id)
     if lease is None:
@@ -93,9 +94,14 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
         _fail(lease, str(refusal))
     except (OperationalError, InterfaceError):
         raise  # the database, not the file: the sweep starts again once the lease is over
-    except (Exception, KeyboardInterrupt) as error:
-        _fail(lease, _STOPPED if isinstance(error, KeyboardInterrupt) else _INTERNAL)
+    except KeyboardInterrupt:
+        _fail(lease, _STOPPED)
         raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, nothing may stay half-stored
+        _fail(lease, _INTERNAL)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        # No message and no traceback: they may hold data.
+        _log.error("upload %s: %s in %s:%s", upload.pk, type(error).__name__, place.name, place.lineno)
     else:
         files.remove(upload.pk)
 

@@ -80,7 +80,7 @@ def assert_nothing_is_stored(row, state):
 
 
 def test_it_fails_the_upload_on_an_error_of_the_program_and_shows_nothing_of_it(
-    dataset, receive, state, monkeypatch
+    dataset, receive, state, monkeypatch, caplog
 ):
     row = receive(dataset, GOOD)
 
@@ -88,11 +88,12 @@ def test_it_fails_the_upload_on_an_error_of_the_program_and_shows_nothing_of_it(
         raise ZeroDivisionError("secret data")
 
     monkeypatch.setattr("heatmaps.ingest.rows.insert", broken)
-    with pytest.raises(ZeroDivisionError):
-        uploads.run(row.pk)
+    uploads.run(row.pk)
     row.refresh_from_db()
     assert row.state == UploadState.FAILED
-    assert "secret" not in row.failure
+    assert "error of the program" in row.failure
+    assert "ZeroDivisionError in broken" in caplog.text
+    assert "secret" not in row.failure + caplog.text
     assert_nothing_is_stored(row, state)
 
 

@@ -1,0 +1,81 @@
+"""`import-checkins`: several files become available together."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from heatmaps.models import CheckIn, Membership, Role, Upload, UploadState
+from tests.ingest.conftest import csv_of
+
+pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+MARCH, APRIL = (csv_of([("anna", "", lat, 2.5), ("bob", "", lat, 2.6)]) for lat in (41.5, 41.6))
+
+
+@pytest.fixture
+def files(tmp_path):
+    paths = [tmp_path / "march.csv", tmp_path / "april.csv", tmp_path / "bad.csv"]
+    for path, content in zip(paths, (MARCH, APRIL, "nothing"), strict=True):
+        path.write_text(content)
+    return [str(path) for path in paths]
+
+
+def test_it_imports_all_files_into_one_version(dataset, files, sent, capsys):
+    call_command("import-checkins", "harbour", *files[:2])
+    assert CheckIn.objects.count() == 4
+    assert {upload.version.number for upload in Upload.objects.all()} == {1}
+    assert dataset.versions.count() == 1
+    assert sent == []  # read here, not by a worker
+    errors = capsys.readouterr().err
+    assert "march.csv: 2 check-ins inside the region, 0 outside, 0 rejected" in errors
+    assert "100 %" in errors
+    assert "data version 1" in errors
+
+
+def test_it_can_keep_the_rows_back(dataset, files):
+    call_command("import-checkins", "harbour", files[0], "--no-advance")
+    assert Upload.objects.get().state == UploadState.READY
+    assert not dataset.versions.exists()
+
+
+def test_it_stops_at_a_bad_file_and_makes_no_version(dataset, files):
+    with pytest.raises(CommandError, match=r"bad\.csv: expected a first line"):
+        call_command("import-checkins", "harbour", files[0], files[2])
+    assert not dataset.versions.exists()
+
+
+def test_it_goes_on_where_it_was_stopped(dataset, files, capsys):
+    with pytest.raises(CommandError):
+        call_command("import-checkins", "harbour", files[0], files[2])
+    call_command("import-checkins", "harbour", *files[:2])
+    assert "march.csv: skipped" in capsys.readouterr().err
+    assert dataset.versions.get().uploads.count() == 2
+
+
+def test_it_refuses_to_import_nothing_new(dataset, files):
+    call_command("import-checkins", "harbour", files[0])
+    with pytest.raises(CommandError, match="nothing new"):
+        call_command("import-checkins", "harbour", files[0])
+    assert dataset.versions.count() == 1
+
+
+def test_it_names_what_is_not_there(dataset, files):
+    with pytest.raises(CommandError, match="no dataset 'harbor'"):
+        call_command("import-checkins", "harbor", files[0])
+    with pytest.raises(CommandError, match=r"may\.csv"):
+        call_command("import-checkins", "harbour", "may.csv")
+
+
+def test_it_acts_in_the_name_of_a_steward(dataset, files):
+    other = User.objects.create_user("other")
+    with pytest.raises(CommandError, match="no active steward"):
+        call_command("import-checkins", "harbour", files[0], "--user", "other")
+    Membership.objects.create(dataset=dataset, user=other, role=Role.STEWARD)
+    call_command("import-checkins", "harbour", files[0], "--user", "other")
+    assert Upload.objects.get().uploaded_by == other
+
+
+def test_it_asks_for_a_steward_when_the_creator_is_none_any_more(dataset, files):
+    Membership.objects.update(role=Role.ANALYST)
+    with pytest.raises(CommandError, match="name one with --user"):
+        call_command("import-checkins", "harbour", files[0])
