@@ -1,19 +1,22 @@
 """The form that changes one limit."""
 
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 
 from heatmaps.ledger.amounts import units_per_one
 from heatmaps.ledger.transitions import LONGEST_REASON
 from heatmaps.models import Account, AccountKind
-from heatmaps.queries import amount_text
+from heatmaps.queries import NO_LIMIT, amount_text
 from heatmaps.views.forms.shared import DecimalText, explain
 from mechanisms.check import ParameterError, exact_decimal
 
+# REPLACE: one of the two may be without a limit.
+_OPTIONAL: Final = (AccountKind.RECORD, AccountKind.RADIUS)
+
 
 class LimitForm(forms.Form):
-    """`units` is the new limit in the account's units (None: no limit), `seen` the one that was shown."""
+    """`units` is the new limit in the account's units (None: no limit), `seen_units` the one on the page."""
 
     limit = DecimalText(label="New limit", required=False)
     reason = forms.CharField(
@@ -26,14 +29,8 @@ class LimitForm(forms.Form):
     def __init__(self, account: Account, data: Any = None) -> None:
         self.account, self.kind = account, AccountKind(account.kind)
         super().__init__(data, initial={"seen": "" if account.limit is None else str(account.limit)})
-        if self.kind == AccountKind.DELTA:
-            self.fields["limit"].help_text = "A probability from 0 to 1, as a plain decimal number."
-        else:
-            self.fields["limit"].help_text = "ε, as a plain decimal number of at most 12 places."
-        optional = self.kind in (AccountKind.RECORD, AccountKind.RADIUS)
-        self.fields["limit"].required = not optional
-        if optional:
-            self.fields["limit"].help_text += " Empty: no limit; the account is still tracked."
+        self.fields["limit"].required = self.kind not in _OPTIONAL
+        self.fields["limit"].help_text = _help(self.kind)
 
     @property
     def units(self) -> int | None:
@@ -47,7 +44,7 @@ class LimitForm(forms.Form):
 
     @property
     def now(self) -> str:
-        return amount_text(self.account.limit, self.kind, missing="no limit")
+        return amount_text(self.account.limit, self.kind, missing=NO_LIMIT)
 
     def clean_seen(self) -> str:
         text: str = self.cleaned_data["seen"]
@@ -56,15 +53,27 @@ class LimitForm(forms.Form):
         return text
 
     def clean_limit(self) -> int | None:
-        text: str = self.cleaned_data["limit"]
-        if not text:
-            return None
-        high = 1 if self.kind == AccountKind.DELTA else None
         try:
-            units = exact_decimal("limit", text, low=0, high=high) * units_per_one(self.kind)
+            return _units(self.kind, self.cleaned_data["limit"])
         except ParameterError as error:
             explain(self, error, {})
             return None
-        if units.denominator != 1:
-            raise forms.ValidationError(f"At most {len(str(units_per_one(self.kind))) - 1} decimal places.")
-        return units.numerator
+
+
+def _units(kind: AccountKind, text: str) -> int | None:
+    """Errors: `ParameterError` naming `limit`."""
+    if not text and kind in _OPTIONAL:
+        return None
+    high = 1 if kind == AccountKind.DELTA else None
+    units = exact_decimal("limit", text, low=0, high=high) * units_per_one(kind)
+    if units.denominator != 1:
+        places = len(str(units_per_one(kind))) - 1
+        raise ParameterError("limit", text, f"a decimal number of at most {places} places")
+    return units.numerator
+
+
+def _help(kind: AccountKind) -> str:
+    if kind == AccountKind.DELTA:
+        return "A probability from 0 to 1, as a plain decimal number."
+    words = "ε, as a plain decimal number of at most 12 places; no unit."
+    return f"{words} Empty: no limit; the account is still tracked." if kind in _OPTIONAL else words

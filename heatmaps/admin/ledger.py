@@ -1,0 +1,84 @@
+"""What the ledger holds: to be read."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from heatmaps.admin.shared import Administrators
+from heatmaps.models import Charge, Event, Release, Result
+from heatmaps.queries import amount_text
+from heatmaps.wording.events import TITLES, moment
+
+
+@admin.register(Release)
+class ReleaseAdmin(Administrators):
+    list_display = ("id", "dataset", "mechanism", "state_now", "requested_by", "requested_at")
+    list_filter = ("mechanism",)
+    search_fields = ("id", "dataset__slug")
+    list_select_related = ("dataset", "requested_by")
+    fields = (
+        *("id", "dataset", "version", "requested_by", "requested_at", "state_now"),
+        *("mechanism", "epsilon", "resolution", "parameters", "guarantee", "question"),
+    )
+    readonly_fields = fields
+
+    @admin.display(description="state")
+    def state_now(self, release: Release) -> str:
+        return release.public_state
+
+
+@admin.register(Charge)
+class ChargeAdmin(Administrators):
+    list_display = ("release", "account", "exact_amount")
+    search_fields = ("release__id",)
+    list_select_related = ("release", "account")
+    fields = ("release", "account", "exact_amount")
+    readonly_fields = fields
+
+    @admin.display(description="amount")
+    def exact_amount(self, charge: Charge) -> str:
+        return amount_text(charge.amount, charge.account.kind)
+
+
+@admin.register(Result)
+class ResultAdmin(Administrators):
+    list_display = ("release", "sha256")
+    search_fields = ("release__id", "sha256")
+    fields = ("release", "sha256")
+    readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).defer("content")
+
+
+@admin.register(Event)
+class EventAdmin(Administrators):
+    """The chain; times to the minute, as on the ledger's page for those who are no stewards."""
+
+    list_display = ("sequence", "dataset", "at", "what", "actor")
+    list_filter = ("kind",)
+    search_fields = ("dataset__slug", "release")
+    list_select_related = ("dataset", "actor")
+    ordering = ("dataset", "-sequence")
+    fields = (
+        "dataset",
+        "sequence",
+        "at",
+        "what",
+        "actor",
+        "release",
+        "before",
+        "after",
+        "previous_hash",
+        "hash",
+    )
+    readonly_fields = fields
+
+    @admin.display(description="when (UTC)")
+    def at(self, event: Event) -> str:
+        return moment(event.at_microseconds, exact=False)
+
+    @admin.display(description="what")
+    def what(self, event: Event) -> str:
+        return TITLES.get(event.kind, event.kind)
