@@ -80,7 +80,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         # A writer takes the lock at BEGIN, so a check and its update see the same balance.
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
+        # Seconds. Writers queue without an order: under a rush the last of many may wait long.
+        "timeout": 60,
         # FULL: a spend that was committed survives a power cut, not only a crash of this process.
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
     }

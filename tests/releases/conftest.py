@@ -1,18 +1,11 @@
 """Datasets with check-ins in the tables, and people of every role."""
 
-from uuid import uuid4
-
-import numpy as np
 import pytest
 from django.contrib.auth.models import User
 
-from heatmaps import datasets
-from heatmaps.datasets import NewDataset
-from heatmaps.ingest.versions import next_version
-from heatmaps.models import CheckIn, Membership, Upload, UploadState
+from heatmaps.models import Membership
 from heatmaps.releases import ReleaseRequest
-from mechanisms.grid import Region
-from mechanisms.guarantee import Relation
+from tests.services import seed
 
 
 @pytest.fixture
@@ -29,13 +22,8 @@ def analyst(db):
 def make_dataset(steward, analyst):
     """A dataset without data; an ε limit of 2 where not said."""
 
-    def make(slug="city", relation=Relation.ADD_REMOVE, **facts):
-        if relation is Relation.REPLACE:
-            facts = {"limits": {"record": "2", "radius": None}, "persons": 50, "radius_m": 500} | facts
-        else:
-            facts = {"limits": {"presence": "2"}, "expected_persons": 50} | facts
-        new = NewDataset(slug=slug, title="A city", region=Region(0, 0, 1, 1), relation=relation, **facts)
-        dataset = datasets.create(steward, new)
+    def make(slug="city", *relation, **facts):
+        dataset = seed.make_dataset(steward, slug, *relation, **facts)
         Membership.objects.create(dataset=dataset, user=analyst, role="analyst")
         return dataset
 
@@ -43,24 +31,9 @@ def make_dataset(steward, analyst):
 
 
 @pytest.fixture
-def add_checkins(steward):
-    """An upload of 40 persons with 3 check-ins each in random cells, made available in a new version."""
-
-    def add(dataset, seed=1):
-        upload = Upload.objects.create(
-            dataset=dataset,
-            state=UploadState.READY,
-            uploaded_by=steward,
-            file_name="checkins.csv",
-            size_bytes=1,
-            content_digest=uuid4().hex,
-        )
-        cells = np.random.default_rng(seed).integers(0, 2**62, 120).tolist()
-        rows = [CheckIn(upload=upload, person=at // 3, cell=cell) for at, cell in enumerate(cells)]
-        CheckIn.objects.bulk_create(rows)
-        return next_version(dataset, actor=steward)
-
-    return add
+def add_checkins(db):
+    """40 persons with 3 check-ins each, made available in a new version."""
+    return seed.add_checkins
 
 
 @pytest.fixture

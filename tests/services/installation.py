@@ -1,0 +1,86 @@
+"""An installation of its own for one test: state folder, database, broker, and processes of the product."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(slots=True, kw_only=True)
+class Installation:
+    """`database_url` is empty for SQLite in the state folder, `broker_url` for the in-process broker."""
+
+    folder: Path
+    database_url: str = ""
+    broker_url: str = ""
+    settings: str = "heatmaps.config.settings"
+    processes: list = field(default_factory=list)
+
+    @property
+    def environment(self):
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("HAZEMAP_")}
+        own = {
+            "HAZEMAP_STATE": str(self.folder),
+            "HAZEMAP_DATABASE_URL": self.database_url,
+            "HAZEMAP_BROKER_URL": self.broker_url,
+            "DJANGO_SETTINGS_MODULE": self.settings,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONUNBUFFERED": "1",
+        }
+        return kept | own
+
+    def python(self, *arguments, check=True, **options):
+        """Run Python to its end; stdout and stderr are captured as text."""
+        result = subprocess.run(
+            [sys.executable, *map(str, arguments)],
+            env=self.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            **options,
+        )
+        assert not check or result.returncode == 0, result.stderr[-3000:]
+        return result
+
+    def manage(self, *arguments, check=True):
+        return self.python("manage.py", *arguments, check=check)
+
+    def script(self, name, *arguments):
+        """What a script of this folder prints, as JSON."""
+        return json.loads(self.python("-m", f"tests.services.{name}", *arguments).stdout)
+
+    @contextlib.contextmanager
+    def running(self, *arguments):
+        """Python in the background, its output in `<state>/output`; killed at the end if it still runs."""
+        with (self.folder / "output").open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, *map(str, arguments)],
+                env=self.environment,
+                cwd=ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # A worker's own processes end with it.
+                start_new_session=True,
+            )
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            process.wait(timeout=20)
+
+    def output(self):
+        return (self.folder / "output").read_text()
+
+    def copied_to(self, folder, database_url=""):
+        """The same installation once more, with a copy of its state folder and another database."""
+        shutil.copytree(self.folder, folder)
+        return Installation(folder=folder, database_url=database_url, broker_url=self.broker_url)
