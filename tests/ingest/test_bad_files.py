@@ -10,6 +10,9 @@ from heatmaps.ingest import uploads
 from heatmaps.models import CheckIn, DataVersion, UploadState
 from tests.ingest.conftest import csv_of, zipped
 
+pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
 GOOD = [("anna", "", 41.5, 2.5)] * 3
 
 

@@ -11,6 +11,9 @@ from heatmaps.ingest import rejected, uploads
 from heatmaps.ingest.reader import Rejection
 from heatmaps.models import CheckIn, UploadState
 
+pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
 BAD = ("anna", "", 91, 2.5)
 
 
@@ -78,7 +81,7 @@ def test_it_lists_over_many_chunks_under_one_header(dataset, upload):
     assert [line.split(",")[0] for line in lines] == ["row", "3", "60002", "120001"]
 
 
-def test_it_stops_listing_before_the_disk_is_full(state, monkeypatch):
+def test_it_stops_listing_before_the_disk_is_full(database, state, monkeypatch):
     monkeypatch.setattr(rejected, "MAX_LISTED", 3)
     for number in range(4):
         two = [Rejection(row=2 * number + place, reason="bad") for place in (0, 1)]
