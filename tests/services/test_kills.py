@@ -1,0 +1,119 @@
+"""Processes killed at the commits of the transition table, before and after each, and at random."""
+
+import contextlib
+import random
+import signal
+import time
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from tests.services.programs import free_port, wait_until
+
+pytestmark = pytest.mark.xdist_group("services")
+
+CHARGE = 10**12 // 2
+# What is left after a restart, by where the process died: state, draws and charge of its release.
+EXPECTED = {
+    "before reserve": None,  # nobody was promised anything
+    "after reserve": ("published", 1, CHARGE),
+    "before spend": ("published", 1, CHARGE),
+    "after spend": ("failed", 0, CHARGE),
+    "before publish": ("failed", 1, CHARGE),
+    "after publish": ("published", 1, CHARGE),
+    "before fail": ("failed", 0, CHARGE),
+    "after fail": ("failed", 0, CHARGE),
+    "before cancel": ("published", 1, CHARGE),
+    "after cancel": ("cancelled", 0, 0),
+}
+
+
+def check(point, told):
+    state, draws, charge = EXPECTED[point] or (None, None, 0)
+    assert told["states"] == ([state] if state else [])
+    assert told["draws"] == ([draws] if state else [])
+    assert told["maps"] == (state == "published")
+    assert told["committed"] == charge
+    assert told["problem"] == ""
+
+
+def test_it_survives_a_kill_at_every_commit(installation):
+    told = installation.script("killing", "all", "1")
+    assert set(told) == set(EXPECTED)
+    for point, (outcome,) in told.items():
+        assert outcome["killed"], point
+        check(point, outcome)
+
+
+@pytest.mark.long
+def test_it_survives_kills_at_every_commit_again_and_again(installation):
+    told = installation.script("killing", "all", "5")
+    assert {len(outcomes) for outcomes in told.values()} == {5}
+    for point, outcomes in told.items():
+        for outcome in outcomes:
+            assert outcome["killed"], point
+            check(point, outcome)
+
+
+def answers(port):
+    with contextlib.suppress(URLError, ConnectionError, TimeoutError):
+        return urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5).status == 200
+    return False
+
+
+def killed_at(installation, point, slug):
+    when, move = point.split()
+    installation.script("killing", "make", slug)
+    died = installation.python("-m", "tests.services.killing", "die", move, when, slug, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr[-2000:]
+
+
+@pytest.mark.long
+def test_the_real_server_takes_up_what_killed_processes_left(installation):
+    """Three processes killed at each fail-point, then one start of `manage.py serve`."""
+    slugs = {f"{point.replace(' ', '-')}-{time}": point for point in EXPECTED for time in range(3)}
+    for slug, point in slugs.items():
+        killed_at(installation, point, slug)
+    port = free_port()
+    with installation.running("-m", "tests.services.killing", "serve", port):
+        wait_until(lambda: answers(port), seconds=60, what="the server's answer")
+        for slug, point in slugs.items():
+            wait_until(
+                lambda slug=slug: not queued(installation, slug), seconds=60, what=f"the end of {slug}"
+            )
+            check(point, installation.script("killing", "report", slug))
+
+
+def queued(installation, slug):
+    return {"reserved", "spent"} & set(installation.script("killing", "report", slug)["states"])
+
+
+@pytest.mark.long
+def test_it_survives_a_server_that_is_killed_again_and_again(installation):
+    """Kills at random moments while 16 releases wait to be drawn."""
+    chance = random.Random(7)
+    installation.script("killing", "make", "city")
+    installation.script("killing", "ask", "city", 16)
+    kills = 0
+    while queued(installation, "city") and kills < 30:
+        port = free_port()
+        with installation.running("-m", "tests.services.killing", "serve", port) as server:
+            wait_until(
+                lambda port=port: answers(port) or server.poll(), seconds=60, what="the server's answer"
+            )
+            time.sleep(chance.uniform(0, 0.6))
+            server.send_signal(signal.SIGKILL)
+            server.wait()
+            kills += 1
+    told = installation.script("killing", "report", "city")
+    assert kills > 1
+    assert len(told["states"]) == 16
+    assert set(told["states"]) <= {"published", "failed"}
+    assert max(told["draws"]) == 1
+    assert all(
+        draws for state, draws in zip(told["states"], told["draws"], strict=True) if state == "published"
+    )
+    assert told["maps"] == told["states"].count("published") > 0
+    assert told["committed"] == 16 * CHARGE
+    assert told["problem"] == ""
