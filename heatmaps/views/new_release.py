@@ -3,6 +3,7 @@
 import uuid
 from dataclasses import asdict, dataclass
 
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
@@ -10,8 +11,8 @@ from django.views.decorators.http import require_http_methods
 from heatmaps import queries, releases
 from heatmaps.access import Act, dataset_for
 from heatmaps.ledger.errors import LedgerError
-from heatmaps.models import Dataset
-from heatmaps.releases import ChargeLine, Quote
+from heatmaps.models import Dataset, Release
+from heatmaps.releases import ChargeLine, Quote, ReleaseRequest
 from heatmaps.views.forms.release import ReleaseForm
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.release import ErrorWords, error_words, for_guarantee
@@ -50,16 +51,14 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.RELEASE)
     typed: QueryDict = request.POST if request.method == "POST" else request.GET
     form = ReleaseForm(found, typed if "mechanism" in typed else None)
-    status, quote = 200, None
-    if form.is_valid():
-        if request.method == "POST":
-            response = _ask(request, found, form)
-            if response is not None:
-                return response
-            status = 409
-        quote = _quote(found, form)
-    if form.errors and status == 200:
-        status = 422
+    asked = form.request() if form.is_valid() else None
+    if asked is not None and request.method == "POST":
+        made = _ask(request, found, form, asked)
+        if made is not None:
+            return redirect("release", release_id=made.pk)
+    # Refused by the ledger: the quote says how much is missing. Refused for a field: there is none.
+    quotable = asked is not None and not set(form.errors) - {NON_FIELD_ERRORS}
+    quote = _quote(found, form, asked) if asked is not None and quotable else None
     context = {
         "section": "datasets",
         "dataset": found,
@@ -70,26 +69,25 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
         "version": queries.current_version(found),
         "budget": queries.budget(found),
     }
+    status = 200 if not form.errors else 409 if quote else 422
     return render(request, "releases/new.html", context, status=status)
 
 
-def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm) -> HttpResponse | None:
-    """The way to the release; None when it was refused, and the form says why."""
+def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> Release | None:
+    """The release; None when it was refused, and the form says why."""
     key = request.POST.get("key", "")[:120] or None
     try:
-        made = releases.request_release(request.user, found, form.request(), idempotency_key=key)
+        return releases.request_release(request.user, found, asked, idempotency_key=key)
     except ParameterError as error:
         form.explain(error)
     except LedgerError as refusal:
         form.add_error(None, f"Nothing was spent: {refusal}.")
-    else:
-        return redirect("release", release_id=made.pk)
     return None
 
 
-def _quote(found: Dataset, form: ReleaseForm) -> QuoteWords | None:
+def _quote(found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> QuoteWords | None:
     try:
-        quote = releases.quote(found, form.request())
+        quote = releases.quote(found, asked)
     except ParameterError as error:
         form.explain(error)
         return None

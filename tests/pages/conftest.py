@@ -1,0 +1,112 @@
+"""Datasets with data, people of every role, and a client for each of them."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from heatmaps import releases
+from heatmaps.models import Membership
+from heatmaps.releases import ReleaseRequest
+from tests.services import seed
+
+ROLES = ("steward", "analyst", "auditor")
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch):
+    """Messages instead of a broker: (task, ids) in the order they were sent."""
+    messages = []
+    monkeypatch.setattr(
+        "heatmaps.queue.current_app.send_task",
+        lambda name, args, **_options: messages.append((name, *args)),
+    )
+    return messages
+
+
+@pytest.fixture
+def people(db):
+    named = {name: User.objects.create_user(name) for name in (*ROLES, "stranger")}
+    return named | {"administrator": User.objects.create_superuser("administrator")}
+
+
+@pytest.fixture
+def client_of(people):
+    """A signed-in client by name; "anonymous" is not signed in."""
+
+    def make(name, **options):
+        client = Client(**options)
+        if name != "anonymous":
+            client.force_login(people[name])
+        return client
+
+    return make
+
+
+@pytest.fixture
+def make_dataset(people):
+    """A dataset without data and with a member of every role."""
+
+    def make(slug="city", *relation, **facts):
+        made = seed.make_dataset(people["steward"], slug, *relation, **facts)
+        for role in ("analyst", "auditor"):
+            Membership.objects.create(dataset=made, user=people[role], role=role)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def dataset(make_dataset):
+    made = make_dataset()
+    seed.add_checkins(made)
+    return made
+
+
+@pytest.fixture
+def upload(dataset):
+    return dataset.uploads.get()
+
+
+@pytest.fixture
+def queued(people, dataset):
+    """A reserved release, asked for by the analyst."""
+    request = ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+    return releases.request_release(people["analyst"], dataset, request)
+
+
+@pytest.fixture
+def published(queued):
+    releases.run(queued.pk)
+    queued.refresh_from_db()
+    assert queued.state == "published"
+    return queued
+
+
+@pytest.fixture
+def question():
+    """What the form of a new release sends; ε = 0.5 on 16 × 16 cells where not said."""
+
+    def make(**changes):
+        return {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": "16"} | changes
+
+    return make
+
+
+@pytest.fixture
+def addresses(dataset, upload, published):
+    """Every page that is read, by name."""
+    return {
+        "datasets": reverse("datasets"),
+        "dataset-new": reverse("dataset-new"),
+        "dataset": reverse("dataset", args=[dataset.slug]),
+        "release-new": reverse("release-new", args=[dataset.slug]),
+        "ledger": reverse("ledger", args=[dataset.slug]),
+        "limit-change": reverse("limit-change", args=[dataset.slug, "presence"]),
+        "upload": reverse("upload", args=[upload.pk]),
+        "release": reverse("release", args=[published.pk]),
+        "release-state": reverse("release-state", args=[published.pk]),
+        "release-map": reverse("release-map", args=[published.pk]),
+        "release-download": reverse("release-download", args=[published.pk, "npy"]),
+        "help": reverse("help"),
+    }
