@@ -199,5 +199,8 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"heatmaps": {"level": "INFO"}},
+    "loggers": {
+        "heatmaps": {"level": "INFO"},
+        "waitress.queue": {"level": "ERROR"},  # a page with its scripts fills four threads for a moment
+    },
 }
