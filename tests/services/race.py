@@ -1,6 +1,6 @@
 """Many requests at once, as threads of this process or as processes of their own; prints the outcomes.
 
-python -m tests.services.race seed SLUG LIMIT | threads SLUG COUNT | processes SLUG COUNT
+python -m tests.services.race threads|processes|cancel|redeliver COUNT LIMIT
 """
 
 import json
@@ -8,6 +8,7 @@ import multiprocessing
 import sys
 import threading
 import time
+from functools import partial
 
 import django
 
@@ -17,8 +18,11 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, connections  # noqa: E402
 
 from heatmaps import releases  # noqa: E402
+from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.errors import BudgetExceeded  # noqa: E402
+from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
+from mechanisms.central.sparse_emd import SparseEmd  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 REQUEST = releases.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
@@ -27,7 +31,6 @@ REQUEST = releases.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolut
 def make(slug, limit):
     steward, _ = User.objects.get_or_create(username="steward")
     seed.add_checkins(seed.make_dataset(steward, slug, limits={"presence": limit}))
-    return {}
 
 
 def ask(slug, barrier, report):
@@ -61,12 +64,56 @@ def in_processes(slug, count):
     return _gathered(slug, crowd, lambda: [queue.get() for _ in range(count)])
 
 
-def _gathered(slug, crowd, outcomes):
-    began = time.perf_counter()
+def cancel(slug, count):
+    """For each of some releases a worker that spends and a person who cancels, at once."""
+    person, dataset = User.objects.get(username="steward"), Dataset.objects.get(slug=slug)
+    barrier, won = threading.Barrier(2 * count), []
+
+    def go(name, move, release):
+        barrier.wait(timeout=60)
+        if move(release.pk):
+            won.append((name, str(release.pk)))
+        connection.close()
+
+    crowd = []
+    for _ in range(count):
+        release = releases.request_release(person, dataset, REQUEST)
+        for name, move in (
+            ("spend", transitions.spend),
+            ("cancel", partial(transitions.cancel, actor=person)),
+        ):
+            crowd.append(threading.Thread(target=go, args=(name, move, release)))
+    _joined(crowd)
+    return {"won": won}
+
+
+def redeliver(slug, count):
+    """The same message to many workers at once."""
+    person, dataset = User.objects.get(username="steward"), Dataset.objects.get(slug=slug)
+    release = releases.request_release(person, dataset, REQUEST)
+    barrier, draws, draw = threading.Barrier(count), [], SparseEmd.release
+    SparseEmd.release = lambda *arguments: (draws.append(1), draw(*arguments))[1]
+
+    def go():
+        barrier.wait(timeout=60)
+        releases.run(release.pk)
+        connection.close()
+
+    _joined([threading.Thread(target=go) for _ in range(count)])
+    release.refresh_from_db()
+    return {"draws": len(draws), "state": release.state}
+
+
+def _joined(crowd):
     for one in crowd:
         one.start()
     for one in crowd:
         one.join()
+
+
+def _gathered(slug, crowd, outcomes):
+    began = time.perf_counter()
+    _joined(crowd)
     found = outcomes()
     seconds = sorted(time_taken for _, time_taken in found)
     return {
@@ -74,13 +121,22 @@ def _gathered(slug, crowd, outcomes):
         "seconds": time.perf_counter() - began,
         "median_wait": seconds[len(seconds) // 2],
         "releases": Release.objects.filter(dataset__slug=slug, state="reserved").count(),
-        "committed": Dataset.objects.get(slug=slug).accounts.get(kind="presence").committed,
     }
 
 
-def main(act, slug, number):
-    work = {"seed": make, "threads": in_threads, "processes": in_processes}[act]
-    return work(slug, number if act == "seed" else int(number))
+def main(act, count, limit):
+    """Everything in one process: a dataset with that limit on ε, the race, then what the ledger says."""
+    make(act, limit)
+    told = {"threads": in_threads, "processes": in_processes, "cancel": cancel, "redeliver": redeliver}[act](
+        act, int(count)
+    )
+    dataset = Dataset.objects.get(slug=act)
+    verified = verify(dataset)
+    return told | {
+        "committed": dataset.accounts.get(kind="presence").committed,
+        "events": verified.events,
+        "problem": verified.problem,
+    }
 
 
 if __name__ == "__main__":
