@@ -24,6 +24,11 @@ def sent(monkeypatch):
     return messages
 
 
+@pytest.fixture(autouse=True)
+def static_folder(settings):
+    settings.STATIC_ROOT.mkdir(exist_ok=True)  # empty, as in an embedded installation
+
+
 @pytest.fixture
 def people(db):
     named = {name: User.objects.create_user(name) for name in (*ROLES, "stranger")}

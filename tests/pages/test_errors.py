@@ -1,0 +1,53 @@
+"""Readable pages where something went wrong."""
+
+from django.urls import reverse
+
+
+def test_it_says_what_role_is_needed(client_of, dataset):
+    answer = client_of("analyst").get(reverse("ledger", args=[dataset.slug]))
+
+    assert answer.status_code == 403
+    assert "this needs the role administrator or auditor or steward" in answer.content.decode()
+
+
+def test_it_says_that_nothing_is_there(client_of):
+    answer = client_of("analyst").get("/nothing/")
+
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.content.decode()
+
+
+def test_it_says_that_a_form_is_too_old(client_of, dataset):
+    answer = client_of("steward", enforce_csrf_checks=True).post(reverse("sign-out"))
+
+    assert answer.status_code == 403
+    assert "This form is too old" in answer.content.decode()
+
+
+def test_it_says_that_the_error_is_ours(client_of, dataset, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("a secret of the data: 4711 rows")
+
+    monkeypatch.setattr("heatmaps.queries.budget", broken)
+
+    answer = client_of("steward", raise_request_exception=False).get(reverse("datasets"))
+
+    body = answer.content.decode()
+    assert answer.status_code == 500
+    assert "Something went wrong here" in body
+    assert "4711" not in body
+
+
+def test_it_refuses_other_methods(client_of, dataset):
+    assert client_of("steward").get(reverse("upload-new", args=[dataset.slug])).status_code == 405
+    assert client_of("steward").delete(reverse("dataset", args=[dataset.slug])).status_code == 405
+
+
+def test_it_names_places_and_refuses_a_box_that_is_none(client_of):
+    client = client_of("analyst")
+
+    found = client.get(reverse("places"), {"bbox": "-98.3,29.8,-97.3,31.0"}).json()["places"]
+    assert found[0]["name"] == "Austin"
+    assert client.get(reverse("places"), {"name": "aust"}).json()["places"][0]["name"] == "Austin"
+    assert client.get(reverse("places"), {"bbox": "1,2,3"}).status_code == 400
+    assert client.get(reverse("places"), {"bbox": "2,0,1,1"}).status_code == 400
