@@ -26,7 +26,7 @@ from heatmaps.ingest import rows
 from heatmaps.ingest.errors import LeaseLost
 from heatmaps.models import Upload, UploadState
 
-LEASE_SECONDS: Final = 120  # renewed with every chunk, a second or so apart
+LEASE_SECONDS: Final = 60  # renewed with every chunk, a second or so apart
 
 
 @dataclass(slots=True, kw_only=True)

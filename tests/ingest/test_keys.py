@@ -96,3 +96,12 @@ def test_it_digests_the_same_bytes_differently_for_a_name_and_a_file():
     other.update(b"anna")
     assert hasher.hexdigest() != other.hexdigest()
     assert int(hasher.hexdigest()[:16], 16) >> 1 != keys.person_hashes(b"k" * 32, ["anna"])[0]
+
+
+def test_it_never_changes_what_stored_hashes_and_digests_mean():
+    """Computed once with BLAKE2b (RFC 7693) and its `person` parameter; another value orphans every row."""
+    key = bytes(range(32))
+    hasher = keys.content_hasher(key)
+    hasher.update(b"user,time,lat,lon\n")
+    assert keys.person_hashes(key, ["anna"]).tolist() == [7882481766206045116]
+    assert hasher.hexdigest() == "c8bbc4cd639048d367daa4b9df195d2ef21d44d554db887fa0942696696d113e"
