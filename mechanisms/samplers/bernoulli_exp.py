@@ -1,5 +1,8 @@
 """Coins that show heads with probability exp(-p) for a rational p, by integer comparisons alone."""
 
+import math
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +34,22 @@ def geometric_exp(rng: RandomSource, size: int) -> NDArray[np.int64]:
     counts = np.zeros(size, dtype=np.int64)
     running = np.arange(size)
     while running.size:
-        heads = bernoulli_exp(rng, np.ones(running.size, dtype=np.uint64), 1)
-        running = running[heads]
+        running = running[_heads_exp_minus_one(rng, running.size)]
         counts[running] += 1
     return counts
+
+
+# 20!/k! for k = 20, 19, …, 1: one uniform integer below 20! decides on twenty coins of probability 1/k.
+_FACTORIAL: Final = math.factorial(20)
+_BOUNDS: Final = np.array([_FACTORIAL // math.factorial(k) for k in range(20, 0, -1)], dtype=np.uint64)
+
+
+def _heads_exp_minus_one(rng: RandomSource, size: int) -> NDArray[np.bool_]:
+    """As `bernoulli_exp` for p = 1, with one word a coin: K > k exactly when U < 20!/k!."""
+    u = uniform_below(rng, _FACTORIAL, size)
+    first_failure = 21 - np.searchsorted(_BOUNDS, u, side="right")
+    for place in np.flatnonzero(u == 0).tolist():  # K > 20, once in 2·10^18 coins
+        while uniform_below(rng, int(first_failure[place]), 1)[0] == 0:
+            first_failure[place] += 1
+    heads: NDArray[np.bool_] = first_failure % 2 == 1
+    return heads

@@ -21,7 +21,7 @@ from mechanisms.experiments.seeded import SeededSource
 from mechanisms.guarantee import INFINITY, Relation
 from tests.mechanisms.examples import SEED, make
 
-QUICK, LONG = 4_000, 40_000
+QUICK, LONG = 4_000, 20_000
 SMALL = {
     "laplace": {"resolution": 4},
     "laplace-top": {"resolution": 4, "keep_percent": 50},
@@ -111,7 +111,7 @@ def test_planted_faults_are_caught(kind, relation):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", ["0.5", "1", "2", "4"])
+@pytest.mark.parametrize("epsilon", ["0.5", "4"])
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("name", SMALL)
 def test_honest_mechanisms_stay_below_their_claim_in_many_draws(name, relation, epsilon):
@@ -126,11 +126,10 @@ def test_honest_mechanisms_stay_below_their_claim_in_many_draws(name, relation, 
 def test_the_finished_map_of_sparse_emd_stays_below_its_claim(width, relation):
     # Two and three levels and the linear programme: what an analyst really sees.
     mechanism = make("sparse-emd", relation=relation, epsilon=2, resolution=8, width=width)
-    assert lower_bound(mechanism, LONG // 4, draw_of=released_masses) <= 2
+    assert lower_bound(mechanism, LONG // 5, draw_of=released_masses) <= 2
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", [1, 2])
 @pytest.mark.parametrize(
     ("kind", "relation"),
     [
@@ -141,8 +140,8 @@ def test_the_finished_map_of_sparse_emd_stays_below_its_claim(width, relation):
         (SparseAsIfAdded, Relation.REPLACE),
     ],
 )
-def test_planted_faults_are_caught_in_many_draws(kind, relation, epsilon):
-    assert lower_bound(faulty(kind, relation, epsilon), LONG) > epsilon
+def test_planted_faults_are_caught_at_epsilon_1_in_many_draws(kind, relation):
+    assert lower_bound(faulty(kind, relation, epsilon=1), LONG) > 1
 
 
 def test_the_bound_holds_for_a_law_with_known_loss():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from mechanisms.experiments.seeded import SeededSource
-from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
+from mechanisms.samplers.bernoulli_exp import _heads_exp_minus_one, bernoulli_exp, geometric_exp
 from tests.mechanisms.examples import SEED
+from tests.mechanisms.sources import Scripted
 
 DRAWS = 400_000
 
@@ -41,3 +42,21 @@ def test_runs_of_heads_are_geometric():
     runs = geometric_exp(SeededSource(SEED), DRAWS)
     for length in range(8):
         assert plausible((runs >= length).sum(), math.exp(-length))
+
+
+def test_one_word_decides_on_twenty_coins():
+    # The first failing coin is the k with 20!/k! ≤ U < 20!/(k-1)!; heads when that k is odd.
+    whole = math.factorial(20)
+    edges = {k: whole // math.factorial(k) for k in range(1, 21)}
+    words = [edges[2], edges[2] - 1, edges[3], edges[3] - 1, edges[19], 1]
+    first_failures = [2, 3, 3, 4, 19, 20]
+    heads = _heads_exp_minus_one(Scripted(*words), len(words))
+    assert heads.tolist() == [k % 2 == 1 for k in first_failures]
+
+
+@pytest.mark.parametrize(("words", "heads"), [((0, 1), True), ((0, 0, 1), False), ((0, 0, 0, 1), True)])
+def test_what_twenty_coins_leave_open_is_tossed_on(words, heads):
+    # After U = 0 come coins of probability 1/21, 1/22, …: a word of 0 shows heads there.
+    source = Scripted(*words)
+    assert _heads_exp_minus_one(source, 1).tolist() == [heads]
+    assert source.left == []

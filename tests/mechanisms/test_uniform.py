@@ -5,20 +5,7 @@ from scipy.stats import chi2
 from mechanisms.experiments.seeded import SeededSource
 from mechanisms.samplers.uniform import uniform_below
 from tests.mechanisms.examples import SEED
-
-
-class Scripted:
-    """A source that hands out the given words, read-only, and then must not be asked again."""
-
-    def __init__(self, *words):
-        self.left = list(words)
-
-    def words(self, count):
-        taken, self.left = self.left[:count], self.left[count:]
-        assert len(taken) == count
-        array = np.array(taken, dtype=np.uint64)
-        array.flags.writeable = False
-        return array
+from tests.mechanisms.sources import Scripted
 
 
 def test_words_above_the_largest_multiple_are_redrawn():
