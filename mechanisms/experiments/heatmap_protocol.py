@@ -1,0 +1,195 @@
+"""The heatmap paper's comparison (Ghazi et al. 2022, §4): released maps against the truth.
+
+A trial draws persons of a place without replacement, cuts their records to it, lets each weigh 1, releases
+the sum and compares both maps after smoothing. Every mechanism and epsilon meets the same persons.
+"""
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.check import ParameterError, in_range, power_of_two
+from mechanisms.experiments.places import Place
+from mechanisms.experiments.seeded import SeededSource
+from mechanisms.grid import morton_decode
+from mechanisms.interface import DENSE_SIDE_LIMIT, HeatmapMechanism, MassMap
+from mechanisms.records import masses
+from mechanisms.similarity import kl, kl_mixed, normalised, pearson, similarity
+from mechanisms.smoothing import MAX_SIGMA_CELLS, smooth_cut
+from mechanisms.transport import EXACT_SIDE_LIMIT, block_sums, emd, emd_exact, emd_metres
+
+_TRUTH_UNIT: Final = 2**40  # shares of a person are cut by less than 1e-12
+
+Dense = NDArray[np.float64]
+Progress = Callable[[int, int], None]  # (trials done, of how many)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """What is the same for every mechanism. Errors: `ParameterError`.
+
+    Smoothing cuts off what leaves the grid and normalises again. The earth mover's distance is taken on
+    32 × 32 blocks, or with `exact` on the full grid.
+    """
+
+    persons: int  # drawn in a trial
+    trials: int  # in total, dealt to the places in turn
+    sigma: float = 4.0  # cells
+    resolution: int = 256
+    exact: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        in_range(1, 2**20, persons=self.persons)
+        in_range(1, 10**6, trials=self.trials)
+        in_range(0, MAX_SIGMA_CELLS, sigma=self.sigma)
+        power_of_two(2, EXACT_SIDE_LIMIT if self.exact else DENSE_SIDE_LIMIT, resolution=self.resolution)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """Means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
+
+    mechanism: str
+    epsilon: float
+    persons: int
+    trials: int
+    emd: float  # L1 on the unit square
+    emd_se: float
+    emd_metres: float
+    kl: float
+    kl_se: float
+    kl_mixed: float
+    kl_mixed_se: float
+    similarity: float
+    similarity_se: float
+    pearson: float
+    pearson_se: float
+    sigma: float
+    resolution: int
+    seconds: float  # in which all releases together were drawn, comparisons not counted
+
+
+def compare(
+    places: Sequence[Place],
+    mechanisms: Sequence[HeatmapMechanism],
+    protocol: Protocol,
+    *,
+    progress: Progress | None = None,
+) -> list[Row]:
+    """A row for each mechanism. Trial t takes place t mod len(places); the same seed, the same numbers.
+
+    Errors: `ParameterError` when a place has fewer persons than a trial draws.
+    """
+    _check(places, mechanisms, protocol)
+    tallies = [_Tally(mechanism=mechanism) for mechanism in mechanisms]
+    for number in range(protocol.trials):
+        repetition, which = divmod(number, len(places))
+        trial = _Trial(place=places[which], repetition=repetition, protocol=protocol)
+        for tally in tallies:
+            tally.add(trial)
+        if progress is not None:
+            progress(number + 1, protocol.trials)
+    return [tally.row(protocol) for tally in tallies]
+
+
+def _check(places: Sequence[Place], mechanisms: Sequence[HeatmapMechanism], protocol: Protocol) -> None:
+    fewest = min((place.persons for place in places), default=0)
+    if fewest < protocol.persons:
+        raise ParameterError("persons", protocol.persons, f"at most {fewest}, the persons of a place")
+    for mechanism in mechanisms:
+        if mechanism.resolution != protocol.resolution:
+            raise ParameterError(
+                "resolution", mechanism.resolution, f"{protocol.resolution}, as the protocol's"
+            )
+
+
+class _Trial:
+    """Persons drawn from a place, and the truth about them."""
+
+    def __init__(self, *, place: Place, repetition: int, protocol: Protocol) -> None:
+        self.place, self.repetition, self.protocol = place, repetition, protocol
+        rng = np.random.default_rng(self.seed("persons"))
+        chosen = rng.choice(place.persons, protocol.persons, replace=False)
+        self._persons, self._cells = place.records(np.sort(chosen))
+        self._masses: dict[int, MassMap] = {}
+        self.truth = self.smoothed(_dense(self.masses(_TRUTH_UNIT)))
+
+    def seed(self, *words: object) -> int:
+        """Of a stream of its own for each use, so that results do not depend on what else is compared."""
+        key = (self.protocol.seed, self.place.number, self.repetition, *words)
+        return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:16])
+
+    def masses(self, unit: int) -> MassMap:
+        if unit not in self._masses:
+            level = self.protocol.resolution.bit_length() - 1
+            self._masses[unit] = masses(persons=self._persons, cells=self._cells, level=level, unit=unit)
+        return self._masses[unit]
+
+    def smoothed(self, dense: Dense) -> Dense:
+        return normalised(smooth_cut(dense, self.protocol.sigma))
+
+    def measures(self, released: Dense) -> dict[str, float]:
+        exact, region = self.protocol.exact, self.place.region
+        truth, release = self.truth, self.smoothed(released)
+        blocks = (truth, release) if exact else (block_sums(truth), block_sums(release))
+        return {
+            "emd": (emd_exact if exact else emd)(*blocks),
+            "emd_metres": emd_metres(*blocks, region, exact=exact),
+            "kl": kl(truth, release),
+            "kl_mixed": kl_mixed(truth, release),
+            "similarity": similarity(truth, release),
+            "pearson": pearson(truth, release),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class _Tally:
+    mechanism: HeatmapMechanism
+    seconds: float = 0.0
+    measures: list[dict[str, float]] = field(default_factory=list)
+
+    def add(self, trial: _Trial) -> None:
+        epsilon = str(self.mechanism.epsilon)
+        rng = SeededSource(trial.seed("noise", self.mechanism.name, epsilon))
+        summed = trial.masses(self.mechanism.unit)
+        start = time.perf_counter()
+        heatmap = self.mechanism.release(summed, rng)
+        self.seconds += time.perf_counter() - start
+        self.measures.append(trial.measures(heatmap.dense()))
+
+    def row(self, protocol: Protocol) -> Row:
+        means = {name: [measured[name] for measured in self.measures] for name in self.measures[0]}
+        errors = {f"{name}_se": _standard_error(values) for name, values in means.items()}
+        del errors["emd_metres_se"]
+        return Row(
+            mechanism=self.mechanism.name,
+            epsilon=float(self.mechanism.epsilon),
+            persons=protocol.persons,
+            trials=len(self.measures),
+            sigma=protocol.sigma,
+            resolution=protocol.resolution,
+            seconds=self.seconds,
+            **{name: math.fsum(values) / len(values) for name, values in means.items()},
+            **errors,
+        )
+
+
+def _standard_error(values: Sequence[float]) -> float:
+    """Of the mean, trials taken as independent."""
+    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def _dense(summed: MassMap) -> Dense:
+    """Row 0 north, as `Heatmap.dense`."""
+    side = 1 << summed.level
+    x, y = morton_decode(summed.cells, summed.level)
+    dense = np.zeros((side, side))
+    dense[side - 1 - y, x] = summed.masses
+    return normalised(dense)
