@@ -1,0 +1,166 @@
+"""`manage.py evaluate FILE… (--bbox | --cells)`: how well mechanisms do on real check-ins; no release."""
+
+import json
+import math
+import sys
+import time
+from argparse import ArgumentParser
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from heatmaps.ingest.points import Points, read_points
+from heatmaps.ingest.reader import ReaderError
+from heatmaps.management.parsing import BoxCommand, add_files, whole
+from mechanisms import catalogue
+from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.experiments.heatmap_protocol import Protocol, Row, compare
+from mechanisms.experiments.places import Place, Split, box, densest
+from mechanisms.grid import Region
+from mechanisms.guarantee import Relation
+from mechanisms.interface import HeatmapMechanism, Target
+from mechanisms.transport import TransportError
+
+COLUMNS: Final = ("emd", "emd_metres", "kl", "kl_mixed", "similarity", "pearson")
+
+
+class Command(BoxCommand):
+    help = (
+        "Compare mechanisms by the heatmap paper's protocol. Randomness is seeded and results show the "
+        "data: nothing it prints is private."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_files(parser)
+        add = parser.add_argument
+        where = parser.add_mutually_exclusive_group(required=True)
+        where.add_argument("--bbox", metavar="W,S,E,N", help="one place, in degrees")
+        where.add_argument(
+            "--cells", metavar="K", help="the K cells with most check-ins of a 300×300 partition"
+        )
+        add("--mechanisms", required=True, metavar="A,B", help="names of the catalogue")
+        add("--epsilons", required=True, metavar="E,F", help="plain decimals, such as 0.5,1")
+        add("--persons", default="200", help="drawn in each trial (default 200)")
+        add(
+            "--trials", default="240", help="in total over all cells, per mechanism and epsilon (default 240)"
+        )
+        add("--sigma", default="4", help="of the Gaussian, in cells; what leaves the map is cut (default 4)")
+        add("--resolution", default="256", help="cells a side, a power of two (default 256)")
+        add("--emd-exact", action="store_true", help="on the full grid, not on 32×32 blocks")
+        add("--split", default="all", choices=[split.value for split in Split], help="half of the cells")
+        add("--seed", default="0", help="whole number; the same seed, the same result (default 0)")
+        add("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            rows = self._rows(options)
+        except (ParameterError, ReaderError, TransportError) as error:
+            raise CommandError(str(error)) from error
+        if options["json"]:
+            self.stdout.write(json.dumps({"rows": [_json(row) for row in rows]}))
+        else:
+            for line in _table(rows):
+                self.stdout.write(line)
+
+    def _rows(self, options: dict[str, Any]) -> list[Row]:
+        protocol, mechanisms = _protocol(options), _mechanisms(options)
+        region = None if options["bbox"] is None else Region.parse(options["bbox"])
+        count = 0 if options["cells"] is None else whole("cells", options["cells"], low=1, high=90_000)
+        paths = [Path(name) for name in options["files"]]
+        points = read_points(paths, region=region, max_rejected_share=settings.MAX_REJECTED_SHARE)
+        places = _places(points, region, count, protocol, Split(options["split"]))
+        if region is None and len(places) < count:
+            self.stderr.write(f"only {len(places)} cells have {protocol.persons} persons")
+        return compare(places, mechanisms, protocol, progress=_Progress(self.stderr))
+
+
+class _Progress:
+    """Trials done: on a terminal one line that changes, else a line every half minute."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._live = stream, sys.stderr.isatty()
+        self._pause_s = 0.5 if self._live else 30.0
+        self._next = time.monotonic() + self._pause_s
+
+    def __call__(self, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now < self._next and not (done == total and self._live):
+            return
+        self._next = now + self._pause_s
+        end = "\r" if self._live and done < total else "\n"
+        self._stream.write(f"trial {done} of {total}", ending=end)
+
+
+def _protocol(options: dict[str, Any]) -> Protocol:
+    return Protocol(
+        persons=whole("persons", options["persons"], low=1, high=2**20),
+        trials=whole("trials", options["trials"], low=1, high=10**6),
+        sigma=float(exact_decimal("sigma", options["sigma"], low=0, high=4096)),
+        resolution=whole("resolution", options["resolution"], low=2, high=2**31),
+        exact=options["emd_exact"],
+        seed=whole("seed", options["seed"], low=0, high=2**64),
+    )
+
+
+def _mechanisms(options: dict[str, Any]) -> list[HeatmapMechanism]:
+    """Each mechanism at each epsilon; records are exchanged only for those that know nothing else."""
+    epsilons = [exact_decimal("epsilons", e, low=0, low_open=True) for e in options["epsilons"].split(",")]
+    resolution = whole("resolution", options["resolution"], low=2, high=2**31)
+    entries = [catalogue.get(name) for name in options["mechanisms"].split(",")]
+    return [
+        catalogue.build(
+            entry.name,
+            target=Target(relation=_relation(entry), epsilon=epsilon),
+            resolution=resolution,
+            parameters={},
+        )
+        for entry in entries
+        for epsilon in epsilons
+    ]
+
+
+def _relation(entry: catalogue.Entry) -> Relation:
+    return Relation.ADD_REMOVE if Relation.ADD_REMOVE in entry.relations else Relation.REPLACE
+
+
+def _places(
+    points: Points, region: Region | None, count: int, protocol: Protocol, split: Split
+) -> tuple[Place, ...]:
+    columns = (points.persons, points.lat, points.lon)
+    if region is not None:
+        return (box(region, *columns),)
+    places = densest(*columns, count=count, least_persons=protocol.persons, split=split)
+    if not places:
+        raise ParameterError("persons", protocol.persons, "the persons of some cell; none has so many")
+    return places
+
+
+def _json(row: Row) -> dict[str, object]:
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in asdict(row).items()
+    }
+
+
+def _table(rows: list[Row]) -> list[str]:
+    first = rows[0]
+    lines = [f"{'mechanism':<12} {'epsilon':>7} " + " ".join(f"{name:>17}" for name in COLUMNS)]
+    lines += [
+        f"{row.mechanism:<12} {row.epsilon:>7g} " + " ".join(f"{_cell(row, name):>17}" for name in COLUMNS)
+        for row in rows
+    ]
+    lines.append(
+        f"Means over {first.trials} trials of {first.persons} persons (± standard error); "
+        f"{first.resolution}×{first.resolution} cells, Gaussian σ = {first.sigma:g} cells, mass outside cut."
+    )
+    return lines
+
+
+def _cell(row: Row, name: str) -> str:
+    value, error = getattr(row, name), getattr(row, f"{name}_se", None)
+    if error is None:
+        return f"{value:.0f}"
+    return f"{value:.4f} ± {error:.4f}"

@@ -1,0 +1,49 @@
+"""What commands share in reading their arguments."""
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from mechanisms.check import ParameterError, exact_decimal
+
+_NEGATIVE = re.compile(r"-[0-9.]+(e[0-9]+)?(,.*)?", re.IGNORECASE)
+
+
+class BoxCommand(BaseCommand):
+    """A command without database whose --bbox may begin with a minus sign, as in -98.3,29.8,-97.3,31.0."""
+
+    requires_system_checks = ()
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        # argparse takes "-98.3" for a number but "-98.3,29.8" for an option; it has no public setting.
+        parser._negative_number_matcher = _NEGATIVE
+        return parser
+
+
+def add_files(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="check-ins: CSV or gzip CSV with user,time,lat,lon"
+    )
+
+
+def whole(name: str, text: str, *, low: int, high: int) -> int:
+    """An integer in a range. Errors: `ParameterError`."""
+    number = exact_decimal(name, text, low=low, high=high)
+    if number.denominator != 1:
+        raise ParameterError(name, text, f"a whole number from {low} to {high}")
+    return int(number)
+
+
+def named_values(given: Sequence[str]) -> dict[str, str]:
+    """Parameters written as NAME=VALUE. Errors: `ParameterError`."""
+    values: dict[str, str] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name or name in values:
+            raise ParameterError("parameter", text, "NAME=VALUE, each name once")
+        values[name] = value
+    return values
