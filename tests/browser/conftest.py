@@ -1,0 +1,173 @@
+"""A real server in a folder of its own, and Chromium that notes everything it asks for or complains about."""
+
+import json
+import os
+import re
+import shutil
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from tests.services.installation import Installation
+from tests.services.programs import found_or_skip, free_port, wait_until
+
+SWITCHES = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+PATIENCE_MS = 60_000
+
+
+class Chromium:
+    @staticmethod
+    def missing():
+        return "" if shutil.which(CHROMIUM) else "chromium is not installed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """A running installation; `password` is its steward's."""
+
+    address: str
+    username: str
+    password: str
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """`manage.py serve` without the demo, answering."""
+    made = Installation(folder=tmp_path_factory.mktemp("browser"))
+    made.manage("migrate", "--verbosity", "0")
+    made.manage("createdemo", "--empty")
+    words = dict(line.split("=", 1) for line in (made.folder / "credentials").read_text().splitlines())
+    address = f"http://127.0.0.1:{free_port()}"
+    with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
+        wait_until(lambda: healthy(address), seconds=60, what="the server answering")
+        yield Site(address=address, username=words["username"], password=words["password"])
+
+
+def healthy(address):
+    try:
+        with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
+            return json.load(answer)["status"] == "ok"
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    found_or_skip(Chromium)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
+        yield browser
+        browser.close()
+
+
+@dataclass(kw_only=True)
+class Watch:
+    """What a browser did that somebody should know of."""
+
+    requests: list = field(default_factory=list)
+    complaints: list = field(default_factory=list)
+
+
+@pytest.fixture
+def open_page(chromium, site):
+    """A page of its own context; at the end every request was to our origin and nothing was complained of."""
+    contexts, watch = [], Watch()
+
+    def make(width=1280, height=900, scheme="light"):
+        context = chromium.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, base_url=site.address
+        )
+        contexts.append(context)
+        context.on("request", lambda request: watch.requests.append(request.url))
+        context.on("console", lambda message: _note(watch, message))
+        context.on("weberror", lambda error: watch.complaints.append(str(error.error)))
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', (event) => console.error("
+            "'policy violation', event.violatedDirective, event.blockedURI))"
+        )
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    foreign = [url for url in watch.requests if not url.startswith((site.address, "data:", "blob:"))]
+    assert watch.requests
+    assert foreign == []
+    assert watch.complaints == []
+
+
+@pytest.fixture
+def signed_in(open_page, site):
+    def make(**options):
+        page = open_page(**options)
+        page.goto("/")
+        page.get_by_label("Username").fill(site.username)
+        page.get_by_label("Password").fill(site.password)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("heading", name="Datasets").wait_for()
+        return page
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def colours_of(chromium):
+    """How many pixels of a PNG have each colour, as "#rrggbb"."""
+    blank = chromium.new_page()
+
+    def count(png):
+        script = """async (bytes) => {
+          const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+          const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+          const context = canvas.getContext("2d");
+          context.drawImage(bitmap, 0, 0);
+          const { data } = context.getImageData(0, 0, bitmap.width, bitmap.height);
+          const found = {};
+          for (let at = 0; at < data.length; at += 4) {
+            const parts = [0, 1, 2].map((part) => data[at + part].toString(16).padStart(2, "0"));
+            const colour = "#" + parts.join("");
+            found[colour] = (found[colour] ?? 0) + 1;
+          }
+          return found;
+        }"""
+        return blank.evaluate(script, list(png))
+
+    yield count
+    blank.close()
+
+
+@pytest.fixture
+def fits():
+    """Nothing is wider than the window: no page scrolls sideways."""
+
+    def check(page):
+        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        assert beyond <= 0, f"{page.url} is {beyond} px wider than its window"
+
+    return check
+
+
+def _note(watch, message):
+    # A refused quote is an answer with an error status, which Chromium calls an error of its own.
+    if message.type in {"error", "warning"} and not re.search(r"status of (409|422)", message.text):
+        watch.complaints.append(message.text)
+
+
+def real_data():
+    """The folder of real check-ins, if the environment names one."""
+    return os.environ.get("HAZEMAP_TEST_DATA", "")
