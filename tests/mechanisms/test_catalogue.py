@@ -1,8 +1,9 @@
-from dataclasses import fields
+from dataclasses import fields, replace
 from fractions import Fraction
 
 import pytest
 
+from mechanisms import catalogue
 from mechanisms.catalogue import build, entries, get
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation, Trust
@@ -69,6 +70,14 @@ def test_texts_and_numbers_mean_the_same():
 def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(ParameterError, match="mechanism is gauss, allowed: sparse-emd, laplace-top, laplace"):
         get("gauss")
+
+
+def test_a_relation_the_mechanism_was_not_made_for_is_refused(monkeypatch):
+    only = replace(get("laplace"), relations=frozenset({Relation.REPLACE}))
+    monkeypatch.setattr(catalogue, "_ENTRIES", (only,))
+    assert entries(relation=Relation.ADD_REMOVE) == ()
+    with pytest.raises(ParameterError, match="relation is add_remove, allowed: replace"):
+        build("laplace", target=TARGET, resolution=16, parameters={})
 
 
 def test_an_unknown_parameter_lists_the_known_ones():

@@ -1,3 +1,6 @@
+import tracemalloc
+import zlib
+
 import numpy as np
 import pytest
 
@@ -131,6 +134,17 @@ def test_damaged_bytes_are_refused():
     ):
         with pytest.raises(ValueError, match="heatmap"):
             Heatmap.from_bytes(bad)
+
+
+def test_a_body_that_unpacks_to_far_more_than_it_says_is_not_unpacked():
+    header = heatmap(3, (1, 1, 1.0)).to_bytes()[:13]
+    bomb = header + zlib.compress(bytes(50_000_000))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="damaged"):
+        Heatmap.from_bytes(bomb)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1_000_000
 
 
 def test_the_system_source_gives_fresh_words():
