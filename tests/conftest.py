@@ -3,23 +3,28 @@
 import importlib
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase
 
 from tests.services.programs import Postgres, Redis, found_or_skip
 
 TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
-_flush = TransactionTestCase._fixture_teardown
 
 
-def _flush_without_triggers(case):
-    """Events refuse to be deleted, also when a test run empties its own database."""
+def flush(_case):
+    """Events refuse to be deleted, also when a test run empties its own database.
+
+    Cascading, as knox's own token table, which ours replaces, still refers to the table of users.
+    """
     run_statements(TRIGGERS.DROP)
-    _flush(case)
-    run_statements(TRIGGERS.CREATE)
+    try:
+        call_command("flush", verbosity=0, interactive=False, reset_sequences=False, allow_cascade=True)
+    finally:
+        run_statements(TRIGGERS.CREATE)
 
 
-TransactionTestCase._fixture_teardown = _flush_without_triggers
+TransactionTestCase._fixture_teardown = flush
 
 
 def run_statements(by_vendor):

@@ -4,7 +4,7 @@ The fail-points are wrapped around the product here and exist nowhere else: the 
 which move it is, and the next commit is that move's.
 
 python -m tests.services.killing
-    [all REPEATS | make SLUG | ask SLUG COUNT | die MOVE WHEN SLUG | report SLUG | serve PORT]
+    [all REPEATS | make SLUG | queue COUNT SLUG... | die MOVE WHEN SLUG | report SLUG | serve PORT]
 """
 
 import json
@@ -82,11 +82,13 @@ def make(slug):
     seed.add_checkins(seed.make_dataset(steward, slug, limits={"presence": "10"}))
 
 
-def ask(slug, count):
-    """Reserve releases that no worker of this process will draw."""
-    person, dataset = User.objects.get(username="steward"), Dataset.objects.get(slug=slug)
-    for _ in range(int(count)):
-        releases.request_release(person, dataset, REQUEST)
+def queue(count, *slugs):
+    """Datasets with releases that no worker of this process will draw."""
+    for slug in slugs:
+        make(slug)
+        person, dataset = User.objects.get(username="steward"), Dataset.objects.get(slug=slug)
+        for _ in range(int(count)):
+            releases.request_release(person, dataset, REQUEST)
 
 
 def die(move, when, slug):
@@ -182,7 +184,7 @@ def main(act, *arguments):
     elif act == "serve":
         serve_web(*arguments)
     else:
-        print(json.dumps({"make": make, "ask": ask, "die": die, "report": report}[act](*arguments)))
+        print(json.dumps({"make": make, "queue": queue, "die": die, "report": report}[act](*arguments)))
 
 
 if __name__ == "__main__":

@@ -93,8 +93,7 @@ def queued(installation, slug):
 def test_it_survives_a_server_that_is_killed_again_and_again(installation):
     """Kills at random moments while 16 releases wait to be drawn."""
     chance = random.Random(7)
-    installation.script("killing", "make", "city")
-    installation.script("killing", "ask", "city", 16)
+    installation.script("killing", "queue", 16, "city")
     kills = 0
     while queued(installation, "city") and kills < 30:
         port = free_port()

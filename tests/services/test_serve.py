@@ -1,0 +1,59 @@
+"""`manage.py serve`, the embedded server, as a process of its own."""
+
+import signal
+import time
+
+import pytest
+
+from tests.services.http import get, health
+from tests.services.programs import free_port, wait_until
+
+pytestmark = pytest.mark.xdist_group("services")
+
+
+@pytest.fixture
+def embedded(migrated_sqlite, tmp_path):
+    return migrated_sqlite.copied_to(tmp_path / "state")
+
+
+def test_it_migrates_serves_draws_and_stops(embedded):
+    (embedded.folder / "hazemap.sqlite3").unlink()  # serve migrates by itself
+    port = free_port()
+    with embedded.running("manage.py", "serve", "--port", port) as server:
+        wait_until(lambda: health(port) == (200, ""), seconds=60, what="the server's answer")
+        # Another process reserves; only the sweep of the server can know, and its start did.
+        assert get(port, "/datasets/")[0] == 200  # the sign-in page, after a redirect
+        taken = embedded.manage("serve", "--port", port, check=False)
+        assert taken.returncode == 1
+        assert f"CommandError: port {port} of 127.0.0.1 is taken" in taken.stderr
+        assert len(taken.stderr.splitlines()) == 1
+        second = embedded.manage("serve", "--port", free_port(), check=False)
+        assert "another server uses" in second.stderr
+        assert len(second.stderr.splitlines()) == 1
+        began = time.monotonic()
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=30) == 0
+        assert time.monotonic() - began < 20
+    assert "Traceback" not in embedded.output()
+    assert f"Hazemap is at http://127.0.0.1:{port}" in embedded.output()
+
+
+def test_it_takes_up_what_was_reserved_before_it_started(embedded):
+    release = embedded.script("web", "ask")
+    port = free_port()
+    with embedded.running("manage.py", "serve", "--port", port) as server:
+        wait_until(lambda: health(port)[0] == 200, seconds=60, what="the server's answer")
+        session = embedded.script("web", "session")
+        page = f"/releases/{release}/state/"
+        wait_until(lambda: "published" in get(port, page, session=session)[1], seconds=30, what="publishing")
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=30) == 0
+    assert embedded.script("web", "state", release) == {"state": "published", "spent": 1, "problem": ""}
+
+
+def test_several_web_processes_need_a_broker_between_them(embedded):
+    embedded.broker_url = ""
+    refused = embedded.python("-c", "import heatmaps.config.wsgi", check=False)
+    assert "the in-process broker serves one process" in refused.stderr
+    embedded.broker_url = "redis://127.0.0.1:1/0"
+    embedded.python("-c", "import heatmaps.config.wsgi")

@@ -1,0 +1,56 @@
+"""A person at the keyboard of a test installation: requests and releases by the product's own functions.
+
+python -m tests.services.web ask [EPSILON] | state ID | session
+"""
+
+import json
+import sys
+
+import django
+
+django.setup()
+
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
+from django.contrib.auth.models import User  # noqa: E402
+from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+
+from heatmaps import releases  # noqa: E402
+from heatmaps.ledger.verification import verify  # noqa: E402
+from heatmaps.models import Dataset, Release  # noqa: E402
+from tests.services import seed  # noqa: E402
+
+
+def ask(epsilon="0.5"):
+    """A city on first use, and a release of it."""
+    steward, _ = User.objects.get_or_create(username="steward-of-the-city")
+    dataset = Dataset.objects.filter(slug="hidden-city").first()
+    if dataset is None:
+        dataset = seed.make_dataset(steward, "hidden-city")
+        seed.add_checkins(dataset)
+    request = releases.ReleaseRequest(mechanism="sparse-emd", epsilon=epsilon, resolution=16)
+    return str(releases.request_release(steward, dataset, request).pk)
+
+
+def state(release_id):
+    release = Release.objects.get(pk=release_id)
+    verified = verify(release.dataset)
+    return {
+        "state": release.state,
+        "spent": release.dataset.events.filter(kind="spend").count(),
+        "problem": verified.problem,
+    }
+
+
+def session():
+    """A cookie's value of a signed-in steward."""
+    steward, store = User.objects.get(username="steward-of-the-city"), SessionStore()
+    store[SESSION_KEY] = str(steward.pk)
+    store[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
+    store[HASH_SESSION_KEY] = steward.get_session_auth_hash()
+    store.create()
+    return store.session_key
+
+
+if __name__ == "__main__":
+    act, *arguments = sys.argv[1:]
+    print(json.dumps({"ask": ask, "state": state, "session": session}[act](*arguments)))
