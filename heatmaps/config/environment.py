@@ -4,10 +4,10 @@
 | --- | --- | --- |
 | `HAZEMAP_STATE` | `.local` | folder of the embedded database, keys, uploads in flight and credentials |
 | `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the secret keys (files of mode 600) |
-| `HAZEMAP_DATABASE_URL` | SQLite in `$HAZEMAP_STATE` | `postgresql://user:password@host/name` for a deployment |
+| `HAZEMAP_DATABASE_URL` | SQLite in `$HAZEMAP_STATE` | `postgresql://user:password@host/name` deployed |
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
-| `HAZEMAP_ORIGINS` | (none) | origins behind a proxy, e.g. `https://maps.example.org`; turns secure cookies on |
+| `HAZEMAP_ORIGINS` | (none) | public origin behind a proxy (`https://…`); makes cookies secure |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |
 | `HAZEMAP_MAX_UPLOAD_BYTES` | `2147483648` | largest uploaded file, in bytes |
