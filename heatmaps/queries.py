@@ -61,6 +61,7 @@ class UploadLine:
     upload: Upload
     percent: int
     active: bool
+    counts: str
 
 
 def region_of(dataset: Dataset) -> Region:
@@ -135,6 +136,8 @@ def upload_line(upload: Upload) -> UploadLine:
         upload=upload,
         percent=100 if ready else done,
         active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
+        counts=f"{upload.rows_accepted:,} rows taken, {upload.rows_outside:,} outside the region, "
+        f"{upload.rows_rejected:,} rejected",
     )
 
 

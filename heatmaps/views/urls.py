@@ -1,5 +1,7 @@
 """Addresses of the pages."""
 
+from django.contrib.auth.decorators import login_not_required
+from django.templatetags.static import static
 from django.urls import path
 from django.views.generic import RedirectView
 
@@ -17,6 +19,7 @@ from heatmaps.views import (
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="datasets"), name="home"),
+    path("favicon.ico", login_not_required(RedirectView.as_view(url=static("hazemap/favicon.svg")))),
     path("sign-in/", people.SignIn.as_view(), name="sign-in"),
     path("sign-out/", people.SignOut.as_view(), name="sign-out"),
     path("help/", words.help_page, name="help"),

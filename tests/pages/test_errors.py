@@ -38,6 +38,13 @@ def test_it_says_that_the_error_is_ours(client_of, dataset, monkeypatch):
     assert "4711" not in body
 
 
+def test_it_has_an_icon_where_browsers_look_for_one(client_of):
+    answer = client_of("anonymous").get("/favicon.ico")
+
+    assert answer["Location"] == "/static/hazemap/favicon.svg"
+    assert client_of("anonymous").get(answer["Location"]).status_code == 200
+
+
 def test_it_refuses_other_methods(client_of, dataset):
     assert client_of("steward").get(reverse("upload-new", args=[dataset.slug])).status_code == 405
     assert client_of("steward").delete(reverse("dataset", args=[dataset.slug])).status_code == 405

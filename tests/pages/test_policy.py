@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from django.conf import settings
 from django.urls import reverse
 
 from heatmaps.models import Dataset, Upload
@@ -70,6 +71,16 @@ def test_it_writes_no_style_and_no_handler_attributes(client_of, addresses):
         for tag, attributes in Document(answer.content.decode()).tags:
             assert "style" not in attributes, (name, tag)
             assert not [key for key in attributes if key.startswith("on")], (name, tag)
+
+
+def test_it_has_no_template_with_style_or_handler_attributes():
+    """Also in the parts that none of the pages above happens to show."""
+    templates = sorted((settings.BASE_DIR / "templates").rglob("*.html"))
+    assert len(templates) > 20
+    for path in templates:
+        for tag, attributes in Document(path.read_text()).tags:
+            wrong = [key for key in attributes if key == "style" or key.startswith("on")]
+            assert not wrong, (path.name, tag)
 
 
 def test_it_names_no_other_origin(client_of, addresses):
