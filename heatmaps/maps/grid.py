@@ -35,12 +35,16 @@ class Drawn:
 def draw(heatmap: Heatmap, region: Region) -> Drawn:
     """The grid of a released map, coarsened to `FINEST_DRAWN_LEVEL` by summing where it is finer."""
     coarse = _coarsened(heatmap, min(heatmap.level, FINEST_DRAWN_LEVEL))
+    shares, uncertain = coarse.dense(), _paint(coarse, is_uncertain(coarse))
+    if np.isfinite(heatmap.standard_errors).any():
+        # A mechanism that states errors measured every cell: what it leaves out was cut for its noise.
+        uncertain |= shares == 0
     return Drawn(
         region=region,
         level=coarse.level,
         merged=1 << (heatmap.level - coarse.level),
-        shares=coarse.dense(),
-        uncertain=_paint(coarse, is_uncertain(coarse)),
+        shares=shares,
+        uncertain=uncertain,
     )
 
 

@@ -34,6 +34,7 @@ def dataset(request: PersonRequest, slug: str) -> HttpResponse:
         "dataset": found,
         "region": queries.region_of(found),
         "size": _size(found),
+        "persons": f"{found.public_persons:,}" if found.public_persons else "",
         "relation_sentence": RELATIONS[Relation(found.relation)],
         "budget": queries.budget(found),
         "total": for_dataset(found),

@@ -35,7 +35,7 @@ def for_release(release: Release) -> tuple[str, ...]:
 
 def for_dataset(dataset: Dataset) -> tuple[str, ...]:
     """What everything that was asked for so far promises together."""
-    subject = "all releases of this dataset so far, taken together,"
+    subject = "all releases of this dataset so far together"
     return for_guarantee(queries.total_guarantee(dataset), dataset, subject=subject)
 
 

@@ -67,10 +67,16 @@ def test_it_gives_a_class_of_its_own_to_what_cannot_be_told_from_zero():
 
     assert (found[0], found[2]) == (UNCERTAIN, UNCERTAIN)
     assert min(found[1], found[3]) >= FIRST
-    assert [row.label for row in legend(drawn).rows][-2:] == [
-        "not distinguishable from zero (below 2 standard errors)",
-        "no mass released here",
-    ]
+    # Cells that were left out by a mechanism that states errors cannot be told from zero either.
+    assert (legend(drawn).classes_of(drawn)[:3] == UNCERTAIN).all()
+    assert legend(drawn).rows[-1].label == "not distinguishable from zero (below 2 standard errors)"
+
+
+def test_it_has_a_class_for_no_mass_where_no_errors_are_stated():
+    drawn = draw(make(2, {(2, 0, 0): (2, NO_ERROR)}), AUSTIN)
+
+    assert [row.label for row in legend(drawn).rows][1:] == ["no mass released here"]
+    assert (legend(drawn).classes_of(drawn) == ZERO).sum() == 15
 
 
 def test_it_has_a_legend_whose_numbers_hold_for_every_cell():

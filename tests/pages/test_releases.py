@@ -86,7 +86,7 @@ def test_it_states_the_promise_of_the_release_and_of_all_together(page, publishe
     body = page(published).content.decode()
 
     assert "presence ε = 0.5" in body
-    assert "all releases of this dataset so far, taken together," in body
+    assert "all releases of this dataset so far together" in body
     assert "presence ε = 1.5" in body
 
 
