@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import Count, Max, QuerySet
 
 from heatmaps.access import ADMINISTRATOR
+from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance, balances
 from heatmaps.models import (
@@ -62,6 +63,7 @@ class UploadLine:
     percent: int
     active: bool
     counts: str
+    rejected_listed: bool  # the list of rejected rows is kept for 7 days
 
 
 def region_of(dataset: Dataset) -> Region:
@@ -99,7 +101,6 @@ def releases_of(dataset: Dataset) -> QuerySet[Release]:
     return (
         Release.objects.filter(dataset=dataset)
         .select_related("requested_by", "version")
-        .prefetch_related("charges__account")
         .order_by("-requested_at")
     )
 
@@ -138,6 +139,7 @@ def upload_line(upload: Upload) -> UploadLine:
         active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
         counts=f"{upload.rows_accepted:,} rows taken, {upload.rows_outside:,} outside the region, "
         f"{upload.rows_rejected:,} rejected",
+        rejected_listed=rejected_rows_path(upload) is not None,
     )
 
 

@@ -55,6 +55,8 @@ def test_it_lists_rejected_rows_for_the_steward(send, client_of):
 
     answer = client_of("steward").get(address)
 
+    page = client_of("steward").get(reverse("dataset", args=[latest().dataset.slug]))
+    assert address in page.content.decode()
     assert b"".join(answer.streaming_content).startswith(b"row,reason\n204,")
     assert client_of("analyst").get(address).status_code == 403
     assert client_of("stranger").get(address).status_code == 404
