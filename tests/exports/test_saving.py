@@ -77,6 +77,8 @@ def test_it_refuses_what_cannot_be_written_before_anything_is_drawn(tmp_path):
     (tmp_path / "folder.npy").mkdir()
     assert "folder" in str(refused(tmp_path / "folder.npy"))
     assert "folder that exists" in str(refused(tmp_path / "missing" / "map.npy"))
+    (tmp_path / "file").touch()
+    assert "folder that exists" in str(refused(tmp_path / "file" / "map.npy"))
     assert refused(tmp_path / "map.npy", resolution=8192).parameter == "resolution"
     assert ".npy or .csv" in str(refused(tmp_path / "map.tif"))
     assert list(tmp_path.glob("*.part")) == []

@@ -51,6 +51,15 @@ def test_it_leaves_few_bad_rows_out_and_names_the_first(write):
     )
 
 
+def test_it_names_three_bad_rows_at_most(write):
+    paths = [write(f"{name}.csv", "anna,1,2", "anna,91,2", "anna,92,2") for name in "ab"]
+    points = read_points(paths, max_rejected_share=Fraction(1))
+    assert points.rejected == 4
+    assert [shown.partition(":")[0] for shown in points.first_rejections] == [
+        "a.csv, line 3", "a.csv, line 4", "b.csv, line 3",
+    ]  # fmt: skip
+
+
 def test_it_refuses_too_many_bad_rows_over_all_files(write):
     bad = write("bad.csv", *["anna,91,2"] * 2)
     good = write("good.csv", *["bob,1,2"] * 198)
