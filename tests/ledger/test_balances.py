@@ -43,6 +43,16 @@ def test_it_grants_three_tenths_of_three_tenths(make_dataset, reserve):
     assert presence(dataset).available == 0
 
 
+def test_it_lets_the_update_decide_and_not_what_was_read_before(dataset, reserve, monkeypatch):
+    """As if somebody else's charge had come between reading the accounts and writing them."""
+    stale = list(dataset.accounts.order_by("pk"))
+    reserve(dataset, 10 * ONE)
+    monkeypatch.setattr(transitions, "_locked_accounts", lambda _dataset: stale)
+    with pytest.raises(BudgetExceeded):
+        reserve(dataset, ONE)
+    assert dataset.accounts.get(kind="presence").committed == 10 * ONE
+
+
 def test_it_says_what_was_asked_what_is_left_and_what_is_held(dataset, reserve):
     first = reserve(dataset, 2 * ONE)
     reserve(dataset, 5 * ONE)
