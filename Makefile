@@ -56,10 +56,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.runtime: requirements.lock | $(VENV)/bin/python
 	@echo "Installing the packages of requirements.lock into $(VENV) ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(RUN) -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
 $(VENV)/.dev: tests/requirements.lock | $(VENV)/.runtime
 	@echo "Installing the packages of tests/requirements.lock into $(VENV) ..."
-	@$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/requirements.lock
+	@$(RUN) -m pip install -qq --disable-pip-version-check --require-hashes -r tests/requirements.lock
 	@touch $@
