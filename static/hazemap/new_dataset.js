@@ -28,7 +28,10 @@ map.on("mousedown", startDrawing);
 drawButton.addEventListener("click", () => setDrawing(!isDrawing()));
 document.addEventListener("keydown", (event) => event.key === "Escape" && setDrawing(false));
 map.getContainer().addEventListener("touchstart", startTouch, { passive: false });
-for (const box of boxes) box.addEventListener("input", fromBoxes);
+for (const box of boxes) {
+  box.addEventListener("input", fromBoxes);
+  box.addEventListener("change", showAll);
+}
 placeInput.addEventListener("input", debounced(findPlace, 200));
 placeInput.addEventListener("change", findPlace);
 placeInput.addEventListener("keydown", (event) => {
