@@ -1,12 +1,12 @@
 """The only writer of release states, balances and events.
 
-| move | from | to | balance | who may do it a second time |
+| move | from | to | balance | from any other state |
 | --- | --- | --- | --- | --- |
-| reserve | (new) | reserved | + charges, where they fit | |
-| spend | reserved | spent | | nobody: False, and the task stops |
-| publish | spent | published | | nobody: IllegalTransition, the draw is thrown away |
-| fail | spent | failed | kept | nobody: IllegalTransition |
-| cancel | reserved | cancelled | − charges | nobody: False |
+| reserve | (new) | reserved | + charges, where all fit | an error of the database |
+| spend | reserved | spent | kept | False: the task stops |
+| publish | spent | published | kept | IllegalTransition: the draw is thrown away |
+| fail | spent | failed | kept | IllegalTransition |
+| cancel | reserved | cancelled | − charges | False |
 
 Each move is one transaction: the dataset's ledger row is locked first, then its accounts by primary key;
 the state moves by an UPDATE that names the old state and must hit one row; the event is written with it.
