@@ -16,4 +16,5 @@ os.environ["HAZEMAP_DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 
 from heatmaps.config.settings import *  # noqa: E402, F403
 
+STATIC_ROOT.mkdir()  # noqa: F405  # as `serve` does; whitenoise warns without it
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
