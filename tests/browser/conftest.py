@@ -64,8 +64,9 @@ def healthy(address):
         return False
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """Not for the session: its event loop would still run under later tests, and Django refuses that."""
     found_or_skip(Chromium)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
