@@ -9,7 +9,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 MANAGE := $(RUN) manage.py
 # Two processes: the suite is sized for two cores.
-PYTEST := $(RUN) -m pytest -n 2 --dist loadgroup
+PYTEST := $(RUN) -m pytest -n 2 --dist loadfile
 
 .PHONY: help setup setup-dev run test test-long bench lint lock
 

@@ -126,7 +126,7 @@ def signed_in(open_page, site):
     return make
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def colours_of(chromium):
     """How many pixels of a PNG have each colour, as "#rrggbb"."""
     blank = chromium.new_page()

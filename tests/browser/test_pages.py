@@ -2,12 +2,12 @@
 
 import pytest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser]
 
 BOX = {"West": "2.05", "South": "41.30", "East": "2.30", "North": "41.50"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def slug(site, chromium):
     """A dataset of the REPLACE relation without data."""
     context = chromium.new_context(base_url=site.address)

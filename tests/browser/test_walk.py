@@ -10,7 +10,7 @@ import pytest
 
 from tests.browser.conftest import PATIENCE_MS, real_data
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser]
 
 AUSTIN = {"West": "-98.3", "South": "29.8", "East": "-97.3", "North": "31.0"}
 

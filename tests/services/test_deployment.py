@@ -8,7 +8,7 @@ import pytest
 from tests.services.http import get, health
 from tests.services.programs import Redis, free_port, wait_until
 
-pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.xdist_group("services")]
+pytestmark = [pytest.mark.postgres, pytest.mark.redis]
 
 QUEUE = "celery"
 CELERY = ("-m", "celery", "-A", "heatmaps.config")

@@ -11,8 +11,6 @@ import pytest
 
 from tests.services.programs import free_port, wait_until
 
-pytestmark = pytest.mark.xdist_group("services")
-
 CHARGE = 10**12 // 2
 # What is left after a restart, by where the process died: state, draws and charge of its release.
 EXPECTED = {

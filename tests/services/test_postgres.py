@@ -8,7 +8,7 @@ import pytest
 
 from tests.services.installation import ROOT
 
-pytestmark = [pytest.mark.postgres, pytest.mark.xdist_group("services")]
+pytestmark = [pytest.mark.postgres]
 
 
 def test_the_ledger_and_its_releases_hold_on_postgresql_too(postgres):

@@ -2,8 +2,6 @@
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("services")
-
 CHARGE = 10**12 // 2
 
 

@@ -8,8 +8,6 @@ import pytest
 from tests.services.http import get, health
 from tests.services.programs import free_port, wait_until
 
-pytestmark = pytest.mark.xdist_group("services")
-
 
 @pytest.fixture
 def embedded(migrated_sqlite, tmp_path):

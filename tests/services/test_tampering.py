@@ -6,8 +6,6 @@ from contextlib import closing
 import psycopg
 import pytest
 
-pytestmark = pytest.mark.xdist_group("services")
-
 UNGUARD = {
     "sqlite": "DROP TRIGGER event_refuses_update; DROP TRIGGER event_refuses_delete",
     "postgresql": "ALTER TABLE heatmaps_event DISABLE TRIGGER USER",
