@@ -2,8 +2,6 @@
 
 import json
 import math
-import sys
-import time
 from argparse import ArgumentParser
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +13,7 @@ from django.core.management.base import CommandError
 from heatmaps.ingest.points import Points, read_points
 from heatmaps.ingest.reader import ReaderError
 from heatmaps.management.parsing import BoxCommand, add_files, whole
+from heatmaps.management.progress import Progress
 from mechanisms import catalogue
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.experiments.heatmap_protocol import Protocol, Row, compare
@@ -74,24 +73,7 @@ class Command(BoxCommand):
         places = _places(points, region, count, protocol, Split(options["split"]))
         if region is None and len(places) < count:
             self.stderr.write(f"only {len(places)} cells have {protocol.persons} persons")
-        return compare(places, mechanisms, protocol, progress=_Progress(self.stderr))
-
-
-class _Progress:
-    """Trials done: on a terminal one line that changes, else a line every half minute."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._live = stream, sys.stderr.isatty()
-        self._pause_s = 0.5 if self._live else 30.0
-        self._next = time.monotonic() + self._pause_s
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if now < self._next and not (done == total and self._live):
-            return
-        self._next = now + self._pause_s
-        end = "\r" if self._live and done < total else "\n"
-        self._stream.write(f"trial {done} of {total}", ending=end)
+        return compare(places, mechanisms, protocol, progress=Progress(self.stderr, "trial"))
 
 
 def _protocol(options: dict[str, Any]) -> Protocol:
