@@ -10,18 +10,17 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 
-from heatmaps import keys
+from heatmaps import keys, limits
 from heatmaps.access import Person, may_create_datasets
-from heatmaps.ledger.amounts import ACCOUNTS, units_per_one
+from heatmaps.ledger.amounts import ACCOUNTS
 from heatmaps.ledger.transitions import open_ledger
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role
-from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
 
 MAX_PERSONS: Final = 10**10  # more than live on Earth
 MAX_RADIUS_M: Final = 40_000_000  # around the Earth
-MAX_EPSILON_LIMIT: Final = 10**6  # far beyond any promise; its units fit the database's integers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,14 +169,8 @@ def _by_kind(limits: Mapping[AccountKind, str | None], relation: Relation) -> di
 
 
 def _units(kind: AccountKind, text: str | None) -> int | None:
-    """The limit in units, exactly: rounding one up would allow more than was written."""
     if text is None:
-        if kind in (AccountKind.RECORD, AccountKind.RADIUS):
+        if kind in limits.OPTIONAL:
             return None
         text = "0" if kind is AccountKind.DELTA else ""
-    name = f"limits.{kind.value}"
-    highest = 1 if kind is AccountKind.DELTA else MAX_EPSILON_LIMIT
-    units = exact_decimal(name, text, low=0, high=highest) * units_per_one(kind)
-    if units.denominator != 1:
-        raise ParameterError(name, text, f"a multiple of 1/{units_per_one(kind)}")
-    return units.numerator
+    return limits.units(f"limits.{kind.value}", kind, text)

@@ -1,18 +1,15 @@
 """The form that changes one limit."""
 
-from typing import Any, Final
+from typing import Any
 
 from django import forms
 
-from heatmaps.ledger.amounts import units_per_one
+from heatmaps import limits
 from heatmaps.ledger.transitions import LONGEST_REASON
 from heatmaps.models import Account, AccountKind
 from heatmaps.queries import NO_LIMIT, amount_text
 from heatmaps.views.forms.shared import DecimalText, explain
-from mechanisms.check import ParameterError, exact_decimal
-
-# REPLACE: one of the two may be without a limit.
-_OPTIONAL: Final = (AccountKind.RECORD, AccountKind.RADIUS)
+from mechanisms.check import ParameterError
 
 
 class LimitForm(forms.Form):
@@ -29,7 +26,7 @@ class LimitForm(forms.Form):
     def __init__(self, account: Account, data: Any = None) -> None:
         self.account, self.kind = account, AccountKind(account.kind)
         super().__init__(data, initial={"seen": "" if account.limit is None else str(account.limit)})
-        self.fields["limit"].required = self.kind not in _OPTIONAL
+        self.fields["limit"].required = self.kind not in limits.OPTIONAL
         self.fields["limit"].help_text = _help(self.kind)
 
     @property
@@ -62,18 +59,11 @@ class LimitForm(forms.Form):
 
 def _units(kind: AccountKind, text: str) -> int | None:
     """Errors: `ParameterError` naming `limit`."""
-    if not text and kind in _OPTIONAL:
-        return None
-    high = 1 if kind == AccountKind.DELTA else None
-    units = exact_decimal("limit", text, low=0, high=high) * units_per_one(kind)
-    if units.denominator != 1:
-        places = len(str(units_per_one(kind))) - 1
-        raise ParameterError("limit", text, f"a decimal number of at most {places} places")
-    return units.numerator
+    return None if not text and kind in limits.OPTIONAL else limits.units("limit", kind, text)
 
 
 def _help(kind: AccountKind) -> str:
     if kind == AccountKind.DELTA:
         return "A probability from 0 to 1, as a plain decimal number."
     words = "ε, as a plain decimal number of at most 12 places; no unit."
-    return f"{words} Empty: no limit; the account is still tracked." if kind in _OPTIONAL else words
+    return f"{words} Empty: no limit; the account is still tracked." if kind in limits.OPTIONAL else words
