@@ -4,7 +4,7 @@ from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationCh
 from heatmaps.models.ledger import Account, AccountKind, Event, Ledger
 from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
 from heatmaps.models.token import ApiToken, Scope
-from heatmaps.models.upload import CheckIn, Upload, UploadState
+from heatmaps.models.upload import CheckIn, Suppression, Upload, UploadState
 
 __all__ = [
     "Account",
@@ -24,6 +24,7 @@ __all__ = [
     "Result",
     "Role",
     "Scope",
+    "Suppression",
     "Upload",
     "UploadState",
 ]

@@ -10,12 +10,16 @@ from heatmaps.models.dataset import Dataset, DataVersion
 
 
 class UploadState(models.TextChoices):
-    """`RECEIVED` (file in) -> `STAGED` (rows being written) -> `READY` | `FAILED` (nothing kept)."""
+    """`RECEIVED` (file in) -> `STAGED` (rows being written) -> `READY` | `FAILED` (nothing kept).
+
+    A steward may undo a ready upload (`UNDONE`, nothing kept) until a data version includes it.
+    """
 
     RECEIVED = "received", "waiting"
     STAGED = "staged", "reading"
     READY = "ready", "ready"
     FAILED = "failed", "failed"
+    UNDONE = "undone", "undone"
 
 
 class Upload(models.Model):
@@ -27,6 +31,8 @@ class Upload(models.Model):
     # The version that made it available; empty until a steward's act includes it.
     version = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="uploads")
     advance = models.BooleanField(default=True)
+    # How to read the file, as `heatmaps.ingest.options` writes it; empty: as the server does by default.
+    options = models.JSONField(default=dict, blank=True)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     file_name = models.CharField(max_length=200)
     size_bytes = models.BigIntegerField()
@@ -47,7 +53,7 @@ class Upload(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["dataset", "content_digest"],
-                condition=~Q(state="failed"),
+                condition=~Q(state__in=["failed", "undone"]),
                 name="same_file_once_per_dataset",
             )
         ]
@@ -73,3 +79,20 @@ class CheckIn(models.Model):
 
     def __str__(self) -> str:
         return f"check-in {self.pk}"
+
+
+class Suppression(models.Model):
+    """A person (keyed hash) who opted out: no data version from `version` on has any of their check-ins."""
+
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="suppressions")
+    person = models.BigIntegerField()
+    # The version it took effect with; empty until the next one is made.
+    version = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="+")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="one_opt_out_per_person")]
+
+    def __str__(self) -> str:
+        return f"opt-out {self.pk}"
