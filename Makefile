@@ -9,7 +9,7 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 MANAGE := $(RUN) manage.py
 # Two processes: the suite is sized for two cores.
-PYTEST := $(RUN) -m pytest -n 2 --dist loadfile
+PYTEST := $(RUN) -m pytest -n 2
 
 .PHONY: help setup setup-dev run test test-long bench lint lock
 
@@ -26,10 +26,10 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 	@exec $(MANAGE) serve --port $(PORT)
 
 test: setup-dev ## the tests (under 10 minutes on two cores)
-	$(PYTEST) -m "not long" $(TESTS)
+	$(PYTEST) --dist loadfile -m "not long" $(TESTS)
 
 test-long: setup-dev ## the long statistical, kill and scale tests
-	$(PYTEST) -m long --timeout 1800 $(TESTS)
+	$(PYTEST) --dist worksteal -m long --timeout 1800 $(TESTS)
 
 bench: setup-dev ## measure speed and memory as ratios; JSON in .local/bench
 	$(RUN) -m tests.bench
