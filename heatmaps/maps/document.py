@@ -1,12 +1,12 @@
 """A released map as a document of its own: folium's tree, with everything from our own origin.
 
 folium writes scripts and styles inline. Here the tree gives three parts (links, one element, one script),
-and our template `maps/document.html` puts them together: the nonce stands in the template, text of people
-is escaped by it, and no HTML is searched or replaced.
+and our templates put them together: the nonce stands in the template, text of people is escaped by it, and no
+HTML is searched or replaced.
 """
 
-from dataclasses import asdict
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Final
 
 import folium
 from branca.element import Figure
@@ -88,27 +88,41 @@ class Basemap(folium.MacroElement):
         }
 
 
-class MapDocument(Figure):
-    """The root of the tree; renders through our own template instead of folium's."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapParts:
+    """What a template puts together. The three texts are HTML and script of ours without text of people."""
 
-    def render(self, **context: Any) -> str:
-        for child in self._children.values():
-            child.render()
-        parts = {"links": self.header.render(), "body": self.html.render(), "script": self.script.render()}
-        return render_to_string("maps/document.html", {**parts, **context})
+    links: str  # to scripts and styles of our own origin
+    body: str
+    script: str  # needs what `links` names
+    legend: Legend
+    merged: int  # cells of the release a side in one drawn cell
 
 
 def document(heatmap: Heatmap, region: Region, *, nonce: str, title: str) -> str:
     """The HTML of a released map. `nonce` is the response's own; `title` is escaped."""
+    found = map_parts(heatmap, region)
+    return render_to_string("maps/document.html", {"map": found, "nonce": nonce, "title": title})
+
+
+def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
+    """A released map as Leaflet shows it, before it becomes a document."""
     drawn = draw(heatmap, region)
     key = legend(drawn)
-    root, leaflet = MapDocument(), LocalMap(region)
+    root, leaflet = Figure(), LocalMap(region)
     root.add_child(leaflet)
     for dark in (False, True):
         leaflet.add_child(_overlay(drawn, key, dark=dark))
     leaflet.add_child(Basemap(region))
     leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
-    return root.render(nonce=nonce, title=title, legend=key, merged=drawn.merged)
+    leaflet.render()
+    return MapParts(
+        links=root.header.render(),
+        body=root.html.render(),
+        script=root.script.render(),
+        legend=key,
+        merged=drawn.merged,
+    )
 
 
 def _overlay(drawn: Drawn, key: Legend, *, dark: bool) -> ImageOverlay:

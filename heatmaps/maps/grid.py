@@ -32,9 +32,9 @@ class Drawn:
         return self.shares / row_areas_km2(self.region, self.level)[:, np.newaxis]
 
 
-def draw(heatmap: Heatmap, region: Region) -> Drawn:
-    """The grid of a released map, coarsened to `FINEST_DRAWN_LEVEL` by summing where it is finer."""
-    coarse = _coarsened(heatmap, min(heatmap.level, FINEST_DRAWN_LEVEL))
+def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> Drawn:
+    """The grid of a released map, coarsened to `finest_level` by summing where it is finer."""
+    coarse = _coarsened(heatmap, min(heatmap.level, finest_level))
     shares, uncertain = coarse.dense(), _paint(coarse, is_uncertain(coarse))
     if np.isfinite(heatmap.standard_errors).any():
         # A mechanism that states errors measured every cell: what it leaves out was cut for its noise.

@@ -20,18 +20,24 @@ def pixels(classes: NDArray[np.uint8], region: Region, *, count: int, dark: bool
 
     `count` is the number of classes that stand for a range of densities.
     """
-    return _colours(count, dark=dark)[classes[mercator_rows(region, len(classes))]]
+    height = max(len(classes), min(_ROWS_PER_CELL * len(classes), _TALLEST))
+    return colours(count, dark=dark)[classes[mercator_rows(region, len(classes), height=height)]]
 
 
-def mercator_rows(region: Region, side: int) -> NDArray[np.int64]:
+def mercator_rows(region: Region, side: int, *, height: int) -> NDArray[np.int64]:
     """(height,) which row of the grid, from the north, each row of pixels on a Mercator map shows."""
     south, north = bounds(region)[0][0], bounds(region)[1][0]
-    height = max(side, min(_ROWS_PER_CELL * side, _TALLEST))
     top, bottom = _mercator(north), _mercator(south)
     centres = top + (bottom - top) * (np.arange(height) + 0.5) / height
     latitudes = np.degrees(np.arctan(np.sinh(centres)))
     rows = np.floor((region.north - latitudes) / (region.north - region.south) * side)
     return np.clip(rows, 0, side - 1).astype(np.int64)
+
+
+def mercator_height(region: Region) -> float:
+    """Height of the region on a Mercator map, in its widths."""
+    (south, west), (north, east) = bounds(region)
+    return (_mercator(north) - _mercator(south)) / float(np.radians(east - west))
 
 
 def bounds(region: Region) -> list[list[float]]:
@@ -40,14 +46,14 @@ def bounds(region: Region) -> list[list[float]]:
     return [[south, region.west], [north, region.east]]
 
 
-def _mercator(latitude: float) -> float:
-    return float(np.arcsinh(np.tan(np.radians(latitude))))
-
-
-def _colours(count: int, *, dark: bool) -> NDArray[np.uint8]:
+def colours(count: int, *, dark: bool) -> NDArray[np.uint8]:
     """(FIRST + count, 4) RGBA by class index."""
     table = np.zeros((FIRST + count, 4), np.uint8)
     table[UNCERTAIN] = (*(palette.UNCERTAIN_DARK if dark else palette.UNCERTAIN_LIGHT), 255)
     for index, colour in enumerate((palette.dark if dark else palette.light)(count)):
         table[FIRST + index] = (*colour, 255)
     return table
+
+
+def _mercator(latitude: float) -> float:
+    return float(np.arcsinh(np.tan(np.radians(latitude))))
