@@ -1,18 +1,21 @@
-"""Which columns of a CSV file hold a check-in, and their texts as checked values."""
+"""Which columns of a file hold a check-in, and their texts as checked values."""
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heatmaps.ingest.lines import ReaderError
+from heatmaps.ingest.options import FIELDS, Options
 
 NO_TIME: Final = -(2**63)
+BAD_TIME: Final = "time is not ISO 8601, such as 2012-04-07T17:42:00Z"
 EXPECTED_HEADER: Final = (
-    "expected a first line with the columns user, lat, lon and optionally time, in any order"
+    "expected a first line with the columns user, lat, lon and optionally time, in any order, "
+    "or a choice of columns"
 )
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,16 +33,15 @@ class Columns:
     time: int | None
     lat: int
     lon: int
+    zone: tzinfo = UTC  # of times without an offset
 
     @classmethod
-    def of_header(cls, header: Record) -> Self:
-        names = [name.strip().lower() for name in header]
-        if not _is_text(names):
-            raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")
-        if any(names.count(name) != 1 for name in ("user", "lat", "lon")) or names.count("time") > 1:
+    def of_names(cls, names: Record, options: Options) -> Self:
+        """Errors: `ReaderError` when a column is missing or there twice."""
+        user, time, lat, lon = (_position(field, names, options) for field in FIELDS)
+        if user is None or lat is None or lon is None:
             raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(names)}")
-        time = names.index("time") if "time" in names else None
-        return cls(user=names.index("user"), time=time, lat=names.index("lat"), lon=names.index("lon"))
+        return cls(user=user, time=time, lat=lat, lon=lon, zone=options.zone)
 
     def values(self, records: list[Record]) -> Values:
         """Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
@@ -47,13 +49,30 @@ class Columns:
         lat = [record[self.lat] for record in records]
         lon = [record[self.lon] for record in records]
         time = None if self.time is None else [record[self.time] for record in records]
-        return _users(users), _times(time, len(records)), _degrees(lat, "lat", 90), _degrees(lon, "lon", 180)
+        times = _times(time, len(records), self.zone)
+        return _users(users), times, _degrees(lat, "lat", 90), _degrees(lon, "lon", 180)
+
+
+def _position(field: str, names: Record, options: Options) -> int | None:
+    """Where a field's column is; None when there is none and nobody asked for one."""
+    known = [name.strip().lower() for name in names]
+    if not is_text(known):
+        raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")
+    chosen = options.columns.get(field)
+    wanted = field if chosen is None else chosen.lower()
+    if wanted in known and known.count(wanted) == 1:
+        return known.index(wanted)
+    if known.count(wanted) > 1:
+        raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(known)}")
+    if chosen:
+        raise ReaderError("header", f"there is no column {chosen} for {field}; {_found(known)}")
+    return None
 
 
 def _users(users: list[str]) -> list[str]:
     if not all(users):
         raise ValueError("user is missing")
-    if not _is_text(users):
+    if not is_text(users):
         raise ValueError("user is not text in UTF-8")
     return users
 
@@ -70,24 +89,25 @@ def _degrees(texts: list[str], name: str, limit: float) -> NDArray[np.float64]:
     return values
 
 
-def _times(texts: list[str] | None, count: int) -> NDArray[np.int64]:
+def _times(texts: list[str] | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
     if texts is None or not any(texts):
         return np.full(count, NO_TIME, np.int64)
     try:
-        return np.fromiter(map(_epoch_seconds, texts), np.int64, count)
-    except ValueError:
-        raise ValueError("time is not ISO 8601, such as 2012-04-07T17:42:00Z") from None
+        return np.fromiter((epoch_seconds(text, zone) for text in texts), np.int64, count)
+    except (ValueError, OverflowError):
+        raise ValueError(BAD_TIME) from None
 
 
-def _epoch_seconds(text: str) -> int:
+def epoch_seconds(text: str, zone: tzinfo) -> int:
+    """Rounded down; NO_TIME of an empty text. Errors: ValueError, OverflowError."""
     stripped = text.strip()
     if not stripped:
         return NO_TIME
     moment = datetime.fromisoformat(stripped)
-    return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - _EPOCH) // _SECOND
+    return ((moment if moment.tzinfo else moment.replace(tzinfo=zone)) - _EPOCH) // _SECOND
 
 
-def _is_text(texts: list[str]) -> bool:
+def is_text(texts: list[str]) -> bool:
     """No surrogates, which stand for bytes that are no UTF-8."""
     try:
         "".join(texts).encode()
@@ -101,6 +121,7 @@ _NAME = re.compile(r"[A-Za-z][\w .()-]{0,30}", re.ASCII)
 
 def _found(names: list[str]) -> str:
     """What the header has instead; nothing of it where it could be somebody's check-in."""
+    names = [name.strip().lower() for name in names]
     if not all(_NAME.fullmatch(name) for name in names):
         return "the first line holds something else than names of columns separated by commas"
     return f"found {', '.join(names[:10])}" + (" and more" if len(names) > 10 else "")

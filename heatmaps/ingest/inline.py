@@ -7,6 +7,7 @@ from typing import Final
 from heatmaps.access import Person
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options
 from heatmaps.ingest.reading import Progress
 from heatmaps.models import Dataset, Upload, UploadState
 
@@ -16,7 +17,13 @@ ENDED: Final = (UploadState.READY, UploadState.FAILED)
 
 
 def upload_file(
-    person: Person, dataset: Dataset, path: Path, *, advance: bool = True, progress: Progress
+    person: Person,
+    dataset: Dataset,
+    path: Path,
+    *,
+    advance: bool = True,
+    options: Options = DEFAULT_OPTIONS,
+    progress: Progress,
 ) -> Upload:
     """Receive a file and read it to its end, here.
 
@@ -24,7 +31,9 @@ def upload_file(
     cannot be read.
     """
     with path.open("rb") as file:
-        upload = uploads.receive(person, dataset, file, name=path.name, advance=advance, enqueue=False)
+        upload = uploads.receive(
+            person, dataset, file, name=path.name, advance=advance, options=options, enqueue=False
+        )
     finish(upload, progress=progress)
     if upload.state == UploadState.FAILED:
         raise UploadError("upload_failed", upload.failure)

@@ -1,4 +1,4 @@
-"""Bytes of a CSV or gzip CSV file as lines of text: streamed, bounded, refused when they are neither."""
+"""Bytes of a text file, plain or gzip, as lines of text: streamed, bounded, refused when they are neither."""
 
 import codecs
 import io
@@ -16,12 +16,12 @@ _OTHER_FORMATS: Final = {
     b"BZh": "bzip2",
     b"\xfd7zXZ": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"PAR1": "Parquet",
+    b"PAR1": "Parquet inside gzip (send the Parquet file itself)",
     b"SQLite format 3": "an SQLite database",
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
-_SEND_CSV: Final = "save it as CSV in UTF-8, plain or compressed with gzip"
+_SEND_CSV: Final = "send CSV, NDJSON or SNAP check-ins in UTF-8, plain or compressed with gzip, or Parquet"
 
 
 class ReaderError(ValueError):
@@ -108,7 +108,7 @@ class Lines:
         for content in _inflate(blocks):
             total += len(content)
             if total > max(self._limits.ratio_from_bytes, self._limits.ratio * self.bytes_read):
-                message = "the file unpacks to far more than check-ins do; send the CSV itself"
+                message = "the file unpacks to far more than check-ins do; send the text itself"
                 raise ReaderError("bomb", message)
             yield content
 

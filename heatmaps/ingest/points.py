@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.ingest.reader import Batch, ReaderError, Rejection, read_checkins
+from heatmaps.ingest.reader import DEFAULT_OPTIONS, Batch, Options, ReaderError, Rejection, read_checkins
 from mechanisms.grid import Region
 
 _SHOWN_REJECTIONS: Final = 3
@@ -29,34 +29,40 @@ class Points:
 
 
 def read_points(
-    paths: Sequence[Path], *, max_rejected_share: Fraction, region: Region | None = None
+    paths: Sequence[Path],
+    *,
+    max_rejected_share: Fraction,
+    region: Region | None = None,
+    options: Options = DEFAULT_OPTIONS,
 ) -> Points:
     """The check-ins of the files, or those of them in the region.
 
     Errors: `ReaderError`, its text beginning with the file's name, also for a file that cannot be opened,
-    and with code too_many_rejected when more than that share of all rows is rejected.
+    and with code too_many_rejected when more than that share (the options' own, if they have one) of all rows
+    is rejected.
     """
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    share = max_rejected_share if options.max_rejected is None else options.max_rejected
     parts, rejections, rows = [], list[str](), 0
     rejected = 0
-    for path, batch in _batches(paths):
+    for path, batch in _batches(paths, options):
         inside = slice(None) if region is None else region.contains(batch.lat, batch.lon)
         persons = np.fromiter(map(numbers.__getitem__, batch.users), np.int64, len(batch.users))
         parts.append((persons[inside], batch.lat[inside], batch.lon[inside]))
         rows += len(batch.users) + len(batch.rejected)
         rejected += len(batch.rejected)
         rejections += _shown(path, batch.rejected[: _SHOWN_REJECTIONS - len(rejections)])
-    if rejected > max_rejected_share * rows:
-        raise ReaderError("too_many_rejected", _too_many(rejected, rows, max_rejected_share, rejections))
+    if rejected > share * rows:
+        raise ReaderError("too_many_rejected", _too_many(rejected, rows, share, rejections))
     persons, lat, lon = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Points(persons=persons, lat=lat, lon=lon, rejected=rejected, first_rejections=tuple(rejections))
 
 
-def _batches(paths: Sequence[Path]) -> Iterator[tuple[Path, Batch]]:
+def _batches(paths: Sequence[Path], options: Options) -> Iterator[tuple[Path, Batch]]:
     for path in paths:
         try:
             with path.open("rb") as stream:
-                for batch in read_checkins(stream):
+                for batch in read_checkins(stream, options=options):
                     yield path, batch
         except ReaderError as error:
             raise ReaderError(error.code, f"{path.name}: {error}") from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from django.conf import settings
 from heatmaps import keys
 from heatmaps.ingest import files, rejected, rows
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.reader import Batch, read_checkins
+from heatmaps.ingest.reader import Batch, Options, read_checkins
 from heatmaps.ingest.rows import Block
 from heatmaps.ingest.staging import Lease
 from heatmaps.models import Dataset, RelationChoice, Upload
@@ -27,20 +28,21 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     Errors: `ReaderError`, `UploadError`, `keys.KeyFileError`, `LeaseLost`; chunks may be stored by then.
     """
     rejected.remove(upload.pk)  # of a worker that died
+    options = Options.from_json(upload.options)
     preparation, tally = _Preparation.of(upload.dataset), _Tally()
     try:
         stream = files.path_of(upload.pk).open("rb")
     except OSError as error:
         raise UploadError("file_lost", _LOST) from error
     with stream:
-        for batch in read_checkins(stream):
+        for batch in read_checkins(stream, options=options):
             prepared = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
             tally.add(batch, prepared)
             with lease.renewed(**tally.columns()):
                 rows.insert(upload.pk, prepared.stored)
             progress(tally.bytes_read, upload.size_bytes)
-    tally.check()
+    tally.check(settings.MAX_REJECTED_SHARE if options.max_rejected is None else options.max_rejected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +101,8 @@ class _Tally:
             "bytes_read": self.bytes_read,
         }
 
-    def check(self) -> None:
+    def check(self, share: Fraction) -> None:
         total = self.accepted + self.outside + self.rejected
-        share = settings.MAX_REJECTED_SHARE
         if self.rejected > share * total:
             raise UploadError(
                 "too_many_rejected",

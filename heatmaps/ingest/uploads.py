@@ -24,7 +24,7 @@ from heatmaps import keys, queue
 from heatmaps.access import Act, Person, require
 from heatmaps.ingest import files, reading, rejected, staging, versions
 from heatmaps.ingest.errors import LeaseLost, UploadError
-from heatmaps.ingest.reader import ReaderError
+from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.staging import Lease
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState
@@ -45,11 +45,12 @@ def receive(
     *,
     name: str,
     advance: bool = True,
+    options: Options = DEFAULT_OPTIONS,
     enqueue: bool = True,
 ) -> Upload:
     """Take a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
 
-    `advance`: once it is ready, make it available in a new data version.
+    `advance`: once it is ready, make it available in a new data version. `options`: how to read it.
     Errors: as `access.require`; `UploadError` for a file that is too large or was taken before;
     `keys.KeyFileError`.
     """
@@ -59,6 +60,7 @@ def receive(
         uploaded_by=_steward(person, dataset),
         file_name=files.shown_name(name),
         advance=advance,
+        options=options.to_json(),
     )
     stored = files.store(file, upload.pk, keys.load(dataset))
     upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest

@@ -241,7 +241,7 @@ def test_it_refuses_a_header_alone(content):
         ("user;time;lat;lon", "something else than names"),
         (",".join(f"c{i}" for i in range(30)), "c9 and more"),
         ("anna,2012-04-07T17:42:00Z,40.784018,-73.974524", "something else than names"),
-        ("0\t2010-10-19T23:55:27Z\t30.235\t-97.795\t22847", "something else than names"),
+        ("user\ttime\tlat\tlon", "something else than names"),
     ],
 )
 def test_it_says_what_the_header_has_and_lacks(header, found):
@@ -265,7 +265,7 @@ def test_it_refuses_a_header_with_broken_quotes():
         (b"\x89PNG\r\n\x1a\n" + random.Random(1).randbytes(5000), "not text"),
         (b"\xff\xd8\xe9\xaa", "not text"),
         (b"PK\x03\x04" + random.Random(2).randbytes(5000), "ZIP"),
-        (b"PAR1" + bytes(100), "Parquet"),
+        (gzip.compress(b"PAR1" + bytes(100)), "Parquet inside gzip"),
         ((HEADER + ROW).encode("utf-16"), "UTF-16"),
         (gzip.compress(gzip.compress((HEADER + ROW).encode())), "compressed twice"),
     ],

@@ -1,0 +1,90 @@
+"""Parquet files of check-ins: read batch by batch, as columns, never a whole row group at once.
+
+Texts are read as dictionaries, so that one that many rows share is in memory once; and nothing is read of
+a file whose own figures say that it unpacks to far more than check-ins do.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from heatmaps.ingest.batch import Batch
+from heatmaps.ingest.columns import Columns
+from heatmaps.ingest.lines import BLOCK_BYTES, ReaderError, ReaderLimits
+from heatmaps.ingest.options import Options
+from heatmaps.ingest.typed import Typed
+
+MAGIC: Final = b"PAR1"
+LEAST_ROW_BYTES: Final = 16  # of a check-in in memory: in the file, a row may weigh next to nothing
+
+_BOMB: Final = "the file unpacks to far more than check-ins do; send CSV instead"
+
+
+def recognised(stream: BinaryIO) -> bool:
+    """Whether a stream at its beginning is a Parquet file; it is at its beginning again afterwards."""
+    if not stream.seekable():
+        return False
+    head = b""
+    while len(head) < len(MAGIC) and (more := stream.read(len(MAGIC) - len(head))):
+        head += more
+    stream.seek(0)
+    return head == MAGIC
+
+
+def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
+    """Batches as of any other format; their rows count from 1. Errors: `ReaderError`."""
+    size = stream.seek(0, 2)
+    with _readable():
+        plain = _opened(stream)
+        columns = Columns.of_names(plain.schema_arrow.names, options)
+        typed = Typed.of(plain.schema_arrow, columns, longest=limits.line_length)
+        wanted = list(typed.names.values())
+        rows = _checked_rows(plain.metadata, wanted, size, limits)
+        file, done = _opened(stream, wanted), 0
+        for part in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
+            before, done = done, done + part.num_rows
+            if done > rows:
+                raise ReaderError("corrupt", "the Parquet file has more rows than it says")
+            yield typed.batch(part, before, bytes_read=size * done // rows)
+
+
+def names_of(stream: BinaryIO) -> list[str]:
+    """The columns of a file. Errors: `ReaderError`."""
+    with _readable():
+        return list(_opened(stream).schema_arrow.names)
+
+
+def _opened(stream: BinaryIO, wanted: list[str] | None = None) -> Any:
+    """With the wanted columns' texts as dictionaries; reading ahead no more than a block."""
+    stream.seek(0)
+    # Other types than text take no notice of `read_dictionary`.
+    return pq.ParquetFile(stream, read_dictionary=wanted, buffer_size=BLOCK_BYTES, pre_buffer=False)
+
+
+def _checked_rows(metadata: Any, wanted: list[str], size: int, limits: ReaderLimits) -> int:
+    """The number of rows, when they are not too many for the file's size."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    parts = [group.column(number) for group in groups for number in range(group.num_columns)]
+    unpacked = sum(part.total_uncompressed_size for part in parts if part.path_in_schema in wanted)
+    rows = int(metadata.num_rows)
+    weight = max(unpacked, rows * LEAST_ROW_BYTES)
+    if weight > limits.total_bytes:
+        raise ReaderError("too_large", f"the file unpacks to more than {limits.total_bytes} bytes; split it")
+    if weight > max(limits.ratio_from_bytes, limits.ratio * size):
+        raise ReaderError("bomb", _BOMB)
+    return rows
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Arrow's errors in words for the sender; theirs may hold data."""
+    try:
+        yield
+    except ReaderError:
+        raise
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        message = "the Parquet file is damaged or ends too early; write and send it again"
+        raise ReaderError("corrupt", message) from error

@@ -1,0 +1,170 @@
+"""Typed columns of check-ins, as Parquet has them, to users, times and degrees."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any, Final, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from heatmaps.ingest.batch import Batch, Rejection
+from heatmaps.ingest.columns import BAD_TIME, NO_TIME, Columns, epoch_seconds, is_text
+from heatmaps.ingest.lines import ReaderError
+
+_PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_NAIVE_EPOCH: Final = datetime(1970, 1, 1)
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # of the years 1 to 9999
+_LONGEST_TIME: Final = 1000  # bytes of a text
+_BAD: Final = NO_TIME + 1  # a time that is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """Where the columns are among the wanted ones, and what may be in them."""
+
+    names: Mapping[str, str]  # of the columns for user, lat, lon and, if there is one, time
+    zone: tzinfo  # of times without one
+    longest: int  # bytes of a user
+
+    @classmethod
+    def of(cls, schema: Any, columns: Columns, *, longest: int) -> Self:
+        """Errors: `ReaderError` for a column of another type."""
+        found = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
+        if columns.time is not None:
+            found["time"] = columns.time
+        for field, position in found.items():
+            _check_type(field, schema.field(position).type)
+        names = {field: schema.field(position).name for field, position in found.items()}
+        return cls(names=names, zone=columns.zone, longest=longest)
+
+    def batch(self, part: Any, rows_before: int, *, bytes_read: int) -> Batch:
+        """The check-ins of a record batch, which has the columns of `names`."""
+        columns = {field: part.column(name) for field, name in self.names.items()}
+        users = _users(columns["user"], self.longest)
+        lat, lon = _degrees(columns["lat"]), _degrees(columns["lon"])
+        times = _times(columns.get("time"), part.num_rows, self.zone)
+        bad = _reasons(users, lat, lon, times)
+        good = np.ones(part.num_rows, np.bool_)
+        good[list(bad)] = False
+        return Batch(
+            users=[user for user, taken in zip(users, good.tolist(), strict=True) if taken and user],
+            times=times[good],
+            lat=lat[good],
+            lon=lon[good],
+            rejected=[Rejection(row=rows_before + at + 1, reason=bad[at]) for at in sorted(bad)],
+            bytes_read=bytes_read,
+        )
+
+
+def _is_text_type(kind: Any) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_user_type(kind: Any) -> bool:
+    return _is_text_type(kind) or bool(pa.types.is_integer(kind))
+
+
+def _is_number_type(kind: Any) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
+
+def _is_time_type(kind: Any) -> bool:
+    return _is_text_type(kind) or bool(pa.types.is_timestamp(kind) or pa.types.is_null(kind))
+
+
+_TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
+    "user": (_is_user_type, "text or whole numbers"),
+    "lat": (_is_number_type, "numbers"),
+    "lon": (_is_number_type, "numbers"),
+    "time": (_is_time_type, "timestamps, or text in ISO 8601,"),
+}
+
+
+def _check_type(field: str, kind: Any) -> None:
+    allowed, wanted = _TYPES[field]
+    if not allowed(kind):
+        message = f"the column for {field} is of the type {str(kind)[:40]}; {wanted} are expected"
+        raise ReaderError("header", message)
+
+
+def _texts(column: Any, longest: int) -> tuple[list[str], NDArray[np.int64]]:
+    """The distinct texts of a column, and of each row its number among them; -1 where there is none."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    used = pc.unique(encoded.indices.drop_null())
+    distinct = encoded.dictionary.take(used)
+    if _is_text_type(distinct.type):
+        if len(distinct) and pc.max(pc.binary_length(distinct)).as_py() > longest:
+            raise ReaderError("line_too_long", f"a text is longer than {longest} bytes; a check-in is short")
+        wide = pa.large_binary() if pa.types.is_large_string(distinct.type) else pa.binary()
+        texts = [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
+    else:
+        texts = [str(value) for value in distinct.to_pylist()]
+    return texts, pc.fill_null(pc.index_in(encoded.indices, used), -1).to_numpy(zero_copy_only=False)
+
+
+def _users(column: Any, longest: int) -> list[str | None]:
+    """None where missing; texts that are no UTF-8 have surrogates."""
+    texts, numbers = _texts(column, longest)
+    names = [text.strip() or None for text in texts] + [None]
+    return [names[number] for number in numbers.tolist()]
+
+
+def _degrees(column: Any) -> NDArray[np.float64]:
+    """NaN where missing."""
+    values: NDArray[np.float64] = (
+        column.cast(pa.float64()).fill_null(float("nan")).to_numpy(zero_copy_only=False)
+    )
+    return values
+
+
+def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
+    """Epoch seconds, NO_TIME where empty, _BAD where none."""
+    if column is None or pa.types.is_null(column.type):
+        return np.full(count, NO_TIME, np.int64)
+    if not pa.types.is_timestamp(column.type):
+        texts, numbers = _texts(column, _LONGEST_TIME)
+        seconds = np.array([_seconds(text, zone) for text in texts] + [NO_TIME], np.int64)
+        return seconds[numbers]
+    units: NDArray[np.int64] = column.cast(pa.int64()).fill_null(NO_TIME).to_numpy(zero_copy_only=False)
+    seconds = units // _PER_SECOND[column.type.unit]
+    seconds[(seconds < _FIRST_SECOND) | (seconds > _LAST_SECOND)] = _BAD
+    seconds[units == NO_TIME] = NO_TIME
+    if column.type.tz is None and zone is not UTC:
+        return np.fromiter((_in_zone(second, zone) for second in seconds.tolist()), np.int64, count)
+    return seconds
+
+
+def _seconds(text: str, zone: tzinfo) -> int:
+    try:
+        return epoch_seconds(text, zone)
+    except (ValueError, OverflowError):
+        return _BAD
+
+
+def _in_zone(second: int, zone: tzinfo) -> int:
+    if second in (NO_TIME, _BAD):
+        return second
+    try:
+        return _seconds((_NAIVE_EPOCH + timedelta(seconds=second)).isoformat(), zone)
+    except OverflowError:
+        return _BAD
+
+
+def _reasons(
+    users: list[str | None], lat: NDArray[np.float64], lon: NDArray[np.float64], times: NDArray[np.int64]
+) -> dict[int, str]:
+    """Why, of each row that is no check-in; of several reasons the first, as for texts."""
+    bad: dict[int, str] = {}
+    for name, values, limit in (("lon", lon, 180), ("lat", lat, 90)):
+        for at in np.flatnonzero(~(np.abs(values) <= limit)).tolist():
+            bad[at] = f"{name} is {'missing' if np.isnan(values[at]) else f'outside -{limit}..{limit}'}"
+    bad |= dict.fromkeys(np.flatnonzero(times == _BAD).tolist(), BAD_TIME)
+    bad |= {at: "user is missing" for at, user in enumerate(users) if user is None}
+    strange = {user for user in set(users) if user is not None and not is_text([user])}
+    if strange:
+        bad |= {at: "user is not text in UTF-8" for at, user in enumerate(users) if user in strange}
+    return bad
