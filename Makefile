@@ -11,10 +11,10 @@ MANAGE := $(RUN) manage.py
 # Two processes: the suite is sized for two cores.
 PYTEST := $(RUN) -m pytest -n 2
 
-.PHONY: help setup setup-dev run test test-long bench lint lock
+.PHONY: help setup setup-dev run test test-long production-check bench lint lock
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
 setup: $(VENV)/.runtime ## install what the product needs into .venv
 
@@ -30,6 +30,9 @@ test: setup-dev ## the tests (under 10 minutes on two cores)
 
 test-long: setup-dev ## the long statistical, kill and scale tests
 	$(PYTEST) --dist worksteal -m long --timeout 1800 $(TESTS)
+
+production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
+	$(RUN) -m tests.services.rehearsal
 
 bench: setup-dev ## measure speed and memory as ratios; JSON in .local/bench
 	$(RUN) -m tests.bench

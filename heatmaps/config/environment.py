@@ -5,7 +5,9 @@
 | `HAZEMAP_STATE` | `.local` | folder of the embedded database, keys, uploads in flight and credentials |
 | `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the secret keys (files of mode 600) |
 | `HAZEMAP_DATABASE_URL` | SQLite in `$HAZEMAP_STATE` | `postgresql://user:password@host/name` deployed |
+| `HAZEMAP_DATABASE_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
+| `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
 | `HAZEMAP_ORIGINS` | (none) | public origin behind a proxy (`https://…`); makes cookies secure |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
@@ -16,6 +18,7 @@
 import os
 import secrets
 from pathlib import Path
+from urllib.parse import quote, urlsplit
 
 
 def state_dir() -> Path:
@@ -39,6 +42,24 @@ def secret_key(folder: Path) -> str:
         key = secrets.token_urlsafe(64)
         file.write(key)
     return key
+
+
+def service_url(service: str) -> str:
+    """`HAZEMAP_<service>_URL`, with the password of `HAZEMAP_<service>_PASSWORD_FILE`; "" when not set.
+
+    Errors: RuntimeError naming the variable, when there is a file and no address, or a password in both.
+    """
+    url, file = (os.environ.get(f"HAZEMAP_{service}_{part}", "") for part in ("URL", "PASSWORD_FILE"))
+    if not file:
+        return url
+    parts = urlsplit(url)
+    if not parts.hostname or parts.password is not None:
+        raise RuntimeError(
+            f"HAZEMAP_{service}_PASSWORD_FILE needs an address without a password in HAZEMAP_{service}_URL"
+        )
+    password = quote(Path(file).read_text().strip(), safe="")
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=f"{parts.username or ''}:{password}@{host}").geturl()
 
 
 def listed(name: str, default: str = "") -> list[str]:

@@ -1,8 +1,9 @@
 """A person at the keyboard of a test installation: requests and releases by the product's own functions.
 
-python -m tests.services.web ask [EPSILON] | state ID | session
+python -m tests.services.web upload | uploaded ID | ask [EPSILON] | state ID | session
 """
 
+import io
 import json
 import sys
 
@@ -15,9 +16,23 @@ from django.contrib.auth.models import User  # noqa: E402
 from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 
 from heatmaps import releases  # noqa: E402
+from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
-from heatmaps.models import Dataset, Release  # noqa: E402
+from heatmaps.models import Dataset, Release, Upload  # noqa: E402
 from tests.services import seed  # noqa: E402
+
+
+def upload():
+    """A file into a new city, stored here and read by a worker."""
+    steward = User.objects.create_user("steward-of-the-city")
+    dataset = seed.make_dataset(steward, "hidden-city")
+    rows = [f"{at % 40},0.{at % 97:02},0.{at % 89:02}" for at in range(400)]
+    file = io.BytesIO("\n".join(["user,lat,lon", *rows]).encode())
+    return str(uploads.receive(steward, dataset, file, name="city.csv").pk)
+
+
+def uploaded(upload_id):
+    return Upload.objects.get(pk=upload_id).state
 
 
 def ask(epsilon="0.5"):
@@ -53,4 +68,5 @@ def session():
 
 if __name__ == "__main__":
     act, *arguments = sys.argv[1:]
-    print(json.dumps({"ask": ask, "state": state, "session": session}[act](*arguments)))
+    acts = {"upload": upload, "uploaded": uploaded, "ask": ask, "state": state, "session": session}
+    print(json.dumps(acts[act](*arguments)))

@@ -1,0 +1,48 @@
+"""`make production-check` as a test, and the reading of the compose file it stands on."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.services import compose
+from tests.services.installation import ROOT
+from tests.services.programs import Postgres, Redis, found_or_skip
+
+SERVICES = ["postgres", "migrate", "redis", "web", "worker", "scheduler"]
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_the_deployment_goes_from_request_to_published_and_leaves_nothing_behind():
+    found_or_skip(Postgres)
+    found_or_skip(Redis)
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.services.rehearsal"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr[-4000:]
+    started = dict(re.findall(r"^(\w+) +started, process (\d+)$", run.stdout, re.MULTILINE))
+    stopped = dict(re.findall(r"^(\w+) +stopped, exit code (-?\d+)$", run.stdout, re.MULTILINE))
+    assert list(started) == SERVICES
+    assert stopped == dict.fromkeys(SERVICES, "0")
+    assert "release    published, drawn once, ledger verifies" in run.stdout
+    for process in started.values():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(process), 0)
+
+
+def test_a_service_comes_after_those_it_depends_on():
+    assert compose.in_order(compose.parsed()) == SERVICES
+
+
+def test_words_are_replaced_once_each():
+    table = {"8000": "6379", "6379": "1", "$$": "$"}
+    assert compose.replaced("a 8000 b 6379 $$(c)", table) == "a 6379 b 1 $(c)"

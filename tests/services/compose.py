@@ -1,0 +1,45 @@
+"""docker-compose.yml as data, and its texts as they read outside of containers."""
+
+import yaml
+
+from tests.services.installation import ROOT
+
+# What Compose and its networks make of a text, as far as it does not depend on folders and ports.
+ON_LOOPBACK = {
+    "${HAZEMAP_ALLOWED_HOSTS:-localhost}": "localhost",
+    "${HAZEMAP_ORIGINS:-}": "",
+    "$$": "$",
+    "@postgres:": "@127.0.0.1:",
+    "//redis:": "//127.0.0.1:",
+    "0.0.0.0": "127.0.0.1",
+}
+
+
+def parsed():
+    """The whole file, anchors and merges resolved, variables as they are written."""
+    return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+
+
+def in_order(file):
+    """Names of all services, each after those it depends on."""
+    ordered = []
+
+    def add(name):
+        for needed in file["services"][name].get("depends_on", {}):
+            add(needed)
+        if name not in ordered:
+            ordered.append(name)
+
+    for name in file["services"]:
+        add(name)
+    return ordered
+
+
+def replaced(text, table):
+    """Each word of the table where it stands in the text; what was put in is not looked at again."""
+    done, at = "", 0
+    while at < len(text):
+        found = next((word for word in table if text.startswith(word, at)), None)
+        done += text[at] if found is None else table[found]
+        at += 1 if found is None else len(found)
+    return done

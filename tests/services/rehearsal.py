@@ -1,0 +1,222 @@
+"""`make production-check`: the deployment's own commands as processes of this machine.
+
+Commands, environments, health checks and order are read from docker-compose.yml. Only what containers
+give is put in their place: names of services and ports become loopback addresses, mounted paths become
+folders that are thrown away, and PostgreSQL's cluster is made as its image makes it.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.services import compose
+from tests.services.http import get, health
+from tests.services.installation import ROOT
+from tests.services.programs import Postgres, Redis, free_port, wait_until
+
+START_SECONDS = 60
+
+
+def main():
+    missing = Postgres.missing() or Redis.missing()
+    if missing:
+        sys.exit(f"production-check needs PostgreSQL and Redis: {missing}")
+    with tempfile.TemporaryDirectory(prefix="hazemap-rehearsal-") as folder:
+        Path(folder).chmod(0o711)  # PostgreSQL's own user passes through
+        with Rehearsal(Path(folder)) as rehearsal:
+            rehearsal.start()
+            rehearsal.release()
+    print("production-check: everything was started, used and stopped")
+
+
+class Rehearsal:
+    """All services of the compose file; leaving it stops every process by its id, the last one first."""
+
+    def __init__(self, folder):
+        self._folder, self._file = folder, compose.parsed()
+        self._ports = {"8000": free_port(), "5432": free_port(), "6379": free_port()}
+        self._stopped = contextlib.ExitStack()
+        self._output = folder / "output"
+        self.processes = {}
+
+    def __enter__(self):
+        self._stopped.__enter__()
+        secrets_folder = self._made("secrets")
+        for name in self._file["secrets"]:
+            path = secrets_folder / name
+            path.write_text(secrets.token_hex(32) + "\n")
+            path.chmod(0o444)
+        return self
+
+    def __exit__(self, *error):
+        self._stopped.__exit__(*error)
+        leaks = self._passwords() & set(self._output.read_text().split())
+        assert not leaks, "a password was logged"
+        if error[0] is not None:
+            print(self._output.read_text()[-6000:], file=sys.stderr)
+
+    @property
+    def web_port(self):
+        return self._ports["8000"]
+
+    def start(self):
+        """Each service once what it depends on is as it says; then all health checks."""
+        for name in compose.in_order(self._file):
+            for needed, how in self._service(name).get("depends_on", {}).items():
+                self._wait(needed, how["condition"])
+            self._start(name)
+        for name in self.processes:
+            self._wait(name, "service_healthy")
+
+    def release(self):
+        """Check-ins taken by web, read by the worker; one release until its page says published."""
+        upload = self._asked("upload")
+        wait_until(lambda: self._asked("uploaded", upload) == "ready", seconds=60, what="the worker's ingest")
+        self.say("upload", "stored by web, read by worker")
+        release, session = self._asked("ask"), self._asked("session")
+        page = f"/releases/{release}/state/"
+        wait_until(
+            lambda: "published" in get(self.web_port, page, session=session)[1], seconds=60, what="publishing"
+        )
+        told = self._asked("state", release)
+        assert told == {"state": "published", "spent": 1, "problem": ""}, told
+        assert health(self.web_port) == (200, "")
+        self.say("release", "published, drawn once, ledger verifies")
+
+    @staticmethod
+    def say(name, what):
+        print(f"{name:<10} {what}", flush=True)
+
+    def _service(self, name):
+        return self._file["services"][name]
+
+    def _start(self, name):
+        command = self._here(self._service(name)["command"], name)
+        user = None
+        if name == "postgres":
+            command, user = self._as_its_image(command)
+        with self._output.open("ab") as output:
+            process = subprocess.Popen(
+                command,
+                env=self._environment(name),
+                cwd=self._made("postgres") if user else ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                user=user,
+                start_new_session=True,
+            )
+        self.processes[name] = process
+        self._stopped.callback(self._stop, name, process)
+        self.say(name, f"started, process {process.pid}")
+
+    def _as_its_image(self, command):
+        """The image's entry point makes a cluster and a database, and adds paths and addresses."""
+        user, folder = Postgres._unprivileged(), self._made("postgres")
+        if user:
+            shutil.chown(folder, user)
+        given = self._service("postgres")["environment"]
+        told = dict(zip(given, self._here(given.values(), "postgres"), strict=True))
+        cluster = ["-D", str(folder / "cluster")]
+        who = [f"--pwfile={told['POSTGRES_PASSWORD_FILE']}", f"--username={told['POSTGRES_USER']}"]
+        initdb = [Postgres._program("initdb"), *cluster, "-N", *who, *told["POSTGRES_INITDB_ARGS"].split()]
+        program = Postgres._program(command[0])
+        options = {"user": user, "cwd": folder, "stdout": subprocess.DEVNULL, "text": True}
+        subprocess.run(initdb, check=True, **options)
+        create = f"CREATE DATABASE {told['POSTGRES_DB']}\n"
+        single = [program, "--single", *cluster, "postgres"]
+        subprocess.run(single, check=True, input=create, stderr=subprocess.DEVNULL, **options)
+        here = {"port": self._ports["5432"], "listen_addresses": "127.0.0.1"}
+        here |= {"unix_socket_directories": folder, "fsync": "off"}
+        flags = [part for key, value in here.items() for part in ("-c", f"{key}={value}")]
+        return [program, *cluster, *command[1:], *flags], user
+
+    def _wait(self, name, condition):
+        process = self.processes[name]
+        if condition == "service_completed_successfully":
+            assert process.wait(timeout=START_SECONDS) == 0, f"{name} ended with {process.returncode}"
+            return
+        if "healthcheck" not in self._service(name):
+            return
+        began = time.monotonic()
+        wait_until(lambda: self._is_healthy(name), seconds=START_SECONDS, what=f"health of {name}")
+        self.say(name, f"healthy after {time.monotonic() - began:.1f} s of waiting")
+
+    def _is_healthy(self, name):
+        process = self.processes[name]
+        assert process.poll() is None, f"{name} ended with {process.returncode}"
+        kind, *check = self._here(self._service(name)["healthcheck"]["test"], name)
+        command = ["sh", "-c", check[0]] if kind == "CMD-SHELL" else check
+        with self._output.open("ab") as output:
+            asked = subprocess.run(
+                command,
+                env=self._environment(name),
+                cwd=ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=30,
+                check=False,
+            )
+        return asked.returncode == 0
+
+    def _stop(self, name, process):
+        """As a container is stopped: SIGTERM (PostgreSQL: SIGINT, fast), then SIGKILL to what is left."""
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT if name == "postgres" else signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=30)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=10)
+        self.say(name, f"stopped, exit code {process.returncode}")
+
+    def _asked(self, *arguments):
+        """What a person's script says, run with the web service's own environment."""
+        asked = subprocess.run(
+            [sys.executable, "-m", "tests.services.web", *arguments],
+            env=self._environment("web") | {"DJANGO_SETTINGS_MODULE": "heatmaps.config.settings"},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert asked.returncode == 0, asked.stderr[-3000:]
+        return json.loads(asked.stdout)
+
+    def _environment(self, name):
+        foreign = ("HAZEMAP_", "DJANGO_", "PG", "REDIS")
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
+        given = self._service(name).get("environment", {})
+        own = dict(zip(given, self._here(given.values(), name), strict=True))
+        programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        return kept | own | {"PATH": programs, "PYTHONUNBUFFERED": "1"}
+
+    def _here(self, texts, name):
+        """Texts of the compose file as they are true on this machine."""
+        here = {
+            "/run/secrets/": f"{self._made('secrets')}/",
+            "/var/lib/hazemap/": f"{self._made('volumes')}/",
+            "/tmp": str(self._made(f"memory-{name}")),
+            **{inside: str(port) for inside, port in self._ports.items()},
+        }
+        return [compose.replaced(text, compose.ON_LOOPBACK | here) for text in texts]
+
+    def _made(self, name):
+        path = self._folder / name
+        path.mkdir(mode=0o755, exist_ok=True)
+        return path
+
+    def _passwords(self):
+        return {path.read_text().strip() for path in self._made("secrets").iterdir()}
+
+
+if __name__ == "__main__":
+    main()
