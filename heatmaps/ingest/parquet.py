@@ -1,11 +1,12 @@
 """Parquet files of check-ins: read batch by batch, as columns, never a whole row group at once.
 
-Texts are read as dictionaries, so that one that many rows share is in memory once; and nothing is read of
-a file whose own figures say that it unpacks to far more than check-ins do.
+A small file may stand for much: nothing is read of one whose own figures say that it unpacks to far more
+than check-ins do, nor of one with a long text that many rows share.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from heatmaps.ingest.batch import Batch
 from heatmaps.ingest.columns import Columns
 from heatmaps.ingest.lines import BLOCK_BYTES, ReaderError, ReaderLimits
 from heatmaps.ingest.options import Options
-from heatmaps.ingest.typed import Typed
+from heatmaps.ingest.typed import Typed, check_lengths
 
 MAGIC: Final = b"PAR1"
 LEAST_ROW_BYTES: Final = 16  # of a check-in in memory: in the file, a row may weigh next to nothing
@@ -40,10 +41,11 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
     with _readable():
         plain = _opened(stream)
         columns = Columns.of_names(plain.schema_arrow.names, options)
-        typed = Typed.of(plain.schema_arrow, columns, longest=limits.line_length)
+        typed = Typed.of(plain.schema_arrow, columns)
         wanted = list(typed.names.values())
         rows = _checked_rows(plain.metadata, wanted, size, limits)
-        file, done = _opened(stream, wanted), 0
+        _check_texts(_opened(stream, typed.texts), typed.texts)
+        file, done = _opened(stream), 0
         for part in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
             before, done = done, done + part.num_rows
             if done > rows:
@@ -57,11 +59,22 @@ def names_of(stream: BinaryIO) -> list[str]:
         return list(_opened(stream).schema_arrow.names)
 
 
-def _opened(stream: BinaryIO, wanted: list[str] | None = None) -> Any:
-    """With the wanted columns' texts as dictionaries; reading ahead no more than a block."""
+def _opened(stream: BinaryIO, dictionaries: list[str] | None = None) -> Any:
+    """Reading ahead no more than a block."""
     stream.seek(0)
-    # Other types than text take no notice of `read_dictionary`.
-    return pq.ParquetFile(stream, read_dictionary=wanted, buffer_size=BLOCK_BYTES, pre_buffer=False)
+    return pq.ParquetFile(stream, read_dictionary=dictionaries, buffer_size=BLOCK_BYTES, pre_buffer=False)
+
+
+def _check_texts(file: Any, texts: list[str]) -> None:
+    """What rows share stands before the first of them; `file` gives the texts as dictionaries.
+
+    Not used for the rows themselves: the dictionaries would grow with the row group.
+    """
+    groups = range(file.metadata.num_row_groups) if texts else ()
+    for group in groups:
+        for part in islice(file.iter_batches(1, row_groups=[group], columns=texts, use_threads=False), 1):
+            for column in part.columns:
+                check_lengths(column)
 
 
 def _checked_rows(metadata: Any, wanted: list[str], size: int, limits: ReaderLimits) -> int:

@@ -17,7 +17,7 @@ from heatmaps.ingest.lines import ReaderError
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _NAIVE_EPOCH: Final = datetime(1970, 1, 1)
 _FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799  # of the years 1 to 9999
-_LONGEST_TIME: Final = 1000  # bytes of a text
+LONGEST_TEXT: Final = 1000  # bytes of a user or a time
 _BAD: Final = NO_TIME + 1  # a time that is none
 
 
@@ -27,10 +27,10 @@ class Typed:
 
     names: Mapping[str, str]  # of the columns for user, lat, lon and, if there is one, time
     zone: tzinfo  # of times without one
-    longest: int  # bytes of a user
+    texts: list[str]  # those of the columns that hold text
 
     @classmethod
-    def of(cls, schema: Any, columns: Columns, *, longest: int) -> Self:
+    def of(cls, schema: Any, columns: Columns) -> Self:
         """Errors: `ReaderError` for a column of another type."""
         found = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
         if columns.time is not None:
@@ -38,12 +38,13 @@ class Typed:
         for field, position in found.items():
             _check_type(field, schema.field(position).type)
         names = {field: schema.field(position).name for field, position in found.items()}
-        return cls(names=names, zone=columns.zone, longest=longest)
+        texts = [name for name in names.values() if _is_text_type(schema.field(name).type)]
+        return cls(names=names, zone=columns.zone, texts=texts)
 
     def batch(self, part: Any, rows_before: int, *, bytes_read: int) -> Batch:
         """The check-ins of a record batch, which has the columns of `names`."""
         columns = {field: part.column(name) for field, name in self.names.items()}
-        users = _users(columns["user"], self.longest)
+        users = _users(columns["user"])
         lat, lon = _degrees(columns["lat"]), _degrees(columns["lon"])
         times = _times(columns.get("time"), part.num_rows, self.zone)
         bad = _reasons(users, lat, lon, times)
@@ -57,6 +58,14 @@ class Typed:
             rejected=[Rejection(row=rows_before + at + 1, reason=bad[at]) for at in sorted(bad)],
             bytes_read=bytes_read,
         )
+
+
+def check_lengths(texts: Any) -> None:
+    """Errors: `ReaderError` for an array with a long text."""
+    values = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
+    if len(values) and pc.max(pc.binary_length(values)).as_py() > LONGEST_TEXT:
+        message = f"a text is longer than {LONGEST_TEXT} bytes; users and times are short"
+        raise ReaderError("line_too_long", message)
 
 
 def _is_text_type(kind: Any) -> bool:
@@ -91,14 +100,13 @@ def _check_type(field: str, kind: Any) -> None:
         raise ReaderError("header", message)
 
 
-def _texts(column: Any, longest: int) -> tuple[list[str], NDArray[np.int64]]:
+def _texts(column: Any) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct texts of a column, and of each row its number among them; -1 where there is none."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     used = pc.unique(encoded.indices.drop_null())
     distinct = encoded.dictionary.take(used)
     if _is_text_type(distinct.type):
-        if len(distinct) and pc.max(pc.binary_length(distinct)).as_py() > longest:
-            raise ReaderError("line_too_long", f"a text is longer than {longest} bytes; a check-in is short")
+        check_lengths(distinct)
         wide = pa.large_binary() if pa.types.is_large_string(distinct.type) else pa.binary()
         texts = [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
     else:
@@ -106,9 +114,9 @@ def _texts(column: Any, longest: int) -> tuple[list[str], NDArray[np.int64]]:
     return texts, pc.fill_null(pc.index_in(encoded.indices, used), -1).to_numpy(zero_copy_only=False)
 
 
-def _users(column: Any, longest: int) -> list[str | None]:
+def _users(column: Any) -> list[str | None]:
     """None where missing; texts that are no UTF-8 have surrogates."""
-    texts, numbers = _texts(column, longest)
+    texts, numbers = _texts(column)
     names = [text.strip() or None for text in texts] + [None]
     return [names[number] for number in numbers.tolist()]
 
@@ -126,7 +134,7 @@ def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
     if column is None or pa.types.is_null(column.type):
         return np.full(count, NO_TIME, np.int64)
     if not pa.types.is_timestamp(column.type):
-        texts, numbers = _texts(column, _LONGEST_TIME)
+        texts, numbers = _texts(column)
         seconds = np.array([_seconds(text, zone) for text in texts] + [NO_TIME], np.int64)
         return seconds[numbers]
     units: NDArray[np.int64] = column.cast(pa.int64()).fill_null(NO_TIME).to_numpy(zero_copy_only=False)
