@@ -5,19 +5,22 @@ import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from io import BytesIO
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
+
+import yaml
 
 from heatmaps import queries, releases
-from heatmaps.exports import Format, format_of, release_sheet
+from heatmaps.exports import FORMATS, Format, Released, format_of, release_sheet
 from heatmaps.models import Release
 from heatmaps.wording.release import for_release
-from mechanisms.grid import Region
+from mechanisms import catalogue
 from mechanisms.guarantee import Guarantee
-from mechanisms.interface import Heatmap
 
 ZIP: Final = ".zip"
 SHEET: Final = "json"
+SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,74 +32,92 @@ class Download:
     stream: BinaryIO
 
 
+def formats_for(release: Release) -> tuple[Format, ...]:
+    """What a release can be had as: very fine grids have no file with every cell."""
+    return tuple(known for known in FORMATS.values() if known.fits(release.resolution))
+
+
 def download(release: Release, suffix: str) -> Download:
     """A published release as a file.
 
-    `suffix`: that of a format without its dot ("npy"); with ".zip" behind it, together with the release
-    sheet; "json" for the sheet alone. Errors: `ParameterError` for another suffix, or naming `resolution`.
+    `suffix`: that of a format without its dot ("tif"); with ".zip" behind it, together with the release
+    sheet; "json" or "yaml" for the sheet alone. Errors: `ParameterError` naming `output` for another suffix,
+    `resolution` for too fine a grid.
     """
-    found = _read(release)
-    if suffix == SHEET:
-        content = json.dumps(_sheet(found, values=""), indent=2, ensure_ascii=False).encode()
-        return Download(name=f"{found.stem}.json", content_type="application/json", stream=BytesIO(content))
+    if suffix in SHEETS:
+        return _sheet_file(release, suffix)
     chosen = format_of("." + suffix.removesuffix(ZIP))
-    name = f"{found.stem}{chosen.suffix}"
+    chosen.check(release.resolution)
+    released = _released(release, chosen)
+    name = f"{_stem(release)}{chosen.suffix}"
     if suffix.endswith(ZIP):
-        return Download(name=name + ZIP, content_type="application/zip", stream=_zipped(found, chosen))
-    return Download(name=name, content_type=chosen.content_type, stream=_plain(found, chosen))
+        content = _temporary(lambda stream: _zip(released, chosen, name, _day(release), stream))
+        return Download(name=name + ZIP, content_type="application/zip", stream=content)
+    content = _temporary(lambda stream: chosen.write(released, stream))
+    return Download(name=name, content_type=chosen.content_type, stream=content)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Published:
-    release: Release
-    heatmap: Heatmap
-    region: Region
-    stem: str  # of the file's name
-
-
-def _read(release: Release) -> _Published:
-    day = release.result.created_at.date()
-    return _Published(
-        release=release,
-        heatmap=releases.heatmap_of(release),
-        region=queries.region_of(release.dataset),
-        stem=f"{release.dataset.slug}-{day.isoformat()}-{release.mechanism}",
-    )
-
-
-def _sheet(found: _Published, *, values: str) -> dict[str, Any]:
-    release = found.release
+def sheet_of(release: Release, *, values: str = "") -> dict[str, Any]:
+    """The release sheet. values: what a number in the file beside it means."""
     return release_sheet(
-        heatmap=found.heatmap,
+        title=f"{release.dataset.title}, {catalogue.get(release.mechanism).title}",
+        heatmap=releases.heatmap_of(release),
         mechanism=release.mechanism,
         parameters=release.parameters,
         guarantee=Guarantee.from_json(release.guarantee),
-        region=found.region,
-        released=release.result.created_at.date(),
+        region=queries.region_of(release.dataset),
+        released=_day(release),
         radius_m=release.dataset.radius_m,
         statements=for_release(release),
         values=values,
     )
 
 
-def _plain(found: _Published, chosen: Format) -> BinaryIO:
-    return _temporary(lambda stream: chosen.write(found.heatmap, found.region, stream))
+def _released(release: Release, chosen: Format) -> Released:
+    return Released(
+        heatmap=releases.heatmap_of(release),
+        region=queries.region_of(release.dataset),
+        sheet=sheet_of(release, values=chosen.values),
+    )
 
 
-def _zipped(found: _Published, chosen: Format) -> BinaryIO:
-    def write(stream: BinaryIO) -> None:
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-            with archive.open(f"{found.stem}{chosen.suffix}", "w", force_zip64=True) as member:
-                chosen.write(found.heatmap, found.region, member)  # type: ignore[arg-type]  # IO[bytes]
-            sheet = json.dumps(_sheet(found, values=chosen.values), indent=2, ensure_ascii=False)
-            archive.writestr(f"{found.stem}.json", sheet)
-
-    return _temporary(write)
+def _sheet_file(release: Release, suffix: str) -> Download:
+    sheet = sheet_of(release)
+    text = _json(sheet) if suffix == SHEET else yaml.safe_dump(sheet, sort_keys=False, allow_unicode=True)
+    return Download(
+        name=f"{_stem(release)}.{suffix}", content_type=SHEETS[suffix], stream=BytesIO(text.encode())
+    )
 
 
-def _temporary(write: Callable[[BinaryIO], None]) -> BinaryIO:
-    """On disk: a grid of 4,096 cells a side is 128 MB. The file is gone once it is sent."""
-    stream = tempfile.TemporaryFile()  # noqa: SIM115 - the response closes it
+def _zip(released: Released, chosen: Format, name: str, day: date, stream: BinaryIO) -> None:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        with archive.open(_member(name, day), "w", force_zip64=True) as member:
+            chosen.write(released, cast(BinaryIO, member))
+        archive.writestr(_member(f"{name.removesuffix(chosen.suffix)}.json", day), _json(released.sheet))
+
+
+def _member(name: str, day: date) -> zipfile.ZipInfo:
+    """Dated by the day of the release, not by the clock."""
+    member = zipfile.ZipInfo(name, date_time=(day.year, day.month, day.day, 0, 0, 0))
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+def _json(sheet: object) -> str:
+    return json.dumps(sheet, indent=2, ensure_ascii=False) + "\n"
+
+
+def _day(release: Release) -> date:
+    return release.result.created_at.date()
+
+
+def _stem(release: Release) -> str:
+    return f"{release.dataset.slug}-{_day(release).isoformat()}-{release.mechanism}"
+
+
+def _temporary(write: Callable[[BinaryIO], object]) -> BinaryIO:
+    """On disk: a grid of 4,096 cells a side is 128 MB. The file is gone once it is closed."""
+    stream = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - whoever sends it closes it
     write(stream)
     stream.seek(0)
     return stream

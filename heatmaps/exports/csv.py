@@ -7,18 +7,20 @@ from typing import BinaryIO, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from heatmaps.exports.released import Released
 from mechanisms.grid import Region, morton_decode, morton_encode
 from mechanisms.interface import Heatmap
 
 COLUMNS: Final = ("row", "col", "west", "south", "east", "north", "value", "standard_error")
 
 
-def write_csv(heatmap: Heatmap, region: Region, stream: BinaryIO) -> None:
+def write_csv(released: Released, stream: BinaryIO) -> None:
     """A line a cell, row 0 in the north first, column 0 in the west; degrees and values to the last bit.
 
     Values sum to 1 as in `Heatmap.dense`; a region's value and standard error are spread evenly over its
     cells. Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written then.
     """
+    heatmap, region = released.heatmap, released.region
     values, errors = heatmap.dense(), _errors(heatmap)
     stream.write((",".join(COLUMNS) + "\r\n").encode())
     for lines in _lines(values, errors, region, heatmap.level):

@@ -4,13 +4,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from mechanisms.grid import Region
-from mechanisms.interface import Heatmap
+from heatmaps.exports.released import Released
 
 
-def write_npy(heatmap: Heatmap, region: Region, stream: BinaryIO) -> None:  # noqa: ARG001 - in the sheet
+def write_npy(released: Released, stream: BinaryIO) -> None:
     """`(side, side)` float64, row 0 north, column 0 west, sum 1.
 
     Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written then.
     """
-    np.lib.format.write_array(stream, heatmap.dense(), allow_pickle=False)
+    np.lib.format.write_array(stream, released.heatmap.dense(), allow_pickle=False)

@@ -2,15 +2,13 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from heatmaps.exports import Format, format_of
+from heatmaps.exports import Format, Released, format_of
 from heatmaps.exports.sheet import KIND
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
-from mechanisms.interface import DENSE_SIDE_LIMIT, Heatmap
 
 
 def sheet_path(path: Path) -> Path:
@@ -24,8 +22,7 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
     Errors: `ParameterError` naming `output` or `resolution`.
     """
     chosen = format_of(path.suffix)
-    if resolution > DENSE_SIDE_LIMIT:
-        raise ParameterError("resolution", resolution, f"at most {DENSE_SIDE_LIMIT} for a {chosen.title}")
+    chosen.check(resolution)
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ParameterError("output", str(path), "a file in a folder that exists and can be written to")
     for target in (path, sheet_path(path)):
@@ -37,12 +34,12 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
     return chosen
 
 
-def save(path: Path, heatmap: Heatmap, region: Region, sheet: Mapping[str, object]) -> None:
+def save(path: Path, released: Released) -> None:
     """Write the map and its sheet: each under a temporary name, then renamed. Errors: OSError."""
-    content = (json.dumps(sheet, indent=2, ensure_ascii=False) + "\n").encode()
+    content = (json.dumps(released.sheet, indent=2, ensure_ascii=False) + "\n").encode()
     with _Replacement(path) as new_map, _Replacement(sheet_path(path)) as new_sheet:
         new_sheet.write(lambda stream: stream.write(content))
-        new_map.write(lambda stream: format_of(path.suffix).write(heatmap, region, stream))
+        new_map.write(lambda stream: format_of(path.suffix).write(released, stream))
 
 
 class _Replacement:

@@ -27,6 +27,7 @@ COMPOSITION: Final = (
 
 def release_sheet(
     *,
+    title: str,
     heatmap: Heatmap,
     mechanism: str,
     parameters: Mapping[str, object],
@@ -39,6 +40,7 @@ def release_sheet(
 ) -> dict[str, object]:
     """JSON values. `heatmap` is the released one: only its grid and its digest are read.
 
+    title: of the map; characters that do not print become blanks.
     parameters: the mechanism's own, all public. released: day in UTC. statements: plain sentences of the
     guarantee. values: what a number in the file beside the sheet means.
     """
@@ -46,6 +48,7 @@ def release_sheet(
     return {
         "kind": KIND,
         "version": 1,
+        "title": "".join(letter if letter.isprintable() else " " for letter in title),
         "mechanism": mechanism,
         "parameters": {name: _json_value(value) for name, value in sorted(parameters.items())},
         "epsilon": exact_text(guarantee.loss(INFINITY)),

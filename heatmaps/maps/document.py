@@ -115,7 +115,7 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
         leaflet.add_child(_overlay(drawn, key, dark=dark))
     leaflet.add_child(Basemap(region))
     leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
-    leaflet.render()
+    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
     return MapParts(
         links=root.header.render(),
         body=root.html.render(),

@@ -40,6 +40,13 @@ def mercator_height(region: Region) -> float:
     return (_mercator(north) - _mercator(south)) / float(np.radians(east - west))
 
 
+def position(region: Region, *, lat: float, lon: float) -> tuple[float, float]:
+    """Where a point lies on a Mercator map of the region: shares of its width and, from the top, height."""
+    (south, west), (north, east) = bounds(region)
+    top, bottom = _mercator(north), _mercator(south)
+    return (lon - west) / (east - west), (top - _mercator(lat)) / (top - bottom)
+
+
 def bounds(region: Region) -> list[list[float]]:
     """[[south, west], [north, east]] in degrees, cut where web maps end."""
     south, north = np.clip([region.south, region.north], -MERCATOR_LIMIT, MERCATOR_LIMIT).tolist()

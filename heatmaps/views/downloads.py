@@ -1,22 +1,37 @@
-"""A published map as a file."""
+"""A published map as a file, and its release sheet as a page."""
 
 from uuid import UUID
 
-from django.http import FileResponse, Http404
+from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from heatmaps import published
+from heatmaps.exports.sheet_words import in_words
 from heatmaps.views.releases import published_for
 from heatmaps.views.requests import PersonRequest
 from mechanisms.check import ParameterError
 
 
 @require_safe
-def download(request: PersonRequest, release_id: UUID, suffix: str) -> FileResponse:
-    """`suffix`: "npy", "csv"; "npy.zip", "csv.zip" with the release sheet; "json" for the sheet alone."""
-    release = published_for(request, release_id)
+def download(request: PersonRequest, release_id: UUID, suffix: str) -> HttpResponseBase:
+    """`suffix`: as in `published.download`."""
+    found = published_for(request, release_id)
     try:
-        file = published.download(release, suffix)
+        file = published.download(found, suffix)
     except ParameterError as error:
         raise Http404(str(error)) from error
     return FileResponse(file.stream, as_attachment=True, filename=file.name, content_type=file.content_type)
+
+
+@require_safe
+def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
+    """What was promised and how it was made, to read."""
+    found = published_for(request, release_id)
+    context = {
+        "section": "datasets",
+        "release": found,
+        "dataset": found.dataset,
+        "sheet": in_words(published.sheet_of(found)),
+    }
+    return render(request, "releases/sheet.html", context)

@@ -9,9 +9,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import maps, queries, releases
+from heatmaps import maps, published, queries, releases
 from heatmaps.access import Act, may, require
-from heatmaps.exports import FORMATS
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Release, ReleaseState
 from heatmaps.views.requests import PersonRequest
@@ -42,7 +41,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
         region = queries.region_of(found.dataset)
         context["rows"] = maps.top_regions(heatmap, region, most=TABLE_ROWS)
         context["regions"] = heatmap.values.size
-        context["formats"] = [(known.suffix.removeprefix("."), known.title) for known in FORMATS.values()]
+        context["formats"] = published.formats_for(found)
     return render(request, "releases/detail.html", context)
 
 

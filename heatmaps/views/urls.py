@@ -38,5 +38,6 @@ urlpatterns = [
     path("releases/<uuid:release_id>/state/", releases.release_state, name="release-state"),
     path("releases/<uuid:release_id>/cancel/", releases.cancel, name="release-cancel"),
     path("releases/<uuid:release_id>/map/", releases.release_map, name="release-map"),
+    path("releases/<uuid:release_id>/sheet/", downloads.sheet, name="release-sheet"),
     path("releases/<uuid:release_id>/heatmap.<str:suffix>", downloads.download, name="release-download"),
 ]

@@ -201,7 +201,7 @@ def test_it_refuses_a_box_that_is_none(city, box, words):
         (["--relation", "replace", "--radius-m", "0"], "radius_m is 0,"),
         (["--expected-persons", "0"], "expected_persons is 0,"),
         (["--relation", "moved"], "invalid choice: 'moved'"),
-        (["--output", "map.tif"], "output is .tif, allowed: .npy or .csv"),
+        (["--output", "map.tiff"], "output is .tiff, allowed: .png, .html, .tif, .geojson, .csv, .npy"),
         (["--output", "map"], "output is 'without a suffix'"),
     ],
 )

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from heatmaps.exports import FORMATS, format_of, release_sheet
+from heatmaps.exports import FORMATS, Released, format_of, release_sheet
 from heatmaps.exports.sheet import exact_text
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region, morton_encode
@@ -33,7 +33,7 @@ def heatmap(level=3, regions=((1, 0, 4.0, 1.0), (3, 63, 2.0, np.nan), (2, 15 - 4
 
 def written(suffix, value):
     stream = io.BytesIO()
-    format_of(suffix).write(value, REGION, stream)
+    format_of(suffix).write(Released(heatmap=value, region=REGION, sheet={}), stream)
     return stream.getvalue()
 
 
@@ -88,18 +88,18 @@ def test_it_writes_a_map_without_mass_as_uniform(regions):
     assert {row["standard_error"] for row in rows} == {""}
 
 
-@pytest.mark.parametrize("suffix", list(FORMATS))
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".tif"])
 def test_it_refuses_grids_too_large_for_dense_files(suffix):
-    stream = io.BytesIO()
+    stream, large = io.BytesIO(), heatmap(level=13, regions=())
     with pytest.raises(ParameterError, match="4096") as caught:
-        format_of(suffix).write(heatmap(level=13, regions=()), REGION, stream)
+        format_of(suffix).write(Released(heatmap=large, region=REGION, sheet={}), stream)
     assert caught.value.parameter == "resolution"
     assert not stream.getvalue()
 
 
-@pytest.mark.parametrize("suffix", [".tif", ".geojson", ".png", ".html", ".xlsx", ""])
+@pytest.mark.parametrize("suffix", [".tiff", ".json", ".exe", ".xlsx", ""])
 def test_it_names_the_formats_there_are(suffix):
-    with pytest.raises(ParameterError, match=r"\.npy or \.csv") as caught:
+    with pytest.raises(ParameterError, match=r"\.png, \.html, \.tif, \.geojson, \.csv, \.npy") as caught:
         format_of(suffix)
     assert caught.value.parameter == "output"
 
@@ -113,6 +113,7 @@ def test_it_knows_a_suffix_in_capitals():
 
 def sheet(**changes):
     values = {
+        "title": "Check-ins of a city",
         "heatmap": heatmap(),
         "mechanism": "sparse-emd",
         "parameters": {"width": 20, "decay": Fraction(1, 3)},

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from heatmaps.exports import format_of, saving
+from heatmaps.exports import Released, format_of, saving
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.interface import Heatmap
@@ -19,6 +19,7 @@ MAP = Heatmap(
     standard_errors=np.array([np.nan]),
 )
 SHEET = {"kind": "hazemap release sheet", "epsilon": "1"}
+RELEASED = Released(heatmap=MAP, region=REGION, sheet=SHEET)
 
 
 def refused(path, **options):
@@ -29,7 +30,7 @@ def refused(path, **options):
 
 def test_it_writes_the_map_and_its_sheet_beside_it(tmp_path):
     path = tmp_path / "map.npy"
-    saving.save(path, MAP, REGION, SHEET)
+    saving.save(path, RELEASED)
     assert np.load(path).tolist() == [[0, 0], [1, 0]]
     assert json.loads((tmp_path / "map.json").read_text()) == SHEET
     assert sorted(file.name for file in tmp_path.iterdir()) == ["map.json", "map.npy"]
@@ -40,12 +41,12 @@ def test_it_replaces_an_earlier_map_and_sheet(tmp_path):
     path.write_text("old")
     (tmp_path / "map.json").write_text(json.dumps(SHEET | {"epsilon": "2"}))
     assert saving.check_target(path, resolution=2, inputs=[]) is format_of(".npy")
-    saving.save(path, MAP, REGION, SHEET)
+    saving.save(path, RELEASED)
     assert json.loads((tmp_path / "map.json").read_text()) == SHEET
 
 
 def test_it_leaves_everything_as_it_was_when_writing_fails(tmp_path, monkeypatch):
-    def fail(heatmap, region, stream):
+    def fail(released, stream):
         stream.write(b"half")
         raise OSError("disk full")
 
@@ -53,7 +54,7 @@ def test_it_leaves_everything_as_it_was_when_writing_fails(tmp_path, monkeypatch
     path.write_text("old")
     monkeypatch.setattr(saving, "format_of", lambda suffix: type("Format", (), {"write": staticmethod(fail)}))
     with pytest.raises(OSError, match="disk full"):
-        saving.save(path, MAP, REGION, SHEET)
+        saving.save(path, RELEASED)
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("map.npy", "old")]
 
 
@@ -80,5 +81,5 @@ def test_it_refuses_what_cannot_be_written_before_anything_is_drawn(tmp_path):
     (tmp_path / "file").touch()
     assert "folder that exists" in str(refused(tmp_path / "file" / "map.npy"))
     assert refused(tmp_path / "map.npy", resolution=8192).parameter == "resolution"
-    assert ".npy or .csv" in str(refused(tmp_path / "map.tif"))
+    assert ".png, .html, .tif" in str(refused(tmp_path / "map.xlsx"))
     assert list(tmp_path.glob("*.part")) == []

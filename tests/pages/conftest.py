@@ -112,6 +112,7 @@ def addresses(dataset, upload, published):
         "release": reverse("release", args=[published.pk]),
         "release-state": reverse("release-state", args=[published.pk]),
         "release-map": reverse("release-map", args=[published.pk]),
+        "release-sheet": reverse("release-sheet", args=[published.pk]),
         "release-download": reverse("release-download", args=[published.pk, "npy"]),
         "help": reverse("help"),
     }

@@ -17,6 +17,7 @@ PAGES = {
     "release": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
     "release-state": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
     "release-map": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
+    "release-sheet": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
     "release-download": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
     "help": (OK, OK, OK, OK, OK, OK),
 }

@@ -10,7 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from heatmaps.exports import Format, release_sheet, saving
+from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
 from heatmaps.ingest.reader import ReaderError
 from heatmaps.management.parsing import BoxCommand, add_files, named_values, whole
 from heatmaps.offline import Drawn, draw
@@ -25,6 +25,7 @@ NO_LEDGER: Final = (
     "No database was used and no ledger was charged: this is one release, and each further one from the "
     "same people adds its loss to it."
 )
+_OUTPUT: Final = f"OUT.{{{','.join(suffix.removeprefix('.') for suffix in FORMATS)}}}"
 
 
 class Command(BoxCommand):
@@ -45,7 +46,7 @@ class Command(BoxCommand):
         add("--delta", default="0", help="probability bound (default 0)")
         add("--radius-m", metavar="R", help="radius in metres of a metric mechanism's epsilon")
         add("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the mechanism")
-        add("--output", type=Path, metavar="OUT.{npy,csv}", help="the map; its release sheet goes beside it")
+        add("--output", type=Path, metavar=_OUTPUT, help="the map; its release sheet goes beside it")
         add("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -68,7 +69,7 @@ class Command(BoxCommand):
         drawn = draw(paths, region, mechanism, SystemSource(), max_rejected_share=settings.MAX_REJECTED_SHARE)
         if output is not None and chosen is not None:
             sheet = _sheet(drawn, mechanism, region, chosen, options)
-            saving.save(output, drawn.heatmap, region, sheet)
+            saving.save(output, Released(heatmap=drawn.heatmap, region=region, sheet=sheet))
         self._report(drawn, mechanism, notes, options)
 
     def _report(
@@ -117,8 +118,10 @@ def _sheet(
     drawn: Drawn, mechanism: HeatmapMechanism, region: Region, chosen: Format, options: dict[str, Any]
 ) -> dict[str, object]:
     radius_m = _radius_m(options)
-    known = {parameter.name: parameter.default for parameter in catalogue.get(mechanism.name).parameters}
+    entry = catalogue.get(mechanism.name)
+    known = {parameter.name: parameter.default for parameter in entry.parameters}
     return release_sheet(
+        title=f"Private heatmap: {entry.title}",
         heatmap=drawn.heatmap,
         mechanism=mechanism.name,
         parameters=known | named_values(options["parameter"]),

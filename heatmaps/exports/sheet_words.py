@@ -1,0 +1,91 @@
+"""A release sheet for people: a headline, facts with a title, and lists of sentences."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mechanisms import catalogue
+
+_LOSSES: Final = {"add_remove": "presence", "replace": "whole record"}
+_RELATIONS: Final = {
+    "add_remove": "add or remove: a person is there or not",
+    "replace": "replace: a person's record is exchanged for another",
+}
+_TRUST: Final = {
+    "central": "the server that holds the check-ins",
+    "shuffle": "a shuffler between the devices and the server",
+    "local": "nobody: noise was added on each device",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SheetWords:
+    """What a page, a picture or a file shows of a sheet."""
+
+    title: str
+    headline: str
+    facts: tuple[tuple[str, str], ...]
+    lists: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+def in_words(sheet: Mapping[str, Any]) -> SheetWords:
+    """`sheet` is one of `heatmaps.exports.sheet.release_sheet`."""
+    return SheetWords(title=sheet["title"], headline=headline(sheet), facts=facts(sheet), lists=_lists(sheet))
+
+
+def headline(sheet: Mapping[str, Any]) -> str:
+    """ "ε = 1 (presence), δ = 0"."""
+    said = [_loss(sheet["epsilon"], _LOSSES[sheet["relation"]])]
+    if sheet["radius_m"] is not None:
+        said.append(_loss(sheet["radius_epsilon"], f"within {sheet['radius_m']} m"))
+    return ", ".join([*said, f"δ = {sheet['delta']}"])
+
+
+def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(title, text), the most important first."""
+    region, titles = sheet["region"], _parameter_titles(sheet["mechanism"])
+    return (
+        ("Privacy loss", headline(sheet)),
+        ("Relation", _RELATIONS[sheet["relation"]]),
+        ("Trusted", _TRUST[sheet["trust"]]),
+        ("Mechanism", sheet["mechanism"]),
+        *((titles.get(name, name), str(value)) for name, value in sheet["parameters"].items()),
+        ("Released", sheet["released"]),
+        ("Region", f"{_latitudes(region)}, {_longitudes(region)}"),
+        ("Resolution", f"{sheet['resolution']} × {sheet['resolution']} cells"),
+        ("One cell", " × ".join(map(_length, sheet["cell_m"]))),
+    )
+
+
+def _parameter_titles(mechanism: str) -> dict[str, str]:
+    known = (entry.parameters for entry in catalogue.entries() if entry.name == mechanism)
+    return {parameter.name: parameter.title for parameters in known for parameter in parameters}
+
+
+def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    together = (f"The unit of privacy is {sheet['unit_of_privacy']}.", _sentence(sheet["composition"]))
+    return (
+        ("What is promised", (*sheet["statements"], *together)),
+        ("What is not protected", tuple(map(_sentence, sheet["unprotected"]))),
+        ("What was done after the noise", tuple(map(_sentence, sheet["post_processing"]))),
+    )
+
+
+def _loss(epsilon: str, what: str) -> str:
+    return f"ε has no bound ({what})" if epsilon == "inf" else f"ε = {epsilon} ({what})"
+
+
+def _latitudes(region: Mapping[str, float]) -> str:
+    return f"latitude {region['south']:g}° to {region['north']:g}°"
+
+
+def _longitudes(region: Mapping[str, float]) -> str:
+    return f"longitude {region['west']:g}° to {region['east']:g}°"
+
+
+def _length(metres: float) -> str:
+    return f"{metres:.3g} m" if metres < 999.5 else f"{metres / 1000:,.1f} km"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].removesuffix('.')}."
