@@ -3,16 +3,16 @@
 Flat mechanisms, the only ones yet, weigh a person's check-ins *inside* the region 1 together (design,
 section 2, "Mass"). ADD_REMOVE datasets store no others; REPLACE datasets do, clamped to the border and
 flagged, for metric mechanisms, where the whole record counts: they are left out here. A person with
-nothing inside, or enrolled and in no file, has mass 0.
+nothing inside, or enrolled and in no file, or who opted out before the version was made, has mass 0.
 """
 
 from typing import Final
 
 import numpy as np
-from django.db.models import Count, F, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, QuerySet
 from numpy.typing import NDArray
 
-from heatmaps.models import CheckIn, Dataset, DataVersion, UploadState
+from heatmaps.models import CheckIn, Dataset, DataVersion, Suppression, UploadState
 from mechanisms.grid import FINEST_LEVEL
 from mechanisms.interface import MassMap
 from mechanisms.records import masses_from_counts
@@ -42,5 +42,8 @@ def _counts(dataset: Dataset, version: DataVersion, up: int) -> "QuerySet[CheckI
         upload__version__number__lte=version.number,
         outside=False,
     )
+    opted_out = Suppression.objects.filter(dataset=dataset, version__number__lte=version.number)
+    if opted_out.exists():
+        inside = inside.exclude(Exists(opted_out.filter(person=OuterRef("person"))))
     cells = inside.annotate(counted_cell=F("cell").bitrightshift(up)).values("person", "counted_cell")
     return cells.annotate(checkins=Count("pk")).order_by().values_list("person", "counted_cell", "checkins")

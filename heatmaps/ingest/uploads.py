@@ -4,6 +4,8 @@
 release looks; one short transaction makes them visible, or every row is deleted and the steward is told
 why. Reading a file is deterministic, so an upload whose worker died is simply read again (`sweep`).
 
+Until a data version includes it, an upload may be undone.
+
 Counts of an upload add up to the file's rows: accepted (valid, inside the region), outside (valid; not
 stored under ADD_REMOVE, clamped to the border under REPLACE) and rejected.
 """
@@ -22,11 +24,12 @@ from django.utils import timezone
 
 from heatmaps import keys, queue
 from heatmaps.access import Act, Person, require
-from heatmaps.ingest import files, reading, rejected, staging, versions
+from heatmaps.ingest import files, reading, rejected, staging, undoing, versions
 from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.staging import Lease
+from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState
 
 DUPLICATE: Final = "duplicate_upload"
@@ -85,6 +88,7 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
     """
     lease = staging.claim(upload_id)
     if lease is None:
+        undoing.delete_rows(upload_id)  # sent again for that, too
         return
     upload = Upload.objects.select_related("dataset", "uploaded_by").get(pk=lease.upload_id)
     try:
@@ -113,6 +117,18 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
     return versions.next_version(dataset, actor=_steward(person, dataset))
 
 
+def undo(person: Person, upload: Upload) -> None:
+    """Take a ready upload back, which no data version includes yet; a worker deletes its rows.
+
+    Errors: as `access.require`; `UploadError` when a version includes it, or it is not ready.
+    """
+    _steward(person, upload.dataset)
+    with transitions.locked(upload.dataset_id):
+        undoing.withdraw(upload)
+        queue.send(queue.INGEST, str(upload.pk))
+    rejected.remove(upload.pk)
+
+
 def rejected_rows_path(upload: Upload) -> Path | None:
     """The CSV file (row, reason) of the rows that were rejected; None without any, or after 7 days."""
     path = rejected.path_of(upload.pk)
@@ -123,7 +139,8 @@ def sweep() -> None:
     """Send waiting uploads to the workers again, restart those whose worker died, delete old files."""
     for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
         restart(upload)
-    for upload_id in Upload.objects.filter(state=UploadState.RECEIVED).values_list("pk", flat=True):
+    received = Upload.objects.filter(state=UploadState.RECEIVED)
+    for upload_id in [*received.values_list("pk", flat=True), *undoing.unfinished()]:
         queue.send(queue.INGEST, str(upload_id))
     working = (UploadState.RECEIVED, UploadState.STAGED)
     files.sweep(set(Upload.objects.filter(state__in=working).values_list("pk", flat=True)))
@@ -154,7 +171,8 @@ def _fail(lease: Lease, reason: str) -> None:
 
 
 def _refuse_duplicate(upload: Upload) -> None:
-    same = Upload.objects.exclude(state=UploadState.FAILED).filter(
+    gone = (UploadState.FAILED, UploadState.UNDONE)
+    same = Upload.objects.exclude(state__in=gone).filter(
         dataset=upload.dataset, content_digest=upload.content_digest
     )
     if first := same.first():

@@ -15,7 +15,7 @@ COUNTING_SECONDS: Final = 15 * 60  # the lease while the database counts persons
 
 
 def next_version(dataset: Dataset, *, actor: User) -> DataVersion:
-    """The next version, with all ready uploads that no version has yet.
+    """The next version, with all ready uploads that no version has yet, and without who opted out since.
 
     The event says the number and nothing else: what came in is data.
     """
@@ -23,6 +23,7 @@ def next_version(dataset: Dataset, *, actor: User) -> DataVersion:
         last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
         version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=actor)
         dataset.uploads.filter(state=UploadState.READY, version=None).update(version=version)
+        dataset.suppressions.filter(version=None).update(version=version)
         transitions.record(
             dataset, transitions.VERSION, actor=actor, before={"version": last}, after={"version": last + 1}
         )

@@ -1,0 +1,130 @@
+"""Whoever opted out is in no data version from the next one on, and in every earlier one."""
+
+import io
+import json
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from heatmaps import keys, masses
+from heatmaps.ingest import optouts, uploads
+from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.reader import ReaderError
+from heatmaps.models import CheckIn, Event, Membership, Suppression
+from tests.ingest.test_masses import UNIT, as_dict, naive
+
+ANNA = [("anna", "", 41.5, 2.5), ("anna", "", 41.2, 2.1)]
+BOB = [("bob", "", 41.8, 2.9)]
+
+
+def read(dataset, version):
+    return as_dict(masses.read(dataset, version, level=4, unit=UNIT))
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_it_takes_effect_with_the_next_version_and_leaves_earlier_ones(
+    make_dataset, upload, steward, relation
+):
+    dataset = make_dataset(relation=relation)
+    first = upload(dataset, ANNA + BOB).version
+    assert optouts.opt_out(steward, dataset, [" anna "]) == 1
+    assert read(dataset, first) == naive(ANNA + BOB, level=4, unit=UNIT)
+    second = uploads.advance(steward, dataset)
+    assert read(dataset, second) == naive(BOB, level=4, unit=UNIT)
+    assert read(dataset, first) == naive(ANNA + BOB, level=4, unit=UNIT)
+
+
+def test_uploading_again_does_not_bring_anybody_back(dataset, upload, steward):
+    upload(dataset, ANNA)
+    optouts.opt_out(steward, dataset, ["anna"])
+    upload(dataset, BOB)
+    version = upload(dataset, [*ANNA, ("anna", "", 41.9, 2.2)]).version
+    assert read(dataset, version) == naive(BOB, level=4, unit=UNIT)
+
+
+def test_it_leaves_other_datasets_alone(make_dataset, upload, steward):
+    one, other = make_dataset("one"), make_dataset("other")
+    upload(one, ANNA)
+    upload(other, ANNA)
+    optouts.opt_out(steward, one, ["anna"])
+    assert read(one, uploads.advance(steward, one)) == {}
+    assert read(other, uploads.advance(steward, other)) == naive(ANNA, level=4, unit=UNIT)
+
+
+def test_it_keeps_no_name_and_takes_strangers_to_the_data_alike(dataset, upload, steward):
+    upload(dataset, ANNA)
+    assert optouts.opt_out(steward, dataset, ["anna", "nobody", "anna", ""]) == 2
+    assert optouts.opt_out(steward, dataset, ["nobody", "carl"]) == 1
+    hashes = keys.person_hashes(keys.load(dataset), ["anna", "nobody", "carl"]).tolist()
+    assert sorted(Suppression.objects.values_list("person", flat=True)) == sorted(hashes)
+    assert optouts.pending(dataset) == 3
+    uploads.advance(steward, dataset)
+    assert optouts.pending(dataset) == 0
+
+
+def test_the_ledger_says_a_version_was_made_and_nothing_else(make_dataset, upload, steward):
+    one, other = make_dataset("one"), make_dataset("other")
+    for dataset in (one, other):
+        upload(dataset, ANNA)
+    optouts.opt_out(steward, one, ["anna"])
+    said = []
+    for dataset in (one, other):
+        uploads.advance(steward, dataset)
+        event = Event.objects.filter(dataset=dataset).order_by("-sequence").first()
+        said.append((event.kind, json.loads(event.before), json.loads(event.after), event.sequence))
+    assert said[0] == said[1]
+    assert said[0][:3] == ("version", {"version": 1}, {"version": 2})
+
+
+@pytest.mark.parametrize(
+    ("users", "code"), [([], "no_users"), (["", "  \n"], "no_users"), (["\udcff"], "not_text")]
+)
+def test_it_refuses_an_unusable_list(dataset, steward, users, code):
+    with pytest.raises(UploadError) as caught:
+        optouts.opt_out(steward, dataset, users)
+    assert caught.value.code == code
+    assert not Suppression.objects.exists()
+
+
+def test_it_refuses_a_list_that_is_too_long(dataset, steward, monkeypatch):
+    monkeypatch.setattr(optouts, "MOST_AT_ONCE", 3)
+    with pytest.raises(UploadError, match="at most 3 users"):
+        optouts.opt_out(steward, dataset, map(str, range(4)))
+
+
+def test_it_reads_a_file_of_users():
+    assert optouts.users_of(io.BytesIO(b"\xef\xbb\xbfanna\r\n\r\n b\xc3\xb6b \nanna")) == ["anna", "böb"]
+
+
+@pytest.mark.parametrize("content", [b"a" * 5000, b"\0", b"PK\x03\x04" + bytes(20)])
+def test_it_refuses_a_file_that_is_no_list(content):
+    with pytest.raises(ReaderError):
+        optouts.users_of(io.BytesIO(content))
+
+
+@pytest.mark.parametrize(("role", "error"), [("analyst", PermissionDenied), (None, Http404)])
+def test_only_stewards_opt_people_out(dataset, role, error):
+    other = User.objects.create_user("other")
+    if role:
+        Membership.objects.create(dataset=dataset, user=other, role=role)
+    with pytest.raises(error):
+        optouts.opt_out(other, dataset, ["anna"])
+
+
+@pytest.mark.parametrize("damage", ["missing", "different"])
+def test_it_refuses_without_the_datasets_own_key(dataset, receive, steward, state, damage):
+    waiting = receive(dataset, BOB)
+    [path] = (state / "keys").glob("*.key")
+    path.unlink() if damage == "missing" else path.write_text("00" * 32)
+    expected = keys.KeyMissing if damage == "missing" else keys.KeyMismatch
+    with pytest.raises(expected, match="restore it from the backup"):
+        optouts.opt_out(steward, dataset, ["anna"])
+    with pytest.raises(expected, match="restore it from the backup"):
+        receive(dataset, ANNA)
+    uploads.run(waiting.pk)
+    waiting.refresh_from_db()
+    assert "restore it from the backup" in waiting.failure
+    assert not Suppression.objects.exists()
+    assert not CheckIn.objects.exists()
