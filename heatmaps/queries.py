@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Count, Max, QuerySet
+from django.http import Http404
 
-from heatmaps.access import ADMINISTRATOR
+from heatmaps.access import ADMINISTRATOR, Act, Person, require, roles
 from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance, balances
@@ -163,6 +164,32 @@ def total_guarantee(dataset: Dataset) -> Guarantee:
 def release_named(release_id: UUID) -> Release | None:
     rows = Release.objects.select_related("dataset", "requested_by", "version")
     return rows.filter(pk=release_id).first()
+
+
+def release_for(person: Person, release_id: UUID) -> Release:
+    """The release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
+    found = release_named(release_id)
+    if found is None or not roles(person, found.dataset):
+        raise Http404("no such release")
+    require(person, found.dataset, Act.SEE)
+    return found
+
+
+def published_for(person: Person, release_id: UUID) -> Release:
+    """The published release of that name. Errors: as `release_for`; Http404 before it is published."""
+    found = release_for(person, release_id)
+    if found.state != ReleaseState.PUBLISHED:
+        raise Http404("this release has no map")
+    return found
+
+
+def upload_for(person: Person, upload_id: UUID) -> Upload:
+    """Data: the upload of that name, for stewards. Errors: Http404, PermissionDenied."""
+    found = upload_named(upload_id)
+    if found is None or not roles(person, found.dataset):
+        raise Http404("no such upload")
+    require(person, found.dataset, Act.SEE_DATA)
+    return found
 
 
 def upload_named(upload_id: UUID) -> Upload | None:

@@ -167,7 +167,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_NO_READ_ONLY_REQUIRED": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "SERVE_PUBLIC": True,
+    "ENUM_NAME_OVERRIDES": {"RelationEnum": "api.serializers.datasets.RELATIONS"},
 }
 
 # --- browser ----------------------------------------------------------------------------------------

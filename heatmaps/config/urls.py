@@ -8,5 +8,6 @@ from heatmaps.views.health import healthz
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),
+    path("api/", include("api.urls")),
     path("", include("heatmaps.views.urls")),
 ]

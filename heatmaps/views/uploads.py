@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from heatmaps import queries
-from heatmaps.access import Act, dataset_for, require
+from heatmaps.access import Act, dataset_for
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.keys import KeyFileError
@@ -38,12 +38,12 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
 @require_safe
 def upload(request: PersonRequest, upload_id: UUID) -> JsonResponse:
     """How far an upload is, for the script of the dataset's page."""
-    return JsonResponse(_progress(_upload_for(request, upload_id)))
+    return JsonResponse(_progress(queries.upload_for(request.user, upload_id)))
 
 
 @require_safe
 def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
-    path = uploads.rejected_rows_path(_upload_for(request, upload_id))
+    path = uploads.rejected_rows_path(queries.upload_for(request.user, upload_id))
     if path is None:
         raise Http404("no rejected rows, or their list is older than 7 days")
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"rejected-rows-{upload_id}.csv")
@@ -84,14 +84,6 @@ def _too_large(request: HttpRequest) -> HttpResponse:
 def _length(request: HttpRequest) -> int:
     text = request.META.get("CONTENT_LENGTH") or "0"
     return int(text) if text.isascii() and text.isdigit() else 0
-
-
-def _upload_for(request: PersonRequest, upload_id: UUID) -> Upload:
-    found = queries.upload_named(upload_id)
-    if found is None:
-        raise Http404("no such upload")
-    require(request.user, found.dataset, Act.SEE_DATA)
-    return found
 
 
 def _progress(row: Upload) -> dict[str, Any]:

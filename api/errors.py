@@ -1,0 +1,151 @@
+"""The one map from refusals to answers: RFC 9457 problem details with a stable `code`.
+
+Domain errors carry a readable message and public data only, so both are shown as they are; of anything
+unforeseen nothing is shown but its status.
+"""
+
+import logging
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any, Final
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404, UnreadablePostError
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from heatmaps.ingest.errors import UploadError
+from heatmaps.keys import KeyFileError
+from heatmaps.ledger.amounts import as_decimal
+from heatmaps.ledger.errors import BudgetExceeded, IdempotencyConflict, InvalidLimit, LedgerError, LimitMoved
+from heatmaps.limits import BudgetMoved
+from mechanisms.check import ParameterError
+
+PROBLEM_JSON: Final = "application/problem+json"
+
+_log = logging.getLogger("heatmaps.api")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    status: int
+    code: str
+    detail: str
+    members: Mapping[str, object] = field(default_factory=dict)  # beside those of every problem
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self) -> Response:
+        body = {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": int(self.status),
+            "code": self.code,
+            "detail": self.detail,
+            **self.members,
+        }
+        return Response(body, self.status, headers=dict(self.headers), content_type=PROBLEM_JSON)
+
+
+def handle(error: Exception, context: Mapping[str, Any]) -> Response:
+    """Django REST framework's exception handler."""
+    set_rollback()
+    for kind, describe in _DESCRIBED:
+        if isinstance(error, kind):
+            return describe(error).response()
+    return _unforeseen(error, context).response()
+
+
+def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
+    got_request_exception.send(sender=None, request=context["request"])
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    # No message and no traceback: they may hold data.
+    _log.error("%s in %s:%s", type(error).__name__, place.name, place.lineno)
+    return Problem(
+        status=500, code="internal_error", detail="an error of the program; the server's log says more"
+    )
+
+
+def _framework(error: exceptions.APIException) -> Problem:
+    headers = {}
+    if header := getattr(error, "auth_header", ""):
+        headers["WWW-Authenticate"] = header
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait) + 1)
+    code = error.get_codes()
+    detail = str(error.detail)
+    return Problem(status=error.status_code, code=str(code), detail=detail, headers=headers)
+
+
+def _shape(error: exceptions.ValidationError) -> Problem:
+    errors = [{"field": name, "detail": text} for name, text in _flat(error.detail)]
+    first = errors[0]
+    detail = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
+    return Problem(status=400, code="invalid_request", detail=detail, members={"errors": errors})
+
+
+def _flat(detail: object, name: str = "") -> Iterator[tuple[str, str]]:
+    """(field, message): names and positions joined by dots, "" for the body as a whole."""
+    if isinstance(detail, Mapping):
+        for key, inner in detail.items():
+            yield from _flat(inner, name if key == "non_field_errors" else f"{name}.{key}".lstrip("."))
+    elif isinstance(detail, list):
+        for position, inner in enumerate(detail):
+            nested = isinstance(inner, Mapping | list)
+            yield from _flat(inner, f"{name}.{position}".lstrip(".") if nested else name)
+    else:
+        yield name, str(detail)
+
+
+def _parameter(error: ParameterError) -> Problem:
+    return _field(error.code, error.parameter, f"{error.value} is not allowed; allowed: {error.allowed}")
+
+
+def _field(code: str, name: str, detail: str) -> Problem:
+    errors = [{"field": name, "detail": detail}]
+    return Problem(status=422, code=code, detail=f"{name}: {detail}", members={"errors": errors})
+
+
+def _exceeded(error: BudgetExceeded) -> Problem:
+    amounts = {"requested": error.requested, "available": error.available, "reserved": error.reserved}
+    members: dict[str, object] = {"account": str(error.account_kind.value)}
+    members |= {name: as_decimal(units, error.account_kind) for name, units in amounts.items()}
+    return Problem(status=409, code=error.code, detail=str(error), members=members)
+
+
+def _upload(error: UploadError) -> Problem:
+    return Problem(status=_UPLOAD_STATUS.get(error.code, 422), code=error.code, detail=str(error))
+
+
+def _plain(status: int) -> Callable[[Any], Problem]:
+    return lambda error: Problem(status=status, code=error.code, detail=str(error))
+
+
+def _fixed(status: int, code: str, detail: str) -> Callable[[Exception], Problem]:
+    return lambda _error: Problem(status=status, code=code, detail=detail)
+
+
+_UPLOAD_STATUS: Final = {"too_large": 413, "duplicate_upload": 409}
+
+# The first class that fits decides.
+_DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] = (
+    (exceptions.ValidationError, _shape),
+    (exceptions.APIException, _framework),
+    (Http404, lambda error: Problem(status=404, code="not_found", detail=str(error) or "not found")),
+    (PermissionDenied, lambda error: Problem(status=403, code="permission_denied", detail=str(error))),
+    (ParameterError, _parameter),
+    (BudgetExceeded, _exceeded),
+    (BudgetMoved, _plain(412)),
+    (LimitMoved, _plain(412)),
+    (IdempotencyConflict, _plain(422)),
+    (InvalidLimit, lambda error: _field(error.code, error.field, str(error))),
+    (LedgerError, _plain(409)),
+    (UploadError, _upload),
+    (KeyFileError, _plain(503)),
+    (RequestDataTooBig, _fixed(413, "too_large", "the body is larger than what is taken here")),
+    (SuspiciousOperation, _fixed(400, "invalid_request", "this request cannot be read")),
+    (UnreadablePostError, _fixed(400, "invalid_request", "the body broke off")),
+)

@@ -1,0 +1,21 @@
+"""Every address has one representation: what a client accepts changes nothing."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+
+
+class OneRepresentation(DefaultContentNegotiation):
+    """RFC 9110 section 12.5.1: an Accept header may be disregarded."""
+
+    def select_renderer(
+        self,
+        request: Request,  # noqa: ARG002 - the framework's signature
+        renderers: Iterable[BaseRenderer],
+        format_suffix: str | None = None,  # noqa: ARG002
+    ) -> tuple[BaseRenderer, str]:
+        first: Any = next(iter(renderers))
+        return first, first.media_type

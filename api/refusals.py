@@ -1,0 +1,40 @@
+"""Refusals of the API itself; those of the product are in its own modules."""
+
+from http import HTTPStatus
+
+from rest_framework import exceptions
+
+from heatmaps.models import Scope
+
+
+class TooLarge(exceptions.APIException):
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+    default_code = "too_large"
+
+    def __init__(self, most_bytes: int) -> None:
+        super().__init__(f"the body is larger than {most_bytes} bytes, the most that is taken here")
+
+
+class WrongCredentials(exceptions.AuthenticationFailed):
+    """Name or password; which of the two is not said."""
+
+    default_code = "wrong_credentials"
+    auth_header = "Bearer"
+
+    def __init__(self) -> None:
+        super().__init__("name and password do not belong together, or the account is closed")
+
+
+class PreconditionRequired(exceptions.APIException):
+    status_code = HTTPStatus.PRECONDITION_REQUIRED
+    default_code = "precondition_required"
+    default_detail = "send the ETag of the budget you have read as If-Match"
+
+
+class InsufficientScope(exceptions.PermissionDenied):
+    """The token does not carry the scope; its owner's role may well allow the act."""
+
+    default_code = "insufficient_scope"
+
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(f"this token has no scope {scope.value}; make another one at POST /api/v1/tokens/")

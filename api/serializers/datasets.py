@@ -1,0 +1,89 @@
+"""Datasets, their versions and their budgets."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from api.serializers.fields import Choice, Decimal, Number, Strict, Text, Whole
+from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
+from heatmaps.ledger.transitions import LONGEST_REASON
+from heatmaps.models import AccountKind
+from mechanisms.guarantee import Relation
+
+RELATIONS = [relation.value for relation in Relation]
+
+
+class LimitsIn(Strict):
+    """Exact decimals: presence (add_remove); record, radius (replace; null: no limit); delta."""
+
+    presence = Decimal(required=False)
+    record = Decimal(required=False, allow_null=True)
+    radius = Decimal(required=False, allow_null=True)
+    delta = Decimal(required=False)
+
+
+class DatasetIn(Strict):
+    """Public facts, fixed before the first upload."""
+
+    slug = Text(max_length=60, help_text="Lower-case letters, digits and single hyphens.")
+    title = Text(max_length=120)
+    bbox = serializers.ListField(
+        child=Number(min_value=-180, max_value=180),
+        min_length=4,
+        max_length=4,
+        help_text="West, south, east, north in degrees, chosen without looking at the data.",
+    )
+    relation = Choice(choices=RELATIONS, help_text="Which two datasets count as neighbours; for good.")
+    limits = LimitsIn()
+    persons = Whole(
+        required=False, min_value=1, max_value=MAX_PERSONS, help_text="`replace`: everyone enrolled; public."
+    )
+    radius_m = Whole(
+        required=False, min_value=1, max_value=MAX_RADIUS_M, help_text="`replace`: of the radius account."
+    )
+    expected_persons = Whole(
+        required=False,
+        min_value=1,
+        max_value=MAX_PERSONS,
+        help_text="`add_remove`: a public guess, not a count; steers accuracy only.",
+    )
+
+
+class DatasetOut(serializers.Serializer[Any]):
+    """Public facts of a dataset, for its members."""
+
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    bbox = serializers.ListField(child=serializers.FloatField(), min_length=4, max_length=4)
+    relation = serializers.ChoiceField(choices=RELATIONS)
+    persons = serializers.IntegerField(allow_null=True)
+    radius_m = serializers.IntegerField(allow_null=True)
+    expected_persons = serializers.IntegerField(allow_null=True)
+    is_demo = serializers.BooleanField()
+    version = serializers.IntegerField(allow_null=True, help_text="The latest data version; null: none yet.")
+    roles = serializers.ListField(child=serializers.CharField(), help_text="What you are here.")
+    links = serializers.DictField(child=serializers.URLField())
+
+
+class VersionOut(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+
+class AccountOut(serializers.Serializer[Any]):
+    account = serializers.ChoiceField(choices=AccountKind.values)
+    limit = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
+    spent = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no bound.")
+    reserved = serializers.CharField(help_text="Exact decimal, held by queued releases.")
+    available = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
+
+
+class BudgetOut(serializers.Serializer[Any]):
+    accounts = AccountOut(many=True)
+
+
+class BudgetIn(Strict):
+    """New limits, and why."""
+
+    limits = LimitsIn(help_text="Those to change; the others stay.")
+    reason = Text(max_length=LONGEST_REASON, help_text="Written into the ledger for good, with your name.")

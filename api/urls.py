@@ -1,0 +1,30 @@
+"""Addresses of the API."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.urls import path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from api.views import budget, datasets, docs, ledger, mechanisms, releases, tokens, uploads
+
+app_name = "api"
+urlpatterns = [
+    path("schema/", SpectacularJSONAPIView.as_view(**docs.OPEN), name="schema"),
+    path("docs/", login_not_required(docs.Docs.as_view()), name="docs"),
+    path("v1/tokens/", tokens.Tokens.as_view(), name="tokens"),
+    path("v1/tokens/<slug:token_id>/", tokens.Token.as_view(), name="token"),
+    path("v1/mechanisms/", mechanisms.Mechanisms.as_view(), name="mechanisms"),
+    path("v1/datasets/", datasets.Datasets.as_view(), name="datasets"),
+    path("v1/datasets/<slug:slug>/", datasets.Dataset.as_view(), name="dataset"),
+    path("v1/datasets/<slug:slug>/versions/", datasets.Versions.as_view(), name="versions"),
+    path("v1/datasets/<slug:slug>/uploads/", uploads.Uploads.as_view(), name="uploads"),
+    path("v1/datasets/<slug:slug>/checkins/", uploads.Checkins.as_view(), name="checkins"),
+    path("v1/datasets/<slug:slug>/quotes/", releases.Quotes.as_view(), name="quotes"),
+    path("v1/datasets/<slug:slug>/releases/", releases.Releases.as_view(), name="releases"),
+    path("v1/datasets/<slug:slug>/ledger/", ledger.Ledger.as_view(), name="ledger"),
+    path("v1/datasets/<slug:slug>/budget/", budget.Budget.as_view(), name="budget"),
+    path("v1/uploads/<uuid:upload_id>/", uploads.Upload.as_view(), name="upload"),
+    path("v1/releases/<uuid:release_id>/", releases.Release.as_view(), name="release"),
+    path("v1/releases/<uuid:release_id>/cancel/", releases.CancelRelease.as_view(), name="release-cancel"),
+    path("v1/releases/<uuid:release_id>/heatmap.<str:suffix>", releases.Heatmap.as_view(), name="heatmap"),
+    re_path("", docs.Nowhere.as_view()),
+]

@@ -1,0 +1,1 @@
+"""Views parse, call one function of the product, answer."""

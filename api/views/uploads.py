@@ -1,0 +1,165 @@
+"""Uploads and check-ins. What is answered is data: for stewards only."""
+
+import csv
+import io
+from typing import Any, BinaryIO, Final
+from uuid import UUID
+
+from django.conf import settings
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api import answers as shown
+from api import pagination
+from api.parsers import FILE_TYPES, NDJSON, FileForm, NdjsonFile, RawFile, StrictJson
+from api.refusals import TooLarge
+from api.schema import LOCATION, PAGING, answers, example, page_of
+from api.serializers.uploads import FileIn, UploadOut, checkins_in
+from api.views.shared import ApiView
+from heatmaps import queries
+from heatmaps.access import Act, dataset_for
+from heatmaps.ingest import uploads
+from heatmaps.ingest.options import Options
+from heatmaps.models import Dataset, Scope
+from heatmaps.models import Upload as UploadRow
+from mechanisms.check import shown as printable
+
+FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
+_NAME: Final = "name"
+_ADVANCE: Final = "advance"
+_OPTIONS: Final = {
+    "columns": "The file's columns where they are not called user, time, lat, lon: `user=uid,lat=latitude`.",
+    "time_zone": "IANA name for times without an offset; UTC where not said.",
+    "max_rejected": "Percentage of rows that may be no check-ins before nothing is stored.",
+}
+_KNOWN: Final = frozenset({_NAME, _ADVANCE, *_OPTIONS})
+_ADVANCE_PARAMETER = OpenApiParameter(
+    _ADVANCE,
+    {"type": "string", "enum": ["true", "false"], "default": "true"},
+    description="Make it available in a new data version once it is ready.",
+)
+_PARAMETERS: Final = [
+    _ADVANCE_PARAMETER,
+    OpenApiParameter(_NAME, {"type": "string", "maxLength": 200}, description="The file's name, for people."),
+    *(OpenApiParameter(name, OpenApiTypes.STR, description=text) for name, text in _OPTIONS.items()),
+]
+_CHECKINS = example(
+    [{"user": "u1", "time": "2025-03-01T08:30:00Z", "lat": 30.27, "lon": -97.74}],
+    request_only=True,
+    media_type="application/json",
+)
+
+
+class Uploads(ApiView):
+    scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
+    query = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE}), "POST": _KNOWN}
+    parser_classes = [FileForm, RawFile]
+
+    @extend_schema(
+        operation_id="uploads_list", parameters=PAGING, responses=answers(200, page_of(UploadOut), 404)
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Uploads, the latest first."""
+        rows = queries.uploads_of(dataset_for(request.user, slug, Act.SEE_DATA))
+        return pagination.page(request, rows, lambda row: shown.upload(request, row.upload))
+
+    @extend_schema(
+        operation_id="uploads_create",
+        parameters=[*_PARAMETERS, LOCATION],
+        request={"multipart/form-data": FileIn} | dict.fromkeys(FILE_TYPES, OpenApiTypes.BINARY),
+        responses=answers(201, UploadOut, 404, 409, 413, 415, 422, 503),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Send a file of check-ins (CSV, NDJSON, Parquet, SNAP; gzip or not), as a form with one `file` or as
+        the body itself. It is read in the background: the answer's address says how far it is."""
+        found = dataset_for(request.user, slug, Act.UPLOAD)
+        _check_length(request)
+        advance, options = _advance(request), _options(request)
+        form = isinstance(request.data, dict)  # also where there is no body at all
+        file = _form_file(request) if form else request.data
+        name = request.query_params.get(_NAME) or getattr(file, "name", None) or "upload"
+        return _received(request, found, file, name=name, advance=advance, options=options)
+
+
+class Upload(ApiView):
+    scopes = {"GET": Scope.STEWARD}
+
+    @extend_schema(operation_id="uploads_read", responses=answers(200, UploadOut, 404))
+    def get(self, request: Request, upload_id: UUID) -> Response:
+        """How far an upload is, and what became of its rows."""
+        return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
+
+
+class Checkins(ApiView):
+    scopes = {"POST": Scope.STEWARD}
+    query = {"POST": frozenset({_ADVANCE})}
+    parser_classes = [StrictJson, NdjsonFile]
+
+    @extend_schema(
+        operation_id="checkins_create",
+        parameters=[_ADVANCE_PARAMETER, LOCATION],
+        request={
+            "application/json": checkins_in(),
+            NDJSON: OpenApiTypes.BINARY,
+        },
+        examples=[_CHECKINS],
+        responses=answers(201, UploadOut, 404, 409, 413, 415, 422, 503),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Send check-ins as a JSON list, or any number of them as NDJSON; they become an upload."""
+        found = dataset_for(request.user, slug, Act.UPLOAD)
+        _check_length(request)
+        advance, sent = _advance(request), request.data
+        file = sent if hasattr(sent, "read") else _table(sent)
+        return _received(request, found, file, name="check-ins", advance=advance, options=Options())
+
+
+def _received(
+    request: Request, found: Dataset, file: Any, *, name: str, advance: bool, options: Options
+) -> Response:
+    made = uploads.receive(request.user, found, file, name=name, advance=advance, options=options)
+    answer = shown.upload(request, UploadRow.objects.get(pk=made.pk))
+    return Response(answer, 201, headers={"Location": answer["links"]["self"]})
+
+
+def _check_length(request: Request) -> None:
+    """Too large is refused before a byte of the body is read."""
+    text = request.META.get("CONTENT_LENGTH") or "0"
+    if text.isascii() and text.isdigit() and int(text) > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+        raise TooLarge(settings.MAX_UPLOAD_BYTES)
+
+
+def _advance(request: Request) -> bool:
+    text = request.query_params.get(_ADVANCE, "true")
+    if text not in ("true", "false"):
+        raise ValidationError({_ADVANCE: "true or false"})
+    return text == "true"
+
+
+def _options(request: Request) -> Options:
+    return Options.parse(**{name: request.query_params.get(name, "") for name in _OPTIONS})
+
+
+def _form_file(request: Request) -> Any:
+    for name in request.data:
+        if name != "file":
+            raise ValidationError({printable(name): "there is no such field"})
+    sent = request.FILES.getlist("file")
+    if len(sent) != 1:
+        raise ValidationError({"file": "one file is expected here"})
+    return sent[0]
+
+
+def _table(sent: object) -> BinaryIO:
+    """The rows as the CSV that an uploaded file would have held."""
+    rows = checkins_in(sent)
+    rows.is_valid(raise_exception=True)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(("user", "time", "lat", "lon"))
+    for row in rows.validated_data:
+        writer.writerow((row["user"], row.get("time") or "", repr(row["lat"]), repr(row["lon"])))
+    return io.BytesIO(text.getvalue().encode())
