@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from heatmaps.ingest.points import Points, read_points
+from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options
 from mechanisms.grid import Region
 from mechanisms.interface import Heatmap, HeatmapMechanism, RandomSource
 from mechanisms.records import masses
@@ -38,6 +39,7 @@ def draw(
     rng: RandomSource,
     *,
     max_rejected_share: Fraction,
+    options: Options = DEFAULT_OPTIONS,
 ) -> Drawn:
     """One release from the check-ins of the files inside the region, where each person weighs 1.
 
@@ -45,7 +47,7 @@ def draw(
     """
     seconds: dict[str, float] = {}
     with _timed(seconds, "read"):
-        points = read_points(paths, region=region, max_rejected_share=max_rejected_share)
+        points = read_points(paths, region=region, max_rejected_share=max_rejected_share, options=options)
     with _timed(seconds, "aggregate"):
         cells = region.morton(points.lat, points.lon)
         level = mechanism.resolution.bit_length() - 1

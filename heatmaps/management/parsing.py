@@ -3,11 +3,14 @@
 import re
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand
 
+from heatmaps.ingest.options import Options
 from mechanisms.check import ParameterError, exact_decimal
+
+FORMATS: Final = "CSV, NDJSON, SNAP check-ins (all also as gzip) or Parquet, with user, time, lat, lon"
 
 _NEGATIVE = re.compile(r"-[0-9.]+(e[0-9]+)?(,.*)?", re.IGNORECASE)
 
@@ -25,8 +28,32 @@ class BoxCommand(BaseCommand):
 
 
 def add_files(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help="check-ins: CSV or gzip CSV with user,time,lat,lon"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=f"check-ins: {FORMATS}")
+
+
+def add_reading(parser: ArgumentParser) -> None:
+    """How files are read; `reading_options` takes it up."""
+    add = parser.add_argument
+    add(
+        "--columns",
+        default="",
+        metavar="FIELD=COLUMN,…",
+        help="a file's columns for user, time, lat, lon where they have other names: user=uid,lat=latitude",
+    )
+    add(
+        "--max-rejected",
+        default="",
+        metavar="PERCENT",
+        help="rows that may be left out because they are no check-ins (default 1)",
+    )
+
+
+def reading_options(given: dict[str, Any]) -> Options:
+    """Errors: `ParameterError`."""
+    return Options.parse(
+        columns=given["columns"],
+        max_rejected=given["max_rejected"],
+        time_zone=given.get("time_zone", ""),
     )
 
 

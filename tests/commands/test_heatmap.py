@@ -17,6 +17,7 @@ from django.core.management import CommandError, call_command
 from heatmaps import offline
 from mechanisms.grid import Region, morton_encode
 from mechanisms.guarantee import Guarantee
+from tests.ingest.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DATA = os.environ.get("HAZEMAP_TEST_DATA")
@@ -136,6 +137,23 @@ def test_it_reports_the_few_rows_it_leaves_out(tmp_path):
     path.write_text("user,lat,lon\n" + "a,30,-98\n" * 200 + "b,91,-98\n")
     _, err = run(path, "--json")
     assert "rows left out: 1; the first: some.csv, line 202: lat is outside -90..90" in err
+
+
+def test_it_reads_every_format(tmp_path):
+    for name, write in FORMATS.items():
+        path = tmp_path / "checkins"
+        path.write_bytes(write([("a", "", "30", "-98"), ("b", "", "91", "-98")]))
+        assert f"1 of 2 rows are no check-ins, more than the {0.01:.2%}" in refusal(path), name
+
+
+def test_it_reads_files_as_it_is_told(tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("uid,latitude,lon\n" + "a,30,-98\n" * 9 + "b,91,-98\n")
+    assert "found uid, latitude, lon" in refusal(path)
+    said = ["--columns", "user=uid,lat=latitude", "--max-rejected", "10"]
+    _, err = run(path, *said)
+    assert "rows left out: 1" in err
+    assert "max_rejected" in refusal(path, "--max-rejected", "ten")
 
 
 def test_it_releases_a_map_of_nobody(tmp_path):

@@ -6,6 +6,7 @@ from django.core.management import CommandError, call_command
 
 from heatmaps.models import CheckIn, Membership, Role, Upload, UploadState
 from tests.ingest.conftest import csv_of
+from tests.ingest.formats import FORMATS
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
@@ -79,3 +80,29 @@ def test_it_asks_for_a_steward_when_the_creator_is_none_any_more(dataset, files)
     Membership.objects.update(role=Role.ANALYST)
     with pytest.raises(CommandError, match="name one with --user"):
         call_command("import-checkins", "harbour", files[0])
+
+
+def test_it_reads_files_as_it_is_told(dataset, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("uid,when,lat,lon\n" + "anna,2024-07-01T12:00,41.5,2.5\n" * 9 + "anna,,91,2.5\n")
+    said = ["--columns", "user=uid,time=when", "--time-zone", "Europe/Madrid", "--max-rejected", "10"]
+    call_command("import-checkins", "harbour", str(path), *said)
+    assert {row.time for row in CheckIn.objects.all()} == {1719828000}  # 10:00 UTC
+    assert CheckIn.objects.count() == 9
+
+
+@pytest.mark.parametrize("said", [["--columns", "uid"], ["--time-zone", "Mars"], ["--max-rejected", "200"]])
+def test_it_refuses_to_be_told_nonsense(dataset, files, said):
+    with pytest.raises(CommandError, match=said[0].strip("-").replace("-", "_")):
+        call_command("import-checkins", "harbour", files[0], *said)
+    assert not Upload.objects.exists()
+
+
+def test_it_imports_every_format(dataset, tmp_path):
+    rows = [("anna", "", "41.5", "2.5"), ("bob", "", "41.6", "2.6")]
+    paths = [tmp_path / f"checkins-{name}" for name in FORMATS]
+    for path, write in zip(paths, FORMATS.values(), strict=True):
+        path.write_bytes(write(rows))
+    call_command("import-checkins", "harbour", *map(str, paths))
+    assert CheckIn.objects.count() == 2 * len(FORMATS)
+    assert CheckIn.objects.values("person", "cell").distinct().count() == 2

@@ -12,7 +12,14 @@ from django.core.management.base import CommandError
 
 from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
 from heatmaps.ingest.reader import ReaderError
-from heatmaps.management.parsing import BoxCommand, add_files, named_values, whole
+from heatmaps.management.parsing import (
+    BoxCommand,
+    add_files,
+    add_reading,
+    named_values,
+    reading_options,
+    whole,
+)
 from heatmaps.offline import Drawn, draw
 from heatmaps.wording.guarantee import sentences
 from mechanisms import catalogue
@@ -36,6 +43,7 @@ class Command(BoxCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_files(parser)
+        add_reading(parser)
         add = parser.add_argument
         add("--bbox", required=True, metavar="W,S,E,N", help="the region, in degrees; public")
         add("--mechanism", required=True, help=", ".join(e.name for e in catalogue.entries(kind="heatmap")))
@@ -59,6 +67,7 @@ class Command(BoxCommand):
 
     def _run(self, options: dict[str, Any]) -> None:
         region, radius_m = Region.parse(options["bbox"]), _radius_m(options)
+        reading = reading_options(options)
         mechanism = _mechanism(options, radius_m)
         notes = [*_promises(mechanism, region, radius_m), *_prediction(mechanism, options), NO_LEDGER]
         paths = [Path(name) for name in options["files"]]
@@ -66,7 +75,14 @@ class Command(BoxCommand):
         chosen = None
         if output is not None:
             chosen = saving.check_target(output, resolution=mechanism.resolution, inputs=paths)
-        drawn = draw(paths, region, mechanism, SystemSource(), max_rejected_share=settings.MAX_REJECTED_SHARE)
+        drawn = draw(
+            paths,
+            region,
+            mechanism,
+            SystemSource(),
+            max_rejected_share=settings.MAX_REJECTED_SHARE,
+            options=reading,
+        )
         if output is not None and chosen is not None:
             sheet = _sheet(drawn, mechanism, region, chosen, options)
             saving.save(output, Released(heatmap=drawn.heatmap, region=region, sheet=sheet))

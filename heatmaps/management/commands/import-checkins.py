@@ -16,15 +16,25 @@ from django.core.management.base import BaseCommand, CommandError
 from heatmaps import keys
 from heatmaps.ingest import inline, uploads
 from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.options import Options
+from heatmaps.management.parsing import FORMATS, add_reading, reading_options
 from heatmaps.models import Dataset, Role, Upload
+from mechanisms.check import ParameterError
 
 
 class Command(BaseCommand):
-    help = "Upload files of check-ins (user,time,lat,lon; CSV or CSV.gz) into a dataset."
+    help = f"Upload files of check-ins into a dataset: {FORMATS}."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the dataset's name in addresses")
         parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+        add_reading(parser)
+        parser.add_argument(
+            "--time-zone",
+            default="",
+            metavar="ZONE",
+            help="IANA zone of times without an offset, such as Europe/Madrid (default UTC)",
+        )
         parser.add_argument(
             "--no-advance",
             action="store_true",
@@ -39,7 +49,9 @@ class Command(BaseCommand):
         if dataset is None:
             raise CommandError(f"there is no dataset {options['slug']!r}")
         steward = _steward(dataset, options["user"])
-        stored = [upload for path in options["files"] if (upload := self._import(steward, dataset, path))]
+        reading = _options(options)
+        imported = (self._import(steward, dataset, path, reading) for path in options["files"])
+        stored = [upload for upload in imported if upload]
         if not stored:
             raise CommandError("nothing new was stored")
         if options["no_advance"]:
@@ -48,11 +60,13 @@ class Command(BaseCommand):
             version = uploads.advance(steward, dataset)
             self.stderr.write(f"available in data version {version.number}")
 
-    def _import(self, steward: User, dataset: Dataset, path: Path) -> Upload | None:
+    def _import(self, steward: User, dataset: Dataset, path: Path, reading: Options) -> Upload | None:
         """The upload, or None when the file is in the dataset already."""
         progress = _Progress(self.stderr, path.name)
         try:
-            upload = inline.upload_file(steward, dataset, path, advance=False, progress=progress)
+            upload = inline.upload_file(
+                steward, dataset, path, advance=False, options=reading, progress=progress
+            )
         except UploadError as error:
             if error.code != uploads.DUPLICATE:
                 raise CommandError(f"{path.name}: {error}") from error
@@ -62,6 +76,13 @@ class Command(BaseCommand):
             raise CommandError(f"{path.name}: {error}") from error
         self.stderr.write(_summary(path.name, upload))
         return upload
+
+
+def _options(given: dict[str, Any]) -> Options:
+    try:
+        return reading_options(given)
+    except ParameterError as error:
+        raise CommandError(str(error)) from error
 
 
 class _Progress:
