@@ -4,13 +4,13 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from heatmaps import maps, published, queries, releases
-from heatmaps.access import Act, may, require
+from heatmaps.access import Act, may
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Release, ReleaseState
 from heatmaps.views.requests import PersonRequest
@@ -22,7 +22,7 @@ TABLE_ROWS: Final = 15
 
 @require_safe
 def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    found = _release_for(request, release_id)
+    found = queries.release_for(request.user, release_id)
     context = {
         "section": "datasets",
         "release": found,
@@ -49,7 +49,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
 @require_safe
 def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
     """The public state, for the script of a queued release's page."""
-    return JsonResponse({"state": _release_for(request, release_id).public_state})
+    return JsonResponse({"state": queries.release_for(request.user, release_id).public_state})
 
 
 @require_safe
@@ -68,7 +68,7 @@ def release_map(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 @require_POST
 def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    found = _release_for(request, release_id)
+    found = queries.release_for(request.user, release_id)
     try:
         releases.cancel(request.user, found)
         messages.success(request, "The release is cancelled; its charge is back in the budget.")
@@ -77,20 +77,9 @@ def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
     return redirect("release", release_id=found.pk)
 
 
-def _release_for(request: PersonRequest, release_id: UUID) -> Release:
-    found = queries.release_named(release_id)
-    if found is None:
-        raise Http404("no such release")
-    require(request.user, found.dataset, Act.SEE)
-    return found
-
-
 def published_for(request: PersonRequest, release_id: UUID) -> Release:
     """The published release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
-    found = _release_for(request, release_id)
-    if found.state != ReleaseState.PUBLISHED:
-        raise Http404("this release has no map")
-    return found
+    return queries.published_for(request.user, release_id)
 
 
 def _may_cancel(request: PersonRequest, found: Release) -> bool:
