@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from heatmaps import offline
+from heatmaps import exports, offline
 from mechanisms.grid import Region, morton_encode
 from mechanisms.guarantee import Guarantee
 from tests.ingest.formats import FORMATS
@@ -82,6 +82,26 @@ def test_it_writes_a_table(city, tmp_path):
     assert lines[0] == "row,col,west,south,east,north,value,standard_error"
     assert len(lines) == 17
     assert sum(float(line.split(",")[6]) for line in lines[1:]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".html", ".tif", ".geojson"])
+def test_it_writes_files_to_look_at_and_for_maps(city, tmp_path, suffix):
+    output = tmp_path / f"map{suffix}"
+    out, _ = run(city, "--resolution", "16", "--output", output)
+    assert f"{output.name} and map.json" in out
+    starts = {".png": b"\x89PNG", ".html": b"<!doctype html>", ".tif": b"II*\x00", ".geojson": b"{"}
+    assert output.read_bytes().startswith(starts[suffix])
+    sheet = json.loads((tmp_path / "map.json").read_text())
+    assert sheet["title"] == "Private heatmap: Sparse reconstruction"
+    assert sheet["values"] == exports.FORMATS[suffix].values
+
+
+def test_it_names_the_resolution_where_a_file_would_be_too_large(city, tmp_path):
+    fine = ["--resolution", "8192", "--output"]
+    message = refusal(city, *fine, tmp_path / "map.tif")
+    assert "resolution is 8192, allowed: at most 4096 for a GeoTIFF" in message
+    run(city, *fine, tmp_path / "map.geojson")
+    assert json.loads((tmp_path / "map.geojson").read_text())["features"]
 
 
 def test_it_says_in_plain_words_what_it_did(city, tmp_path):

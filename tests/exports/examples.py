@@ -13,6 +13,9 @@ from mechanisms.interface import Heatmap
 
 OCEAN = Region(-40.0, 20.0, -38.0, 23.0)  # no place names over the cells
 NAN = float("nan")
+ATTACK = (
+    '</title><script>document.title="owned"</script><img src=x onerror="document.title=1">\'"&amp; {{ 7 }}'
+)
 # {(level, x from the west, y from the south): (value, standard error)}
 SQUARES = {
     (1, 0, 0): (40.0, 1.0),

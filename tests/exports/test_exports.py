@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from datetime import date
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from django.utils.module_loading import import_string
 
 from heatmaps.exports import FORMATS, Released, format_of, release_sheet
 from heatmaps.exports.sheet import exact_text
@@ -166,3 +169,22 @@ def test_it_states_the_radius_and_that_the_number_enrolled_is_public():
 )
 def test_it_writes_exact_numbers(value, text):
     assert exact_text(value) == text
+
+
+def test_it_loads_map_and_raster_libraries_only_for_files_that_need_them():
+    program = (
+        "import os, sys, django\n"
+        "os.environ['DJANGO_SETTINGS_MODULE'] = 'tests.settings'\n"
+        "django.setup()\n"
+        "import heatmaps.management.commands.heatmap\n"
+        "print(*sorted({'rasterio', 'PIL', 'folium'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("known", FORMATS.values(), ids=list(FORMATS))
+def test_every_format_names_its_writer_and_what_its_numbers_mean(known):
+    assert callable(import_string(known.writer))
+    assert known.values
+    assert known.content_type

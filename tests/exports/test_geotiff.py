@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from rasterio.io import MemoryFile
 
-from tests.exports.examples import OCEAN, SQUARES, make_released, written
+from tests.exports.examples import OCEAN, make_released, written
 
 
 @pytest.fixture
@@ -73,7 +73,3 @@ def test_it_keeps_any_title_readable(title):
 def test_it_writes_a_map_without_mass_as_uniform():
     with MemoryFile(written(".tif", make_released({}))) as file, file.open() as raster:
         assert (raster.read(1) == 1 / 64).all()
-
-
-def test_its_example_has_fine_and_coarse_squares():
-    assert {level for level, _, _ in SQUARES} == {1, 2, 3}

@@ -1,10 +1,5 @@
 """The page of a release in each of its states, its map, its table, its files."""
 
-import io
-import json
-import zipfile
-
-import numpy as np
 import pytest
 from django.urls import reverse
 
@@ -95,46 +90,3 @@ def test_it_allows_its_own_pages_to_frame_the_map(page, published):
 
     assert answer["X-Frame-Options"] == "SAMEORIGIN"
     assert "frame-ancestors 'self'" in answer["Content-Security-Policy"]
-
-
-def downloaded(client_of, release, suffix):
-    answer = client_of("analyst").get(reverse("release-download", args=[release.pk, suffix]))
-    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return answer, content
-
-
-def test_it_gives_the_map_as_an_array(client_of, published):
-    answer, content = downloaded(client_of, published, "npy")
-
-    array = np.load(io.BytesIO(content))
-    day = published.result.created_at.date().isoformat()
-    assert array.shape == (16, 16)
-    assert array.sum() == pytest.approx(1)
-    assert answer["Content-Disposition"] == f'attachment; filename="city-{day}-sparse-emd.npy"'
-
-
-@pytest.mark.parametrize("suffix", ["npy", "csv"])
-def test_it_gives_the_release_sheet_with_the_map(client_of, published, suffix):
-    _, content = downloaded(client_of, published, f"{suffix}.zip")
-    _, alone = downloaded(client_of, published, suffix)
-
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        name, sheet = sorted(archive.namelist(), key=lambda name: name.endswith(".json"))
-        facts = json.loads(archive.read(sheet))
-        assert archive.read(name) == alone
-
-    assert (facts["epsilon"], facts["delta"], facts["relation"]) == ("0.5", "0", "add_remove")
-    assert facts["mechanism"] == "sparse-emd"
-    assert any("presence ε = 0.5" in sentence for sentence in facts["statements"])
-
-
-def test_it_gives_the_sheet_alone(client_of, published):
-    answer, content = downloaded(client_of, published, "json")
-
-    assert json.loads(content)["kind"] == "hazemap release sheet"
-    assert answer["Content-Disposition"].endswith('.json"')
-
-
-@pytest.mark.parametrize("suffix", ["exe", "npy.gz", "zip", "json.zip"])
-def test_it_gives_no_other_files(client_of, published, suffix):
-    assert downloaded(client_of, published, suffix)[0].status_code == 404

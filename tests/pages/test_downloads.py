@@ -1,0 +1,121 @@
+"""A published map as files, and its release sheet."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import yaml
+from django.urls import reverse
+
+from heatmaps.exports import FORMATS, Group
+
+
+@pytest.fixture
+def page(client_of):
+    def get(release, name="release"):
+        return client_of("analyst").get(reverse(name, args=[release.pk]))
+
+    return get
+
+
+def downloaded(client_of, release, suffix):
+    answer = client_of("analyst").get(reverse("release-download", args=[release.pk, suffix]))
+    content = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    return answer, content
+
+
+def test_it_gives_the_map_as_an_array(client_of, published):
+    answer, content = downloaded(client_of, published, "npy")
+
+    array = np.load(io.BytesIO(content))
+    day = published.result.created_at.date().isoformat()
+    assert array.shape == (16, 16)
+    assert array.sum() == pytest.approx(1)
+    assert answer["Content-Disposition"] == f'attachment; filename="city-{day}-sparse-emd.npy"'
+
+
+@pytest.mark.parametrize("suffix", [known.name for known in FORMATS.values() if known.name != "html"])
+def test_it_gives_the_release_sheet_with_the_map(client_of, published, suffix):
+    _, content = downloaded(client_of, published, f"{suffix}.zip")
+    _, alone = downloaded(client_of, published, suffix)
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        name, sheet = sorted(archive.namelist(), key=lambda name: name.endswith(".json"))
+        facts = json.loads(archive.read(sheet))
+        assert archive.read(name) == alone
+
+    assert (facts["epsilon"], facts["delta"], facts["relation"]) == ("0.5", "0", "add_remove")
+    assert facts["mechanism"] == "sparse-emd"
+    assert any("presence ε = 0.5" in sentence for sentence in facts["statements"])
+
+
+def test_it_gives_the_sheet_alone(client_of, published):
+    answer, content = downloaded(client_of, published, "json")
+
+    assert json.loads(content)["kind"] == "hazemap release sheet"
+    assert answer["Content-Disposition"].endswith('.json"')
+
+
+def test_it_gives_the_sheet_as_yaml_too(client_of, published):
+    answer, content = downloaded(client_of, published, "yaml")
+    _, other = downloaded(client_of, published, "json")
+
+    assert yaml.safe_load(content) == json.loads(other)
+    assert answer["Content-Type"] == "application/yaml"
+    assert answer["Content-Disposition"].endswith('.yaml"')
+
+
+def test_it_shows_the_sheet_to_read(page, published):
+    body = page(published, name="release-sheet").content.decode()
+
+    assert "ε = 0.5 (presence), δ = 0" in body
+    for heading in ("What is promised", "What is not protected", "What was done after the noise"):
+        assert heading in body
+
+
+def test_it_offers_every_file_in_groups(page, published):
+    body = page(published).content.decode()
+
+    places = [body.index(f">{group}</h3>") for group in Group]
+    assert places == sorted(places)
+    for known in FORMATS.values():
+        assert reverse("release-download", args=[published.pk, known.download]) in body
+    for suffix in ("json", "yaml"):
+        assert reverse("release-download", args=[published.pk, suffix]) in body
+
+
+def test_it_does_not_offer_files_that_would_be_too_large(page, published, client_of):
+    type(published).objects.filter(pk=published.pk).update(resolution=8192)
+
+    body = page(published).content.decode()
+
+    assert "heatmap.geojson" in body
+    for suffix in ("tif", "npy", "csv"):
+        assert f"heatmap.{suffix}" not in body
+        assert downloaded(client_of, published, suffix)[0].status_code == 404
+
+
+@pytest.mark.parametrize("known", FORMATS.values(), ids=list(FORMATS))
+def test_it_gives_files_as_attachments_of_their_type(client_of, published, known):
+    answer, content = downloaded(client_of, published, known.name)
+
+    assert content
+    assert answer["Content-Type"] == known.content_type
+    assert answer["Content-Disposition"].startswith("attachment; ")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
+def test_it_dates_what_is_in_a_zip_by_the_day_of_the_release(client_of, published):
+    _, content = downloaded(client_of, published, "csv.zip")
+
+    day = published.result.created_at.date()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        dates = {member.date_time for member in archive.infolist()}
+    assert dates == {(day.year, day.month, day.day, 0, 0, 0)}
+
+
+@pytest.mark.parametrize("suffix", ["exe", "npy.gz", "zip", "json.zip"])
+def test_it_gives_no_other_files(client_of, published, suffix):
+    assert downloaded(client_of, published, suffix)[0].status_code == 404
