@@ -7,6 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 import yaml
+from django.conf import settings
 from django.urls import reverse
 
 from heatmaps.exports import FORMATS, Group
@@ -119,3 +120,17 @@ def test_it_dates_what_is_in_a_zip_by_the_day_of_the_release(client_of, publishe
 @pytest.mark.parametrize("suffix", ["exe", "npy.gz", "zip", "json.zip"])
 def test_it_gives_no_other_files(client_of, published, suffix):
     assert downloaded(client_of, published, suffix)[0].status_code == 404
+
+
+def test_the_help_explains_every_file(client_of):
+    body = client_of("anonymous").get(reverse("help")).content.decode()
+
+    for known in FORMATS.values():
+        assert f"<strong>{known.title}</strong> (<code>{known.suffix}</code>)" in body
+
+
+def test_the_readme_lists_every_file():
+    text = (settings.BASE_DIR / "README.md").read_text()
+
+    for known in FORMATS.values():
+        assert f"| `{known.name}` |" in text
