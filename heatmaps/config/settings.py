@@ -164,6 +164,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "OAS_VERSION": "3.1.0",
     "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,  # what a PATCH needs is needed
     "COMPONENT_NO_READ_ONLY_REQUIRED": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
@@ -220,11 +221,12 @@ USE_I18N = False
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {"private": {"()": "heatmaps.config.logs.PrivateFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "private"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "heatmaps": {"level": "INFO"},
+        "django": {"handlers": []},  # no console and no mail of Django's own
         "waitress.queue": {"level": "ERROR"},  # a page with its scripts fills four threads for a moment
     },
 }

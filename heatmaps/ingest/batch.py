@@ -33,7 +33,7 @@ class Batch:
     bytes_read: int  # of the file as sent, so far
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Chunk:
     """Some rows of a text file."""
 
