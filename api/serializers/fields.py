@@ -7,6 +7,7 @@ from typing import Any, Final
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.settings import api_settings
 
 from mechanisms.check import MAX_CHARACTERS, shown
 
@@ -20,7 +21,9 @@ class Strict(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
-            raise serializers.ValidationError("a JSON object is expected here")
+            raise serializers.ValidationError(
+                {api_settings.NON_FIELD_ERRORS_KEY: "a JSON object is expected here"}
+            )
         unknown = [name for name in data if name not in self.fields]
         if unknown:
             raise serializers.ValidationError({shown(name): "there is no such field" for name in unknown})
@@ -62,6 +65,14 @@ class Decimal(Text):
         return data
 
 
+def whole(data: Any) -> int:
+    """A JSON integer, also where it is written 5.0. Errors: ValidationError."""
+    exact = isinstance(data, int) or (isinstance(data, float) and data.is_integer() and abs(data) < 2**53)
+    if not exact or isinstance(data, bool):
+        raise serializers.ValidationError("a whole number is expected here")
+    return int(data)
+
+
 class Whole(serializers.IntegerField):
     """A JSON integer; whether it is small enough is said by `max_value`."""
 
@@ -69,9 +80,7 @@ class Whole(serializers.IntegerField):
         super().__init__(**({"max_value": _LONGEST_NUMBER} | options))
 
     def to_internal_value(self, data: Any) -> int:
-        if not isinstance(data, int) or isinstance(data, bool):
-            raise serializers.ValidationError("a whole number is expected here")
-        return data
+        return whole(data)
 
 
 class Number(serializers.FloatField):

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from api.serializers.fields import Choice, Decimal, Strict, Whole
+from api.serializers.fields import Choice, Decimal, Strict, Whole, whole
 from heatmaps.models import AccountKind
 from mechanisms import catalogue
 from mechanisms.guarantee import Relation, Trust
@@ -18,9 +18,7 @@ class ParameterField(serializers.Field[Any, Any, Any, Any]):
     """An exact decimal in a string, or a whole number; what it may be, the mechanism says."""
 
     def to_internal_value(self, data: Any) -> str | int:
-        if isinstance(data, bool) or not isinstance(data, str | int):
-            raise serializers.ValidationError("a whole number, or a decimal number in a string")
-        return data
+        return data if isinstance(data, str) else whole(data)
 
     def to_representation(self, value: Any) -> Any:
         return value

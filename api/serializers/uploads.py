@@ -7,8 +7,6 @@ from rest_framework import serializers
 from api.serializers.fields import Number, Strict, Text
 from heatmaps.models import UploadState
 
-MOST_CHECKINS = 20_000
-
 
 class CheckinIn(Strict):
     """Who was where, and when."""
@@ -27,9 +25,7 @@ class CheckinIn(Strict):
 
 def checkins_in(sent: Any = serializers.empty) -> serializers.ListSerializer[Any]:
     """A list of check-ins."""
-    return serializers.ListSerializer(
-        data=sent, child=CheckinIn(), min_length=1, max_length=MOST_CHECKINS, allow_empty=False
-    )
+    return serializers.ListSerializer(data=sent, child=CheckinIn())
 
 
 class FileIn(serializers.Serializer[Any]):

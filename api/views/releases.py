@@ -15,7 +15,7 @@ from api.serializers.releases import QuestionIn, QuoteOut, ReleaseOut
 from api.views.shared import ApiView, body
 from heatmaps import published, queries, releases
 from heatmaps.access import Act, dataset_for
-from heatmaps.exports import FORMATS
+from heatmaps.exports import FORMATS, Format
 from heatmaps.models import Scope
 from heatmaps.releases import LONGEST_KEY, ReleaseRequest
 
@@ -32,6 +32,10 @@ _KEY = OpenApiParameter(
 )
 _SUFFIXES = [suffix.removeprefix(".") for suffix in FORMATS] + [published.SHEET]
 _SUFFIX = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=_SUFFIXES)
+
+
+def _content(known: Format) -> OpenApiTypes:
+    return OpenApiTypes.OBJECT if "json" in known.content_type else OpenApiTypes.BINARY
 
 
 class Quotes(ApiView):
@@ -105,7 +109,7 @@ class Heatmap(ApiView):
         parameters=[_SUFFIX],
         responses={
             **{
-                (200, known.content_type.split(";")[0]): OpenApiResponse(OpenApiTypes.BINARY, "The file.")
+                (200, known.content_type.split(";")[0]): OpenApiResponse(_content(known), "The file.")
                 for known in FORMATS.values()
             },
             (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The release sheet."),

@@ -23,6 +23,8 @@ class ApiView(APIView):
     def initial(self, request: Request, *arguments: Any, **named: Any) -> None:
         super().initial(request, *arguments, **named)
         method = "GET" if request.method == "HEAD" else str(request.method)
+        if method not in self.allowed_methods:
+            return  # ends in 405
         known = self.query.get(method, frozenset())
         if unknown := [name for name in request.query_params if name not in known]:
             raise ValidationError({shown(name): "there is no such parameter" for name in unknown})

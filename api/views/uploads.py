@@ -22,6 +22,7 @@ from api.views.shared import ApiView
 from heatmaps import queries
 from heatmaps.access import Act, dataset_for
 from heatmaps.ingest import uploads
+from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
 from heatmaps.models import Dataset, Scope
 from heatmaps.models import Upload as UploadRow
@@ -147,6 +148,8 @@ def _form_file(request: Request) -> Any:
     for name in request.data:
         if name != "file":
             raise ValidationError({printable(name): "there is no such field"})
+    if not request.content_type.startswith("multipart/"):
+        raise UploadError("empty", "there is no file in the body")
     sent = request.FILES.getlist("file")
     if len(sent) != 1:
         raise ValidationError({"file": "one file is expected here"})
@@ -157,6 +160,8 @@ def _table(sent: object) -> BinaryIO:
     """The rows as the CSV that an uploaded file would have held."""
     rows = checkins_in(sent)
     rows.is_valid(raise_exception=True)
+    if not rows.validated_data:
+        raise UploadError("empty", "there are no check-ins in the list")
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(("user", "time", "lat", "lon"))

@@ -69,3 +69,9 @@ def question():
         return plain | changes
 
     return make
+
+
+@pytest.fixture
+def client_of_token():
+    """A client that sends a given secret."""
+    return ApiClient

@@ -1,0 +1,116 @@
+"""Schemathesis asks the API everything its OpenAPI document allows, and much that it does not.
+
+Every operation is asked with valid and invalid values, with addresses that exist and addresses that do not.
+All checks run: no answer of 500 and above, no undocumented status, header, type or body, nothing accepted
+that the document forbids, nothing refused as ill-formed that it allows.
+"""
+
+from uuid import UUID
+
+import pytest
+import schemathesis
+from django.core.wsgi import get_wsgi_application
+from hypothesis import HealthCheck, Phase, settings
+from rest_framework.throttling import SimpleRateThrottle
+from schemathesis.config import SchemathesisConfig
+
+from api.parsers import NDJSON
+from heatmaps import releases
+from heatmaps.models import Release, Upload
+from heatmaps.releases import ReleaseRequest
+
+
+@schemathesis.serializer("application/gzip", "application/x-gzip", "application/vnd.apache.parquet", NDJSON)
+def as_it_is(_context, value):
+    return value if isinstance(value, bytes) else str(value).encode(errors="replace")
+
+
+USUAL_CASES = 12
+LONG_CASES = 500
+QUIET = {
+    "database": None,
+    "deadline": None,
+    "derandomize": True,
+    "phases": [Phase.explicit, Phase.generate],
+    "suppress_health_check": list(HealthCheck),
+}
+NAMED = {
+    "path.slug": "city",
+    "path.release_id": "11111111-1111-4111-8111-111111111111",
+    "path.upload_id": "22222222-2222-4222-8222-222222222222",
+    "header.If-Match": "*",
+}
+
+
+def document(parameters):
+    """As the server hands it out; `parameters` have these values and no others."""
+    config = SchemathesisConfig.from_dict(
+        {
+            "parameters": parameters,
+            "generation": {"deterministic": True, "database": "none"},
+            "checks": {
+                # Well formed, and refused for what it says: the document cannot tell beforehand.
+                "positive_data_acceptance": {
+                    "expected-statuses": ["2xx", "401", "403", "404", "409", "412", "422"]
+                },
+                "missing_required_header": {"expected-statuses": ["401", "403", "404", "428"]},
+            },
+        }
+    )
+    return schemathesis.openapi.from_wsgi("/api/schema/", get_wsgi_application(), config=config)
+
+
+ANYWHERE, SOMEWHERE = document({}), document(NAMED)
+
+
+@pytest.fixture
+def ask(token_of, monkeypatch):
+    """Sends a case with a token of the steward, as often as one likes, and runs all checks."""
+    monkeypatch.setattr(
+        SimpleRateThrottle, "THROTTLE_RATES", dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES)
+    )
+    headers = {"Authorization": f"Bearer {token_of('steward')}"}
+    return lambda case: case.call_and_validate(headers=headers)
+
+
+@pytest.fixture
+def city(people, dataset, question, monkeypatch):
+    """What `NAMED` names: a dataset, an upload and a published release."""
+    Upload.objects.create(
+        id=UUID(NAMED["path.upload_id"]),
+        dataset=dataset,
+        uploaded_by=people["steward"],
+        file_name="more.csv",
+        size_bytes=1,
+        content_digest="",
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(Release._meta.get_field("id"), "_get_default", lambda: UUID(NAMED["path.release_id"]))
+        made = releases.request_release(people["analyst"], dataset, ReleaseRequest(**question()))
+    releases.run(made.pk)
+
+
+@ANYWHERE.parametrize()
+@settings(max_examples=USUAL_CASES, **QUIET)
+def test_it_answers_as_documented_whatever_is_asked(case, ask):
+    ask(case)
+
+
+@SOMEWHERE.parametrize()
+@settings(max_examples=USUAL_CASES, **QUIET)
+def test_it_answers_as_documented_about_a_dataset(case, ask, city):
+    ask(case)
+
+
+@pytest.mark.long
+@ANYWHERE.parametrize()
+@settings(max_examples=LONG_CASES, **QUIET)
+def test_it_answers_as_documented_whatever_is_asked_for_long(case, ask):
+    ask(case)
+
+
+@pytest.mark.long
+@SOMEWHERE.parametrize()
+@settings(max_examples=LONG_CASES, **QUIET)
+def test_it_answers_as_documented_about_a_dataset_for_long(case, ask, city):
+    ask(case)
