@@ -20,8 +20,8 @@ LONGEST: Final = 1536  # pixels, of either side
 GROUND: Final = "#f4f4f1"  # as in static/hazemap/map.css
 INK: Final = "#1d2530"
 
-_NAMED_PLACES: Final = 40
-_NAME: Final = Style(size=17, colour=INK)
+_NAMED_PLACES: Final = 12  # each hides what is under it, and a picture has no button to take names away
+_NAME: Final = Style(size=16, colour=INK)
 _HALO: Final = "#ffffff"
 _HALO_WIDTH: Final = 3  # pixels
 _DOT: Final = 3  # pixels
