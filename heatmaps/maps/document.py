@@ -56,6 +56,7 @@ class LocalMap(folium.Map):
             zoom_control=False,
             attribution_control=False,
         )
+        self._id = "released"  # folium draws random names: the same map would never be the same file
         # Of this map alone: folium's own lists are shared by all maps and name foreign servers.
         self.default_js = [
             ("leaflet", static("leaflet/leaflet.js")),
@@ -127,13 +128,16 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
 
 def _overlay(drawn: Drawn, key: Legend, *, dark: bool) -> ImageOverlay:
     """The cells as one image; the style sheet shows the one for the ground at hand, with sharp pixels."""
-    return ImageOverlay(
+    ground = "dark" if dark else "light"
+    overlay = ImageOverlay(
         image.pixels(key.classes_of(drawn), drawn.region, count=len(key.breaks), dark=dark),
         bounds=image.bounds(drawn.region),
         pixelated=False,  # folium would write an inline style; `.cells` in map.css does it
-        class_name=f"cells for-{'dark' if dark else 'light'}",
+        class_name=f"cells for-{ground}",
         interactive=False,
     )
+    overlay._id = ground
+    return overlay
 
 
 def _surroundings(region: Region) -> Region:

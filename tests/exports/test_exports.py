@@ -18,6 +18,7 @@ from mechanisms.check import ParameterError
 from mechanisms.grid import Region, morton_encode
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.interface import Heatmap
+from tests.exports import examples
 
 REGION = Region(-98.3, 29.8, -97.3, 31.0)
 
@@ -181,6 +182,14 @@ def test_it_loads_map_and_raster_libraries_only_for_files_that_need_them():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("suffix", list(FORMATS))
+def test_it_makes_the_same_file_of_the_same_release(suffix):
+    """Nothing but the release goes into a file: no clock, no random name, nothing of this computer."""
+    assert examples.written(suffix, examples.make_released()) == examples.written(
+        suffix, examples.make_released()
+    )
 
 
 @pytest.mark.parametrize("known", FORMATS.values(), ids=list(FORMATS))
