@@ -9,6 +9,7 @@ from django.db.models import Count, Max, QuerySet
 from django.http import Http404
 
 from heatmaps.access import ADMINISTRATOR, Act, Person, require, roles
+from heatmaps.ingest.optouts import pending
 from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance, balances
@@ -64,6 +65,7 @@ class UploadLine:
     percent: int
     active: bool
     counts: str
+    may_undo: bool  # until a version includes it
     rejected_listed: bool  # the list of rejected rows is kept for 7 days
 
 
@@ -140,13 +142,19 @@ def upload_line(upload: Upload) -> UploadLine:
         active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
         counts=f"{upload.rows_accepted:,} rows taken, {upload.rows_outside:,} outside the region, "
         f"{upload.rows_rejected:,} rejected",
+        may_undo=ready and upload.version is None,
         rejected_listed=rejected_rows_path(upload) is not None,
     )
 
 
 def has_waiting_uploads(dataset: Dataset) -> bool:
-    """Data: for stewards only. Whether a new version would include anything new."""
+    """Data: for stewards only. Whether a new version would include another upload."""
     return Upload.objects.filter(dataset=dataset, state=UploadState.READY, version=None).exists()
+
+
+def waiting_opt_outs(dataset: Dataset) -> int:
+    """Data: for stewards only. Entries that take effect with the next version."""
+    return pending(dataset)
 
 
 def events_of(dataset: Dataset) -> QuerySet[Event]:

@@ -21,6 +21,7 @@ from heatmaps.ingest.typed import Typed, check_lengths
 MAGIC: Final = b"PAR1"
 LEAST_ROW_BYTES: Final = 16  # of a check-in in memory: in the file, a row may weigh next to nothing
 
+_LIMITS: Final = ReaderLimits()
 _BOMB: Final = "the file unpacks to far more than check-ins do; send CSV instead"
 
 
@@ -57,6 +58,23 @@ def names_of(stream: BinaryIO) -> list[str]:
     """The columns of a file. Errors: `ReaderError`."""
     with _readable():
         return list(_opened(stream).schema_arrow.names)
+
+
+def first_rows(stream: BinaryIO, count: int, limits: ReaderLimits = _LIMITS) -> list[list[str]]:
+    """The first rows as texts. Errors: `ReaderError`."""
+    size = stream.seek(0, 2)
+    with _readable():
+        file = _opened(stream)
+        names = file.schema_arrow.names
+        _checked_rows(file.metadata, names, size, limits)
+        for part in file.iter_batches(batch_size=count, use_threads=False):
+            columns = [[_as_text(value) for value in column.to_pylist()] for column in part.columns]
+            return [list(row) for row in zip(*columns, strict=True)]
+    return []
+
+
+def _as_text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def _opened(stream: BinaryIO, dictionaries: list[str] | None = None) -> Any:

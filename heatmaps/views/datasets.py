@@ -1,5 +1,6 @@
 """The list of datasets and the page of one."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -48,6 +49,8 @@ def dataset(request: PersonRequest, slug: str) -> HttpResponse:
     if may(request.user, found, Act.SEE_DATA):
         context["uploads"] = queries.uploads_of(found)
         context["waiting"] = queries.has_waiting_uploads(found)
+        context["most_rejected"] = f"{float(100 * settings.MAX_REJECTED_SHARE):g}"
+        context["opt_outs"] = queries.waiting_opt_outs(found)
     return render(request, "datasets/detail.html", context)
 
 

@@ -1,6 +1,6 @@
 """Uploads: data, so every view here is for stewards only."""
 
-from typing import Any
+from typing import Any, BinaryIO, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -17,10 +17,15 @@ from heatmaps import queries
 from heatmaps.access import Act, dataset_for
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.options import Options
+from heatmaps.ingest.preview import preview
+from heatmaps.ingest.reader import ReaderError
 from heatmaps.keys import KeyFileError
 from heatmaps.models import Dataset, Upload
 from heatmaps.views.requests import PersonRequest, wants_json
+from mechanisms.check import ParameterError
 
+PREVIEW_BYTES = 8 * 2**20  # as in preview.js
 _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 
@@ -32,6 +37,29 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
     if _length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
         return _too_large(request)
     return _received(request, found)
+
+
+@csrf_exempt  # as above, in `_previewed`
+@never_cache
+@require_POST
+def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
+    """The columns and first rows of (the beginning of) a file; nothing is stored."""
+    dataset_for(request.user, slug, Act.UPLOAD)
+    if _length(request) > PREVIEW_BYTES + _FORM_BYTES:
+        return JsonResponse({"error": "a preview takes the beginning of a file"}, status=413)
+    return _previewed(request)
+
+
+@require_POST
+def undo(request: PersonRequest, upload_id: UUID) -> HttpResponse:
+    found = queries.upload_for(request.user, upload_id)
+    try:
+        uploads.undo(request.user, found)
+    except UploadError as refusal:
+        messages.error(request, f"Nothing was undone: {refusal}.")
+    else:
+        messages.success(request, f"The upload of {found.file_name} is undone; its rows are being deleted.")
+    return redirect("dataset", slug=found.dataset.slug)
 
 
 @never_cache
@@ -56,14 +84,37 @@ def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
         return _refused(request, found, "choose a file first")
     try:
         made = uploads.receive(
-            request.user, found, file, name=file.name or "", advance=bool(request.POST.get("advance"))
+            request.user,
+            found,
+            file,
+            name=file.name or "",
+            advance=bool(request.POST.get("advance")),
+            options=_options(request),
         )
-    except (UploadError, KeyFileError) as refusal:
+    except (UploadError, KeyFileError, ParameterError) as refusal:
         return _refused(request, found, str(refusal))
     if wants_json(request):
         return JsonResponse(_progress(made), status=201)
     messages.success(request, "The file is here and is being read.")
     return redirect("dataset", slug=found.slug)
+
+
+def _options(request: HttpRequest) -> Options:
+    """Errors: `ParameterError`."""
+    names = ("columns", "time_zone", "max_rejected")
+    return Options.parse(**{name: request.POST.get(name, "") for name in names})
+
+
+@csrf_protect
+def _previewed(request: HttpRequest) -> JsonResponse:
+    file = request.FILES.get("file")
+    if not isinstance(file, UploadedFile) or file.file is None:
+        return JsonResponse({"error": "choose a file first"}, status=422)
+    try:
+        found = preview(cast(BinaryIO, file.file), whole=not request.POST.get("partial"))
+    except ReaderError as refusal:
+        return JsonResponse({"error": str(refusal)}, status=422)
+    return JsonResponse({"columns": found.columns, "guess": found.guess, "rows": found.rows})
 
 
 def _refused(request: HttpRequest, found: Dataset, reason: str) -> HttpResponse:

@@ -15,7 +15,9 @@ form.addEventListener("submit", submit);
 for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => over(event, true));
 for (const name of ["dragleave", "drop"]) drop.addEventListener(name, (event) => over(event, false));
 drop.addEventListener("drop", (event) => {
-  if (event.dataTransfer.files.length) input.files = event.dataTransfer.files;
+  if (!event.dataTransfer.files.length) return;
+  input.files = event.dataTransfer.files;
+  input.dispatchEvent(new Event("change"));
 });
 for (const item of document.querySelectorAll("[data-poll]")) follow(item, item.dataset.poll);
 

@@ -1,0 +1,125 @@
+// Shows what a chosen file has, and which of its columns will be read. Without it, the columns are typed.
+const HEAD_BYTES = 2 ** 18;
+const MOST_BYTES = 8 * 2 ** 20; // that the server takes for a preview
+const TAIL_BYTES = 2 ** 20;
+const FIELDS = { user: "User", time: "Time", lat: "Latitude", lon: "Longitude" };
+
+const form = document.getElementById("upload-form");
+const input = document.getElementById("file");
+const chosen = document.getElementById("columns");
+const panel = document.getElementById("preview");
+const news = document.getElementById("preview-news");
+const choices = document.getElementById("preview-choices");
+const rows = document.getElementById("preview-rows");
+let latest = 0;
+
+input.addEventListener("change", show);
+form.addEventListener("reset", () => {
+  latest += 1;
+  panel.hidden = true;
+});
+
+async function show() {
+  const turn = (latest += 1);
+  const file = input.files[0];
+  panel.hidden = true;
+  chosen.value = "";
+  if (!file) return;
+  try {
+    const response = await fetch(form.dataset.preview, { method: "POST", body: await partOf(file) });
+    const found = await response.json();
+    if (turn !== latest) return; // another file was chosen meanwhile
+    clear();
+    if (response.ok) showColumns(found);
+    else say(`${found.error}.`, "bad");
+    panel.hidden = false;
+  } catch {
+    // Without a preview the file can be sent all the same; the server checks it.
+  }
+}
+
+async function partOf(file) {
+  const body = new FormData();
+  body.append("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+  const isParquet = (await file.slice(0, 4).text()) === "PAR1";
+  if (!isParquet) {
+    body.append("file", file.slice(0, HEAD_BYTES), file.name);
+  } else if (file.size <= MOST_BYTES) {
+    body.append("file", file, file.name);
+  } else {
+    // Its columns stand at the end.
+    body.append("file", new Blob([file.slice(0, 4), file.slice(-TAIL_BYTES)]), file.name);
+    body.append("partial", "1");
+  }
+  return body;
+}
+
+function clear() {
+  for (const part of [news, choices, rows]) part.replaceChildren();
+}
+
+function showColumns(found) {
+  for (const [field, title] of Object.entries(FIELDS)) {
+    const label = element("label", title);
+    const select = document.createElement("select");
+    select.dataset.field = field;
+    select.append(new Option("none", ""), ...found.columns.map((name) => new Option(name, name)));
+    select.value = found.guess[field];
+    select.addEventListener("change", () => choose(found.columns));
+    label.append(select);
+    choices.append(label);
+  }
+  if (found.rows.length) rows.append(tableOf(found));
+  choose(found.columns);
+}
+
+function choose(columns) {
+  const parts = [];
+  const missing = [];
+  for (const select of choices.querySelectorAll("select")) {
+    const { field } = select.dataset;
+    const own = columns.some((name) => name.toLowerCase() === field);
+    if (!select.value && field !== "time") missing.push(FIELDS[field].toLowerCase());
+    else if (select.value ? select.value.toLowerCase() !== field : own) parts.push(part(field, select.value));
+  }
+  chosen.value = parts.join(",");
+  say(missing.length ? `Choose the column for ${missing.join(", ")}.` : "", "warn");
+}
+
+function part(field, column) {
+  const text = `${field}=${column}`;
+  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function tableOf(found) {
+  const table = document.createElement("table");
+  table.append(element("caption", "The first rows"));
+  const head = document.createElement("tr");
+  for (const name of found.columns) {
+    const cell = element("th", name);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  table.createTHead().append(head);
+  const body = table.createTBody();
+  for (const row of found.rows) {
+    const line = body.insertRow();
+    for (const value of row) line.insertCell().textContent = value;
+  }
+  return table;
+}
+
+function say(text, kind) {
+  news.replaceChildren();
+  if (!text) return;
+  const note = element("div", "");
+  note.className = `note space ${kind}`;
+  note.append(element("p", text));
+  news.append(note);
+}
+
+function element(tag, text) {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  return made;
+}
