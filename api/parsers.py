@@ -41,9 +41,7 @@ class StrictJson(BaseParser):
         if len(body) > most:
             raise TooLarge(most)
         try:
-            return json.loads(
-                body.decode(), parse_float=_finite, parse_constant=_constant, object_pairs_hook=_unique
-            )
+            return _read(body)
         except RecursionError:
             raise ParseError("the JSON is nested too deeply") from None
         except _TrapError as trap:
@@ -81,6 +79,13 @@ class NdjsonFile(RawFile):
 
 class _TrapError(ValueError):
     """What Python would read but nobody means."""
+
+
+def _read(body: bytes) -> Any:
+    read = json.loads(body.decode(), parse_float=_finite, parse_constant=_constant, object_pairs_hook=_unique)
+    if b"\\u" in body:
+        json.dumps(read, ensure_ascii=False).encode()  # halves of characters are no text
+    return read
 
 
 def _finite(text: str) -> float:

@@ -59,6 +59,9 @@ class Text(serializers.CharField):
 class Decimal(Text):
     """An exact decimal number in a string: a JSON number could have been rounded on its way."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_length=MAX_CHARACTERS, **options)
+
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             raise serializers.ValidationError('a decimal number in a string is expected here, such as "0.5"')
@@ -100,6 +103,10 @@ class Number(serializers.FloatField):
 
 class Choice(serializers.ChoiceField):
     """One of some strings."""
+
+    def __init__(self, choices: Any, **options: Any) -> None:
+        super().__init__(choices, **options)
+        self.error_messages["invalid_choice"] = f"one of these is expected here: {', '.join(self.choices)}"
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):

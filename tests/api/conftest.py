@@ -7,6 +7,8 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
+from heatmaps import releases
+from heatmaps.ingest import uploads
 from heatmaps.models import ApiToken, Scope
 from tests.pages import conftest as pages
 
@@ -75,3 +77,16 @@ def question():
 def client_of_token():
     """A client that sends a given secret."""
     return ApiClient
+
+
+@pytest.fixture
+def work(sent):
+    """Does what the workers would do with the messages so far."""
+    runs = {"heatmaps.ingest": uploads.run, "heatmaps.release": releases.run}
+
+    def do():
+        while sent:
+            task, number = sent.pop(0)
+            runs[task](number)
+
+    return do
