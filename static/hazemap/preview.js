@@ -60,14 +60,16 @@ function clear() {
 
 function showColumns(found) {
   for (const [field, title] of Object.entries(FIELDS)) {
+    const pick = document.createElement("div");
     const label = element("label", title);
     const select = document.createElement("select");
+    label.htmlFor = select.id = `preview-${field}`;
     select.dataset.field = field;
     select.append(new Option("none", ""), ...found.columns.map((name) => new Option(name, name)));
     select.value = found.guess[field];
     select.addEventListener("change", () => choose(found.columns));
-    label.append(select);
-    choices.append(label);
+    pick.append(label, select);
+    choices.append(pick);
   }
   if (found.rows.length) rows.append(tableOf(found));
   choose(found.columns);

@@ -1,0 +1,73 @@
+"""Before a file is sent: what it has, which of its columns are read. After: undone, people left out."""
+
+import pytest
+
+OTHER = "uid,when,latitude,spot\n" + "ann,2024-07-01T12:00:00Z,0.5,0.25\nbob,,0.25,0.75\n"
+
+
+@pytest.fixture
+def dataset_page(signed_in, site):
+    """The page of a new dataset; the browser's own width where nothing is said."""
+
+    def make(slug, **options):
+        page = signed_in(**options)
+        page.goto("/datasets/new/")
+        page.get_by_label("Title").fill(f"Uploads {slug}")
+        page.get_by_label("Address").fill(slug)
+        for side, value in {"West": "0", "South": "0", "East": "1", "North": "1"}.items():
+            page.get_by_label(side, exact=True).fill(value)
+        page.get_by_role("button", name="Make the dataset").click()
+        page.get_by_role("heading", name=f"Uploads {slug}").wait_for()
+        return page
+
+    return make
+
+
+@pytest.fixture
+def other_file(tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text(OTHER)
+    return path
+
+
+def test_it_shows_a_file_guesses_its_columns_and_reads_those_chosen(dataset_page, other_file, fits):
+    page = dataset_page("columns", width=360)
+    page.get_by_label("Choose a file").set_input_files(other_file)
+
+    page.get_by_role("cell", name="2024-07-01T12:00:00Z").wait_for()
+    assert page.get_by_label("User", exact=True).input_value() == "uid"
+    assert page.get_by_label("Time", exact=True).input_value() == ""
+    assert page.get_by_text("Choose the column for longitude.").is_visible()
+    fits(page)
+    page.get_by_label("Longitude").select_option("spot")
+    page.get_by_label("Time", exact=True).select_option("when")
+    assert page.get_by_text("Choose the column for").count() == 0
+    page.get_by_role("button", name="Upload").click()
+
+    page.locator(".uploads .tag.ready").wait_for()
+    assert page.get_by_text("2 rows taken").is_visible()
+
+
+def test_it_says_what_cannot_be_read_before_it_is_sent(dataset_page, tmp_path):
+    path = tmp_path / "book.xlsx"
+    path.write_bytes(b"PK\x03\x04" + bytes(100))
+    page = dataset_page("refused")
+    page.get_by_label("Choose a file").set_input_files(path)
+    page.get_by_text("looks like a ZIP archive or a spreadsheet").wait_for()
+
+
+def test_a_steward_undoes_an_upload_and_leaves_people_out_by_keyboard(dataset_page, other_file):
+    page = dataset_page("undone")
+    page.get_by_label("Choose a file").set_input_files(other_file)
+    page.get_by_label("Longitude").select_option("spot")
+    page.get_by_label("Make it available").uncheck()
+    page.get_by_role("button", name="Upload").press("Enter")
+
+    page.get_by_text("Undo this upload").press("Enter")
+    page.get_by_role("button", name="Delete the rows of other.csv").press("Enter")
+    page.locator(".uploads .tag.undone").wait_for()
+
+    page.get_by_text("Leave people out").press("Enter")
+    page.get_by_label("Users, as the files name them").fill("ann\nbob")
+    page.get_by_role("button", name="Leave these people out").press("Enter")
+    page.get_by_text("2 opt-outs will take effect").wait_for()
