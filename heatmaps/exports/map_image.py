@@ -17,6 +17,7 @@ from mechanisms.interface import Heatmap
 Box = tuple[float, float, float, float]  # left, top, right, bottom, in pixels
 
 LONGEST: Final = 1536  # pixels, of either side
+THINNEST: Final = 24.0
 GROUND: Final = "#f4f4f1"  # as in static/hazemap/map.css
 INK: Final = "#1d2530"
 
@@ -54,8 +55,11 @@ def map_image(heatmap: Heatmap, region: Region) -> MapImage:
 
 
 def size(region: Region, side: int) -> tuple[int, int]:
-    """(width, height) in pixels: the shape that Mercator gives the region, columns equally wide."""
-    ratio = mercator_height(region)
+    """(width, height) in pixels: the shape that Mercator gives the region, columns equally wide.
+
+    A strip more than `THINNEST` times as long as wide is drawn as if it were that.
+    """
+    ratio = min(max(mercator_height(region), 1 / THINNEST), THINNEST)
     width = max(1, int(min(LONGEST, LONGEST / ratio)) // side) * side
     return width, max(1, round(width * ratio))
 
@@ -65,8 +69,8 @@ def _level(heatmap: Heatmap, region: Region) -> int:
     for level in range(min(heatmap.level, FINEST_DRAWN_LEVEL), 0, -1):
         side = 1 << level
         width, height = size(region, side)
-        shown = np.unique(mercator_rows(region, side, height=height)).size
-        if max(width, height) <= LONGEST and shown == side:
+        skipped = np.diff(mercator_rows(region, side, height=height)).max(initial=0) > 1
+        if max(width, height) <= LONGEST and not skipped:
             return level
     return 0
 

@@ -76,6 +76,21 @@ def test_it_has_the_shape_of_a_mercator_map(region):
     assert width % 8 == 0
 
 
+@pytest.mark.parametrize("region", [Region(0, -80, 1e-3, -10), Region(-180, 0, 180, 1e-3)])
+def test_it_draws_strips_that_can_be_seen(region):
+    found = map_image(make_heatmap({(10, 0, 0): (1, NAN), (1, 1, 1): (9, NAN)}, level=10), region).image
+    assert max(found.size) <= LONGEST
+    assert min(found.size) >= 48
+    assert np.array_equal(np.array(found)[0, -1], np.array(found)[5, -5])  # a coarse square in the north-east
+    assert not np.array_equal(np.array(found)[0, -1], np.array(found)[0, 0])
+
+
+def test_it_draws_the_whole_world_in_its_own_cells():
+    """Web maps end before the poles: rows beyond are missing, those before are not merged for it."""
+    found = map_image(make_heatmap({(6, 63, 32): (3, NAN)}, level=6), Region(-180, -90, 180, 90))
+    assert found.merged == 1
+
+
 def test_mercator_keeps_squares_square():
     """At 60° a degree of longitude is half as long as one of latitude."""
     assert mercator_height(Region(0, 59.9, 0.2, 60.1)) == pytest.approx(2, rel=1e-3)

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from heatmaps.exports import FORMATS, Group
+from tests.services import seed
 
 
 @pytest.fixture
@@ -134,3 +135,23 @@ def test_the_readme_lists_every_file():
 
     for known in FORMATS.values():
         assert f"| `{known.name}` |" in text
+
+
+EVERY_FILE = [known.download for known in FORMATS.values()] + ["json", "yaml"]
+
+
+@pytest.mark.parametrize("suffix", EVERY_FILE)
+def test_a_file_does_not_change_with_the_data_or_the_time_of_day(client_of, published, suffix):
+    answer, before = downloaded(client_of, published, suffix)
+    upload = published.dataset.uploads.get()
+    upload.rows_accepted, upload.size_bytes = 987_654, 123_456_789
+    upload.save()
+    seed.add_checkins(published.dataset, seed=2)
+    noon = published.result.created_at.replace(hour=12, minute=34, second=56)
+    type(published.result).objects.filter(pk=published.result.pk).update(created_at=noon)
+
+    again, after = downloaded(client_of, published, suffix)
+
+    assert after == before
+    assert again["Content-Disposition"] == answer["Content-Disposition"]
+    assert not {"Last-Modified", "ETag"} & set(answer.headers)
