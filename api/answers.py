@@ -17,9 +17,10 @@ from heatmaps import access, queries
 from heatmaps.access import Act
 from heatmaps.exports import FORMATS
 from heatmaps.exports.sheet import exact_text
+from heatmaps.ingest import uploads
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance
-from heatmaps.models import AccountKind, Charge, Dataset, Event, Release, ReleaseState, Upload
+from heatmaps.models import AccountKind, Charge, Dataset, Event, Release, ReleaseState, Upload, UploadState
 from heatmaps.published import SHEET
 from heatmaps.quotes import ChargeLine, Quote
 from heatmaps.wording.events import event_line
@@ -98,6 +99,10 @@ def upload(request: Request, found: Upload) -> Body:
         "self": address(request, "upload", found.pk),
         "dataset": address(request, "dataset", found.dataset.slug),
     }
+    if uploads.rejected_rows_path(found) is not None:
+        links["rejected"] = address(request, "upload-rejected", found.pk)
+    if found.state == UploadState.READY and found.version is None:
+        links["undo"] = address(request, "upload-undo", found.pk)
     return UploadFacts(found).data | {"links": links}
 
 

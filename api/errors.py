@@ -128,7 +128,7 @@ def _fixed(status: int, code: str, detail: str) -> Callable[[Exception], Problem
     return lambda _error: Problem(status=status, code=code, detail=detail)
 
 
-_UPLOAD_STATUS: Final = {"too_large": 413, "duplicate_upload": 409}
+_UPLOAD_STATUS: Final = {"too_large": 413, "duplicate_upload": 409, "not_undoable": 409}
 
 # The first class that fits decides.
 _DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] = (

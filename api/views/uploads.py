@@ -6,6 +6,7 @@ from typing import Any, BinaryIO, Final
 from uuid import UUID
 
 from django.conf import settings
+from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -16,7 +17,7 @@ from api import answers as shown
 from api import pagination
 from api.parsers import FILE_TYPES, NDJSON, FileForm, NdjsonFile, RawFile, StrictJson
 from api.refusals import TooLarge
-from api.schema import LOCATION, PAGING, answers, example, page_of
+from api.schema import ALWAYS, LOCATION, PAGING, answers, example, page_of, problems
 from api.serializers.uploads import FileIn, UploadOut, checkins_in
 from api.views.shared import ApiView
 from heatmaps import queries
@@ -91,6 +92,32 @@ class Upload(ApiView):
     @extend_schema(operation_id="uploads_read", responses=answers(200, UploadOut, 404))
     def get(self, request: Request, upload_id: UUID) -> Response:
         """How far an upload is, and what became of its rows."""
+        return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
+
+
+class RejectedRows(ApiView):
+    scopes = {"GET": Scope.STEWARD}
+
+    @extend_schema(
+        operation_id="uploads_rejected",
+        responses={(200, "text/csv"): OpenApiTypes.BINARY, **problems(*ALWAYS, 404)},
+    )
+    def get(self, request: Request, upload_id: UUID) -> FileResponse:
+        """The rows that were no check-ins, by number and reason; kept for 7 days."""
+        path = uploads.rejected_rows_path(queries.upload_for(request.user, upload_id))
+        if path is None:
+            raise Http404("no rejected rows, or their list is older than 7 days")
+        name = f"rejected-rows-{upload_id}.csv"
+        return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/csv")
+
+
+class UndoUpload(ApiView):
+    scopes = {"POST": Scope.STEWARD}
+
+    @extend_schema(operation_id="uploads_undo", request=None, responses=answers(200, UploadOut, 404, 409))
+    def post(self, request: Request, upload_id: UUID) -> Response:
+        """Take an upload back that no data version includes yet. Takes no body."""
+        uploads.undo(request.user, queries.upload_for(request.user, upload_id))
         return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
 
 

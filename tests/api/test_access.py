@@ -29,6 +29,8 @@ ADDRESSES = [
     ("GET", "budget", "slug", MEMBERS, "read"),
     ("PATCH", "budget", "slug", (200, 403, 403, 200, 404, 401), "steward"),
     ("GET", "upload", "upload", STEWARDS, "steward"),
+    ("GET", "upload-rejected", "upload", (404, 403, 403, 403, 404, 401), "steward"),
+    ("POST", "upload-undo", "upload", (409, 403, 403, 403, 404, 401), "steward"),
     ("GET", "release", "release", MEMBERS, "read"),
     ("POST", "release-cancel", "release", (403, 409, 403, 403, 404, 401), "release"),
     ("GET", "heatmap", "release", MEMBERS, "read"),

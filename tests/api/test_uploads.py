@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from heatmaps.models import CheckIn, Upload
 
-ROWS = "".join(f"u{at % 30},2025-03-01T08:30:00Z,30.{at % 10},-98.0{at % 7}\n" for at in range(20))
+ROWS = "".join(f"u{at % 30},2025-03-01T08:30:00Z,0.{at % 10},0.0{at % 7}\n" for at in range(20))
 CSV = f"user,time,lat,lon\n{ROWS}".encode()
 
 
@@ -60,6 +60,8 @@ def test_it_reads_a_file_as_it_is_told(api, dataset, work):
     work()
 
     done = api("steward").get(answer["Location"]).json()
+    listed = b"".join(api("steward").get(done["links"]["rejected"]).streaming_content)
+    assert listed.startswith(b"row,reason")
     assert (done["file_name"], done["rows_accepted"], done["rows_rejected"]) == ("m.csv", 1, 1)
     assert CheckIn.objects.get(upload=done["id"]).time == 1740787200  # midnight in UTC
 
@@ -142,3 +144,21 @@ def test_it_never_holds_a_file_in_memory(api, dataset, monkeypatch):
 
     assert sum(sizes) == len(CSV)
     assert max(sizes) == 100
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_takes_an_upload_back_until_a_version_includes_it(api, dataset, work):
+    steward = api("steward")
+    query = "?advance=false"
+    sent = steward.send("POST", "uploads", dataset.slug, body=CSV, query=query, content_type="text/csv")
+    work()
+    ready = steward.get(sent["Location"]).json()
+
+    undone = steward.post(ready["links"]["undo"])
+    again = steward.post(ready["links"]["undo"])
+    work()
+
+    assert (ready["rows_accepted"], undone.json()["state"]) == (20, "undone")
+    assert "undo" not in undone.json()["links"]
+    assert (again.status_code, again.json()["code"]) == (409, "not_undoable")
+    assert not CheckIn.objects.filter(upload=ready["id"]).exists()
