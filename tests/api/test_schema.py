@@ -26,7 +26,7 @@ def as_it_is(_context, value):
 
 
 USUAL_CASES = 12
-LONG_CASES = 500
+LONG_CASES = 150
 QUIET = {
     "database": None,
     "deadline": None,
@@ -47,7 +47,7 @@ def document(parameters):
     config = SchemathesisConfig.from_dict(
         {
             "parameters": parameters,
-            "generation": {"deterministic": True, "database": "none"},
+            "generation": {"deterministic": True, "database": "none", "with-security-parameters": False},
             "checks": {
                 # Well formed, and refused for what it says: the document cannot tell beforehand.
                 "positive_data_acceptance": {
