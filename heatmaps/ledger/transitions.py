@@ -109,12 +109,15 @@ def reserve(release: Release, charges: Charges, *, actor: User) -> Release:
         release.state = ReleaseState.RESERVED
         release.save(force_insert=True)
         before = facts.balances(accounts)
-        committed = {str(row.kind): _commit(row, charges[AccountKind(row.kind)], release) for row in accounts}
+        committed = {str(row.kind): _commit(row, charges[AccountKind(row.kind)]) for row in accounts}
+        Charge.objects.bulk_create(
+            Charge(release=release, account=row, amount=committed[str(row.kind)]) for row in accounts
+        )
         after: Facts = {
             "state": str(release.state),
             "release": facts.release_facts(release),
             "charges": {kind: facts.charge_fact(amount) for kind, amount in committed.items()},
-            "committed": facts.balances(_locked_accounts(release.dataset_id)),
+            "committed": facts.balances(accounts),
         }
         _append(ledger, RESERVE, actor=actor, release=release.pk, before={"committed": before}, after=after)
     return release
@@ -234,8 +237,8 @@ def _append_move(ledger: Ledger, name: str, release_id: UUID, **after: str) -> N
     _append(ledger, name, actor=None, release=release_id, before=states[0], after=states[1])
 
 
-def _commit(account: Account, amount: int | None, release: Release) -> int | None:
-    """Add a charge to an account if it fits; the amount as it was charged."""
+def _commit(account: Account, amount: int | None) -> int | None:
+    """Add a charge to a locked account, in memory too, if it fits; the amount as it was charged."""
     if amount is not None and not 0 <= amount <= LARGEST:
         raise ValueError(f"a charge is {amount}, allowed: 0 to {LARGEST} units, or None")
     if account.limit is None and amount is not None and account.committed > LARGEST - amount:
@@ -244,11 +247,13 @@ def _commit(account: Account, amount: int | None, release: Release) -> int | Non
     if amount is None:
         if not rows.filter(limit=None).update(unbounded=True):
             raise UnboundedCharge(AccountKind(account.kind))
+        account.unbounded = True
     elif not rows.filter(Q(limit=None) | Q(limit__gte=F("committed") + amount)).update(
         committed=F("committed") + amount
     ):
         raise _exceeded(account, amount)
-    Charge.objects.create(release=release, account=account, amount=amount)
+    else:
+        account.committed += amount
     return amount
 
 
