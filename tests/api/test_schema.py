@@ -9,7 +9,9 @@ from uuid import UUID
 
 import pytest
 import schemathesis
+from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, settings
 from rest_framework.throttling import SimpleRateThrottle
 from schemathesis.config import SchemathesisConfig
@@ -64,7 +66,18 @@ ANYWHERE, SOMEWHERE = document({}), document(NAMED)
 
 
 @pytest.fixture
-def ask(token_of, monkeypatch):
+def kept_connection():
+    """Requests leave the connection of the test's transaction alone, as those of Django's test client do."""
+    signals = (request_started, request_finished)
+    for signal in signals:
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in signals:
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture
+def ask(token_of, monkeypatch, kept_connection):
     """Sends a case with a token of the steward, as often as one likes, and runs all checks."""
     monkeypatch.setattr(
         SimpleRateThrottle, "THROTTLE_RATES", dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES)
