@@ -244,14 +244,13 @@ def test_it_refuses_long_texts_in_parquet():
     assert refusal(table(columns(time=pa.array(["a" * 10**6])))).code == "line_too_long"
 
 
-def test_it_refuses_a_long_text_that_many_rows_share_before_reading_them():
+def test_it_refuses_a_long_text_that_many_rows_share_before_reading_them(monkeypatch):
     count = 400_000  # 400 MB of users, if they were read
     users = pa.DictionaryArray.from_arrays(pa.array([0] * count), pa.array(["a" * 1001]))
     content = table({"user": users, "lat": pa.array([1.5] * count), "lon": pa.array([2.5] * count)})
     assert len(content) < 100_000
-    before = pa.total_allocated_bytes()
+    monkeypatch.setattr("heatmaps.ingest.typed.Typed.batch", None)
     assert refusal(content).code == "line_too_long"
-    assert pa.total_allocated_bytes() - before < 10**6
 
 
 def test_it_refuses_a_parquet_file_that_is_too_large():
