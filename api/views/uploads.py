@@ -185,6 +185,8 @@ def _form_file(request: Request) -> Any:
 
 def _table(sent: object) -> BinaryIO:
     """The rows as the CSV that an uploaded file would have held."""
+    if sent == {}:  # also where there is no body at all
+        raise UploadError("empty", "there are no check-ins in the body")
     rows = checkins_in(sent)
     rows.is_valid(raise_exception=True)
     if not rows.validated_data:

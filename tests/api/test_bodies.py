@@ -106,6 +106,7 @@ def test_it_says_which_field_is_missing(api, dataset, question, field):
         ({"slug": "new"}, 422, "slug"),
         ({"slug": 5}, 400, "slug"),
         ({"title": "a\u202eb"}, 422, "title"),
+        ({"title": "a\u0000b"}, 400, "title"),
         ({"relation": "both"}, 400, "relation"),
         ({"relation": "replace"}, 422, "persons"),
         ({"limits": {}}, 422, "limits.presence"),

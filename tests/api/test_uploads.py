@@ -107,6 +107,13 @@ def test_it_refuses_what_is_no_file(api, dataset, changes, status, code):
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
+@pytest.mark.parametrize("content_type", ["application/json", "application/x-ndjson"])
+def test_it_refuses_checkins_that_are_none(api, dataset, content_type):
+    answer = api("steward").send("POST", "checkins", dataset.slug, body=b"", content_type=content_type)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "empty")
+
+
 def test_it_refuses_other_fields_of_a_form(api, dataset):
     file = SimpleUploadedFile("march.csv", CSV)
 
