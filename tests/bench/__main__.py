@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench import mechanisms
+from tests.bench import mechanisms, reserve
 from tests.bench.measure import Figure
 from tests.services.programs import Postgres
 
@@ -40,6 +40,7 @@ def database_figures() -> Iterator[Figure]:
         return
     with Postgres.started() as postgres:
         yield from in_own_process(INGEST, postgres.url(postgres.new_database()))
+        yield from reserve.figures(postgres)
 
 
 def in_own_process(worker: str, database_url: str) -> list[Figure]:
