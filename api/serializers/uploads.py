@@ -28,7 +28,7 @@ def checkins_in(sent: Any = serializers.empty) -> serializers.ListSerializer[Any
     return serializers.ListSerializer(data=sent, child=CheckinIn())
 
 
-class FileIn(serializers.Serializer[Any]):
+class FileIn(Strict):
     """A form with one file."""
 
     file = serializers.FileField()
