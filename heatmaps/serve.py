@@ -121,8 +121,23 @@ def serve_web(application: Callable[..., Any], listener: socket.socket) -> None:
         ident=None,
         # Room for the form around the largest file; larger uploads are refused by waitress itself.
         max_request_body_size=settings.MAX_UPLOAD_BYTES + 2**20,
+        **proxy_options(),
     )
     server.run()
+
+
+def proxy_options() -> dict[str, object]:
+    """Believe the operator's proxy about scheme and client, where `HAZEMAP_ORIGINS` says there is one.
+
+    Without it whatever a client writes in such headers is removed.
+    """
+    if not settings.CSRF_TRUSTED_ORIGINS:
+        return {}
+    return {
+        "trusted_proxy": "*",
+        "trusted_proxy_count": 1,  # only what the nearest proxy added counts, not what a client wrote
+        "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"},
+    }
 
 
 def leave_unfinished_work() -> NoReturn:

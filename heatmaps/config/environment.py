@@ -9,7 +9,7 @@
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
-| `HAZEMAP_ORIGINS` | (none) | public origin behind a proxy (`https://…`); makes cookies secure |
+| `HAZEMAP_ORIGINS` | (none) | origin of a proxy (`https://…`): secure cookies, its X-Forwarded-* counts |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |
 | `HAZEMAP_MAX_UPLOAD_BYTES` | `2147483648` | largest uploaded file, in bytes |
