@@ -10,6 +10,9 @@ RUN := $(VENV)/bin/python
 MANAGE := $(RUN) manage.py
 # Two processes: the suite is sized for two cores.
 PYTEST := $(RUN) -m pytest -n 2
+# One lock for all supported Pythons: hashes, no addresses.
+COMPILE := $(RUN) -m uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
+	--no-header --no-annotate --quiet
 
 .PHONY: help setup setup-dev run test test-long production-check bench lint lock
 
@@ -45,11 +48,8 @@ lint: setup-dev ## style, types, layers, migrations
 	$(MANAGE) makemigrations --check --dry-run
 
 lock: setup-dev ## renew the lock files after pyproject.toml changed
-	$(RUN) -m uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-header --no-annotate --quiet --output-file requirements.lock
-	$(RUN) -m uv pip compile pyproject.toml --extra dev --constraint requirements.lock --universal \
-		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --quiet \
-		--output-file tests/requirements.lock
+	$(COMPILE) --output-file requirements.lock
+	$(COMPILE) --extra dev --constraint requirements.lock --output-file tests/requirements.lock
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else \
