@@ -8,23 +8,33 @@ runs an event is chosen that tells the inputs apart; on the other half its two p
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from mechanisms.central.adaptive import Adaptive
+from mechanisms.central.exponential import Exponential
+from mechanisms.central.net import MICRO, Plane
 from mechanisms.central.sparse_emd import SparseEmd
 from mechanisms.check import in_range
 from mechanisms.guarantee import Relation
 from mechanisms.interface import HeatmapMechanism, MassMap, RandomSource
+from mechanisms.local.reports import LocalMechanism
+from mechanisms.point import PARTS, RecordMeans
+from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 _BINS: Final = 12  # a feature; coarse bins cost some power, never validity
 _FEATURES: Final = 4  # the most telling ones; the others would only blur the score
 
 Matrix: TypeAlias = NDArray[np.float64]
+Cell: TypeAlias = tuple[int, int]  # column from the west, row from the south
+Input = TypeVar("Input", MassMap, RecordMeans, Cell)
 # One run on one input: the features `(f,)` an attacker sees, always in the same places.
-Draw: TypeAlias = Callable[[MassMap, RandomSource], Matrix]
+Draw: TypeAlias = Callable[[Input, RandomSource], Matrix]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +47,9 @@ class LowerBound:
 
 
 def audit(
-    draw: Draw,
-    one: MassMap,
-    other: MassMap,
+    draw: Draw[Input],
+    one: Input,
+    other: Input,
     rng: RandomSource,
     *,
     draws: int,
@@ -51,7 +61,15 @@ def audit(
     Power: an event of probability 1/2 against exp(-2)/2 is bounded above 1.5 with 2,000 draws.
     """
     in_range(100, 10**8, draws=draws)
-    runs_one, runs_other = (np.stack([draw(masses, rng) for _ in range(draws)]) for masses in (one, other))
+    runs_one, runs_other = (np.stack([draw(data, rng) for _ in range(draws)]) for data in (one, other))
+    return audited(runs_one, runs_other, confidence=confidence, delta=delta)
+
+
+def audited(
+    runs_one: Matrix, runs_other: Matrix, *, confidence: float = 1 - 1e-6, delta: float = 0.0
+) -> LowerBound:
+    """What `audit` finds in runs made elsewhere: features `(draws, f)` of independent runs on each input."""
+    draws = len(runs_one)
     half = draws // 2
     score = _score(runs_one[:half], runs_other[:half])
     chosen = score(runs_one[:half]), score(runs_other[:half])
@@ -61,12 +79,14 @@ def audit(
     return LowerBound(epsilon=epsilon, confidence=confidence, draws=draws)
 
 
-def private_part(mechanism: HeatmapMechanism) -> Draw:
+def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
     """The earliest output the guarantee covers: what comes after is post-processing and hides losses."""
+    if isinstance(mechanism, Adaptive):
+        return _rounds(mechanism)
     return _measurements(mechanism) if isinstance(mechanism, SparseEmd) else released_masses(mechanism)
 
 
-def released_masses(mechanism: HeatmapMechanism) -> Draw:
+def released_masses(mechanism: HeatmapMechanism) -> Draw[MassMap]:
     """Features of a release on a small grid: every cell's mass, in persons."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
@@ -86,7 +106,57 @@ def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
     return _persons_in(mechanism, there), _persons_in(mechanism, gone)
 
 
-def _measurements(mechanism: SparseEmd) -> Draw:
+def drawn_place(mechanism: Exponential) -> Draw[RecordMeans]:
+    """Features of a central point: its column and row in the net."""
+    law_of = lru_cache(maxsize=2)(mechanism.law)
+
+    def draw(means: RecordMeans, rng: RandomSource) -> Matrix:
+        return np.array(law_of(means).draw(rng), dtype=np.float64)
+
+    return draw
+
+
+def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
+    """Everybody at the south-westernmost candidate, and one person moved east by at most the distance.
+
+    From there almost every move brings the other candidates nearer, so that both factors of the loss, the
+    weight and the sum of all weights, count.
+    """
+    plane, net, n = Plane(mechanism.region), mechanism.net, mechanism.persons
+    start_x, start_y = PARTS // (2 * net.columns), PARTS // (2 * net.rows)
+    parts = int(distance_m / plane.stretch * MICRO * PARTS / plane.width_um)
+    one = RecordMeans(persons=n, x=n * start_x, y=n * start_y)
+    return one, RecordMeans(persons=n, x=one.x + min(parts, PARTS - start_x), y=one.y)
+
+
+def drawn_sums(mechanism: ShuffledCentroid) -> Draw[RecordMeans]:
+    """Features of a central point by shuffling: the noisy sum on each axis, before the region clamps it."""
+
+    def draw(means: RecordMeans, rng: RandomSource) -> Matrix:
+        return np.array([float(value) for value in mechanism.noisy_sums(means, rng)])
+
+    return draw
+
+
+def one_moved(mechanism: ShuffledCentroid, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
+    """Everybody in the middle of the western border, and one person moved east."""
+    plane, n = Plane(mechanism.region), mechanism.persons
+    parts = int(distance_m / plane.stretch * MICRO * PARTS / plane.width_um)
+    here = RecordMeans(persons=n, x=0, y=n * PARTS // 2)
+    return here, RecordMeans(persons=n, x=min(parts, PARTS), y=here.y)
+
+
+def drawn_report(mechanism: LocalMechanism) -> Draw[Cell]:
+    """Features of one report: its column and row."""
+
+    def draw(cell: Cell, rng: RandomSource) -> Matrix:
+        column, row = (np.array([index], dtype=np.int64) for index in cell)
+        return np.concatenate(mechanism.release((column, row), rng)).astype(np.float64)
+
+    return draw
+
+
+def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
     """Noisy masses of all cells of all levels, in mass units; -inf where nothing was measured."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
@@ -95,6 +165,29 @@ def _measurements(mechanism: SparseEmd) -> Draw:
         for vector, level in zip(vectors, measured, strict=True):
             vector[level.cells] = level.noisy
         return np.concatenate(vectors)
+
+    return draw
+
+
+def _rounds(mechanism: Adaptive) -> Draw[MassMap]:
+    """What tells `neighbours` apart in the two rounds, at any noise scale, and the shape of the second cut.
+
+    Of a round: Σ |noisy - other| - |noisy - one| over its cells, in persons, which is the log likelihood
+    ratio of Laplace noise but for its scale. Of the second cut: its cells, and the level at each place that
+    differs.
+    """
+    one, other = neighbours(mechanism)
+    places = np.setxor1d(one.cells, other.cells)
+
+    def draw(masses: MassMap, rng: RandomSource) -> Matrix:
+        rounds = mechanism.measure(masses, rng)
+        ratios = [
+            np.abs(part.noisy - part.cut.masses(other)) - np.abs(part.noisy - part.cut.masses(one))
+            for part in rounds
+        ]
+        cut = rounds[1].cut
+        levels = cut.levels[np.searchsorted(cut.starts(one.level), places, side="right") - 1]
+        return np.array([*(ratio.sum() / mechanism.unit for ratio in ratios), cut.levels.size, *levels])
 
     return draw
 

@@ -52,11 +52,14 @@ def noise_scale(relation: Relation, epsilon: Fraction, unit: int) -> Fraction:
 
     scale = sensitivity · unit / epsilon (Dwork, McSherry, Nissim, Smith 2006, in integers: Ghosh,
     Roughgarden, Sundararajan 2012). Rounded up, so never more is spent, when the exact ratio has more
-    digits than the sampler carries.
+    digits than the sampler carries. Errors: `ParameterError` naming `epsilon` where no integers carry it.
     """
     scale = sensitivity(relation) * unit / epsilon
     if scale.numerator <= LARGEST_NUMERATOR:
         return scale
+    if scale > LARGEST_SCALE:
+        least = float(epsilon * scale / LARGEST_SCALE)
+        raise ParameterError("epsilon", epsilon, f"at least {least * 1.001:.2e} with these parameters")
     parts = 1 << (LARGEST_NUMERATOR.bit_length() - 1 - (int(scale) + 1).bit_length())
     return Fraction(-(-scale.numerator * parts // scale.denominator), parts)
 

@@ -1,111 +1,175 @@
 """Every mechanism by the name it has in the database and in URLs; names are never reused."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Final, Literal
+from collections.abc import Iterable, Mapping
+from typing import Final, TypedDict
 
-from mechanisms.central.laplace import HIGHEST_RESOLUTION as HIGHEST_DENSE_RESOLUTION
+from mechanisms.central.adaptive import HIGHEST_RESOLUTION as HIGHEST_ADAPTIVE_RESOLUTION
+from mechanisms.central.adaptive import MOST_PERSONS, Adaptive
+from mechanisms.central.dense_emd import HIGHEST_RESOLUTION as HIGHEST_ONE_GRID_RESOLUTION
+from mechanisms.central.dense_emd import DenseEmd
+from mechanisms.central.exponential import LARGEST_LENGTH_M, Exponential
+from mechanisms.central.k_median import HIGHEST_RESOLUTION as HIGHEST_AREAS_RESOLUTION
+from mechanisms.central.k_median import MOST_CENTRES, KMedian
 from mechanisms.central.laplace import Laplace
 from mechanisms.central.laplace_top import LaplaceTop
+from mechanisms.central.noisy_cells import HIGHEST_RESOLUTION as HIGHEST_DENSE_RESOLUTION
+from mechanisms.central.privtree import PrivTree
 from mechanisms.central.sparse_emd import HIGHEST_RESOLUTION, HIGHEST_WIDTH, SparseEmd
-from mechanisms.check import ParameterError, exact_decimal, power_of_two
-from mechanisms.guarantee import Relation, Trust
-from mechanisms.interface import HeatmapMechanism, Target
+from mechanisms.check import ParameterError, power_of_two
+from mechanisms.entries import (
+    LARGEST_DELTA,
+    SMALLEST_DELTA,
+    AnyEntry,
+    CentroidEntry,
+    Entry,
+    HeatmapEntry,
+    Kind,
+    Parameter,
+)
+from mechanisms.grid import Region
+from mechanisms.guarantee import Relation
+from mechanisms.interface import CentroidMechanism, HeatmapMechanism, Target
+from mechanisms.metric.frequency import HIGHEST_RESOLUTION as HIGHEST_SAMPLED_RESOLUTION
+from mechanisms.metric.frequency import MOST_DISTRICT_LEVELS, Frequency
+from mechanisms.metric.linear_centroid import EmdLinear
+from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
+from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS, ShuffleEmd
+from mechanisms.shuffle.shuffle_emd import HIGHEST_RESOLUTION as HIGHEST_SHUFFLED_RESOLUTION
+
+__all__ = [
+    "LARGEST_DELTA",
+    "SMALLEST_DELTA",
+    "AnyEntry",
+    "CentroidEntry",
+    "Entry",
+    "HeatmapEntry",
+    "Kind",
+    "Parameter",
+    "build",
+    "build_centroid",
+    "entries",
+    "get",
+]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """A public parameter of a mechanism, beyond its target and resolution.
-
-    Numbers are decimal texts, so that forms and JSON show what `build` takes; the interval is
-    [low, high], or (low, high] with `low_open`.
-    """
-
-    name: str
-    title: str
-    help: str
-    kind: Literal["int", "decimal"]
-    default: str
-    low: str
-    high: str
-    low_open: bool = False
-
-    def parse(self, value: object) -> int | Fraction:
-        """The exact value. Errors: `ParameterError` naming this parameter."""
-        if not isinstance(value, str | int | Fraction):
-            raise ParameterError(self.name, value, "an exact decimal number, not a binary float")
-        low, high = Fraction(self.low), Fraction(self.high)
-        number = exact_decimal(self.name, value, low=low, high=high, low_open=self.low_open)
-        if self.kind == "decimal":
-            return number
-        if number.denominator != 1:
-            raise ParameterError(self.name, value, f"a whole number from {self.low} to {self.high}")
-        return int(number)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """What people need to know to choose a mechanism, and the class that carries it out."""
-
-    name: str
-    title: str
-    summary: str
-    mechanism: type[HeatmapMechanism]
-    relations: frozenset[Relation]
-    max_resolution: int  # cells a side
-    trust: Trust = Trust.CENTRAL
-    kind: str = "heatmap"
-    parameters: tuple[Parameter, ...] = ()
-
-
-def entries(*, relation: Relation | None = None, kind: str | None = None) -> tuple[Entry, ...]:
+def entries(*, relation: Relation | None = None, kind: Kind | None = None) -> tuple[AnyEntry, ...]:
     """All entries in the order they are offered, or those for one relation or kind."""
     return tuple(
         entry for entry in _ENTRIES if relation in {None, *entry.relations} and kind in {None, entry.kind}
     )
 
 
-def get(name: str) -> Entry:
+def get(name: str) -> AnyEntry:
     """The entry of that name. Errors: `ParameterError` listing the names."""
     for entry in _ENTRIES:
         if entry.name == name:
             return entry
-    raise ParameterError("mechanism", name, ", ".join(entry.name for entry in _ENTRIES))
+    raise ParameterError("mechanism", name, _names(_ENTRIES))
 
 
 def build(
     name: str, *, target: Target, resolution: int, parameters: Mapping[str, object]
 ) -> HeatmapMechanism:
-    """The calibrated mechanism; everything that can be wrong without data is refused here.
+    """The calibrated mechanism of a map; everything that can be wrong without data is refused here.
 
     Parameters that are not given have their defaults. Errors: `ParameterError`.
     """
     entry = get(name)
+    if not isinstance(entry, HeatmapEntry):
+        raise ParameterError("mechanism", name, _names(entries(kind="heatmap")))
+    _check_relation(entry, target)
+    power_of_two(2, entry.max_resolution, resolution=resolution)
+    return entry.mechanism.calibrate(target, resolution=resolution, **entry.parsed(parameters))
+
+
+def build_centroid(
+    name: str, *, target: Target, region: Region, persons: int, parameters: Mapping[str, object]
+) -> CentroidMechanism:
+    """The calibrated mechanism of a central point, as `build`; `persons` is the declared number."""
+    entry = get(name)
+    if not isinstance(entry, CentroidEntry):
+        raise ParameterError("mechanism", name, _names(entries(kind="centroid")))
+    _check_relation(entry, target)
+    return entry.mechanism.calibrate(target, region=region, persons=persons, **entry.parsed(parameters))
+
+
+def _check_relation(entry: Entry, target: Target) -> None:
     if target.relation not in entry.relations:
         raise ParameterError("relation", target.relation, ", ".join(sorted(entry.relations)))
-    power_of_two(2, entry.max_resolution, resolution=resolution)
-    known = {parameter.name: parameter for parameter in entry.parameters}
-    for given in parameters:
-        if given not in known:
-            raise ParameterError(str(given), parameters[given], _parameter_names(entry))
-    parsed = {given: known[given].parse(value) for given, value in parameters.items()}
-    return entry.mechanism.calibrate(target, resolution=resolution, **parsed)
 
 
-def _parameter_names(entry: Entry) -> str:
-    names = ", ".join(parameter.name for parameter in entry.parameters)
-    return f"no such parameter of {entry.name}, which has {names or 'none'}"
+def _names(some: Iterable[Entry]) -> str:
+    return ", ".join(entry.name for entry in some)
 
 
 _BOTH: Final = frozenset(Relation)
 
-_ENTRIES: Final = (
-    Entry(
+
+class _Shuffled(TypedDict):
+    """What the central points by shuffling have in common."""
+
+    relations: frozenset[Relation]
+    usual_delta: str
+    parameters: tuple[Parameter, ...]
+
+
+_SHUFFLED: Final[_Shuffled] = {
+    "relations": frozenset({Relation.REPLACE}),
+    "usual_delta": "0.000000001",
+    "parameters": (
+        Parameter(
+            name="cell_m",
+            title="Squares that devices report in",
+            help="Side in metres of the squares that positions are counted in. Left empty: a small part of "
+            "the dataset's radius; smaller gains little, larger adds what rounding can add to a move.",
+            kind="decimal",
+            default="",
+            low="0",
+            low_open=True,
+            high=str(LARGEST_LENGTH_M),
+        ),
+        Parameter(
+            name="reach_m",
+            title="Distance up to which it promises",
+            help="Metres; farther moves have no bound, and whole records have one only where this is at "
+            "least the region's diameter. Left empty: the dataset's radius or, where whole records have a "
+            "limit, the region's diameter. Farther needs more noise, except with the least-noise protocol.",
+            kind="decimal",
+            default="",
+            low="0",
+            low_open=True,
+            high=str(LARGEST_LENGTH_M),
+        ),
+    ),
+}
+
+_EXPECTED_PERSONS: Final = Parameter(
+    name="expected_persons",
+    title="Expected persons",
+    help="A public guess of how many persons there are, not a count of them: it decides how fine "
+    "squares get, never what is promised. Left empty: the number stated for the dataset.",
+    kind="int",
+    default="",
+    low="1",
+    high=str(MOST_PERSONS),
+)
+
+_ENTRIES: Final[tuple[AnyEntry, ...]] = (
+    HeatmapEntry(
+        name="adaptive",
+        title="Adaptive squares",
+        summary="Measures a plain grid first, then small squares where many persons were found and large "
+        "ones elsewhere. The right choice for most maps; needs a public guess of how many persons there are.",
+        mechanism=Adaptive,
+        relations=_BOTH,
+        max_resolution=HIGHEST_ADAPTIVE_RESOLUTION,
+        parameters=(_EXPECTED_PERSONS,),
+    ),
+    HeatmapEntry(
         name="sparse-emd",
         title="Sparse reconstruction",
         summary="Finds the busiest squares from coarse to fine and spends the budget on those only. "
-        "The right choice for most maps; its quality hardly depends on the resolution.",
+        "For when the number of persons is unknown; its quality hardly depends on the resolution.",
         mechanism=SparseEmd,
         relations=_BOTH,
         max_resolution=HIGHEST_RESOLUTION,
@@ -132,7 +196,84 @@ _ENTRIES: Final = (
             ),
         ),
     ),
-    Entry(
+    HeatmapEntry(
+        name="privtree",
+        title="Noisy tree of squares",
+        summary="Splits squares while they seem to hold persons, then measures those that are left. "
+        "A baseline for comparison that needs no guess of the number of persons.",
+        mechanism=PrivTree,
+        relations=_BOTH,
+        max_resolution=HIGHEST_ADAPTIVE_RESOLUTION,
+        parameters=(
+            Parameter(
+                name="tree_percent",
+                title="Budget of the tree",
+                help="Percentage of epsilon that decides which squares are split; the rest measures them. "
+                "Larger finds finer squares, with more noise in each.",
+                kind="decimal",
+                default="30",
+                low="1",
+                high="99",
+            ),
+        ),
+    ),
+    HeatmapEntry(
+        name="dense-emd",
+        title="One grid as fine as the noise allows",
+        summary="Measures one grid whose squares are as small as the number of persons allows, then finds "
+        "the nearest map without negative values. For persons who are spread everywhere: its error does not "
+        "depend on how they are.",
+        mechanism=DenseEmd,
+        relations=_BOTH,
+        max_resolution=HIGHEST_ONE_GRID_RESOLUTION,
+        parameters=(_EXPECTED_PERSONS,),
+    ),
+    HeatmapEntry(
+        name="k-median",
+        title="Centres and their areas",
+        summary="Finds a few centres that persons are near to, and how many are nearer to each than to any "
+        "other. For placing services; distances are counted along both axes of the map.",
+        mechanism=KMedian,
+        relations=_BOTH,
+        max_resolution=HIGHEST_AREAS_RESOLUTION,
+        parameters=(
+            Parameter(
+                name="centres",
+                title="Centres",
+                help="How many centres are sought (k in the paper). More are nearer to persons, with fewer "
+                "persons and more noise in the area of each.",
+                kind="int",
+                default="8",
+                low="1",
+                high=str(MOST_CENTRES),
+            ),
+        ),
+    ),
+    HeatmapEntry(
+        name="shuffle-emd",
+        title="Sparse reconstruction by shuffling, simulated",
+        summary="What devices would release that each add a share of the noise and send shuffled shares of "
+        "their numbers, so that nobody has to be trusted with them. Here the server, which has the "
+        "check-ins, does it all: to see what such a round is worth.",
+        mechanism=ShuffleEmd,
+        relations=frozenset({Relation.REPLACE}),
+        simulates_shuffling=True,
+        flat=True,
+        max_resolution=HIGHEST_SHUFFLED_RESOLUTION,
+        parameters=(
+            Parameter(
+                name="parts",
+                title="Parts of a person",
+                help="What devices divide a person's mass into, a power of two (B in the paper). "
+                "Fewer send less and lose more of persons with many places.",
+                kind="int",
+                default=str(DEFAULT_PARTS),
+                low="2",
+                high=str(MOST_PARTS),
+            ),
+        ),
+    ),
+    HeatmapEntry(
         name="laplace-top",
         title="Noise in every square, largest kept",
         summary="Adds noise to every square of the grid and keeps only the largest values. "
@@ -154,7 +295,7 @@ _ENTRIES: Final = (
             ),
         ),
     ),
-    Entry(
+    HeatmapEntry(
         name="laplace",
         title="Noise in every square",
         summary="Adds noise to every square of the grid. "
@@ -162,5 +303,89 @@ _ENTRIES: Final = (
         mechanism=Laplace,
         relations=_BOTH,
         max_resolution=HIGHEST_DENSE_RESOLUTION,
+    ),
+    HeatmapEntry(
+        name="frequency",
+        title="Sampled check-ins, reported at random",
+        summary="Draws check-ins of random persons and reports each as its own square, one of its district "
+        "or any, by chance; how often squares really occur is reckoned back. Whoever runs this service is "
+        "trusted with the check-ins; a person's whole record is protected, the same for every change of it. "
+        "To be preferred where reports have to be plain squares, as devices could send them themselves: for "
+        "few squares and very many persons. Other mechanisms give better maps.",
+        mechanism=Frequency,
+        relations=_BOTH,
+        max_resolution=HIGHEST_SAMPLED_RESOLUTION,
+        parameters=(
+            _EXPECTED_PERSONS,
+            Parameter(
+                name="district_levels",
+                title="Levels below a district",
+                help="A district is a square that is quartered so often; squares of one district are told "
+                "apart less well than districts. Left empty: as often as promises the least error.",
+                kind="int",
+                default="",
+                low="0",
+                high=str(MOST_DISTRICT_LEVELS),
+            ),
+        ),
+    ),
+    CentroidEntry(
+        name="exponential",
+        title="Central point of all persons",
+        summary="One point near the middle of all persons, each at the mean of their own check-ins. "
+        "ε is what it costs when one person's record moves by the dataset's radius; the exchange of a whole "
+        "record costs more, up to the region's diameter over the radius times as much.",
+        mechanism=Exponential,
+        relations=frozenset({Relation.REPLACE}),
+        parameters=(
+            Parameter(
+                name="spacing_m",
+                title="Spacing of the candidates",
+                help="Distance in metres between the points that can be released, at most. Left empty: about "
+                "the width of the noise; finer gains next to nothing, coarser rounds the result.",
+                kind="decimal",
+                default="",
+                low="0",
+                low_open=True,
+                high=str(LARGEST_LENGTH_M),
+            ),
+        ),
+    ),
+    CentroidEntry(
+        name="emd-linear",
+        title="Mean location with planar noise",
+        summary="The mean of all persons' mean positions, with noise that hides how far any record moved. "
+        "Whoever runs this service is trusted with the check-ins. What is protected is a person's whole "
+        "record, by the earth mover's distance: ε is what it costs when all of it moves by the dataset's "
+        "radius, half as much for half the way or half the check-ins, and up to the region's diameter over "
+        "the radius times as much when it is exchanged. To be preferred for one central point: at equal ε "
+        "its error is about half that of the drawn candidate.",
+        mechanism=EmdLinear,
+        relations=frozenset({Relation.REPLACE}),
+    ),
+    CentroidEntry(
+        name="sgdl-shuffle",
+        title="Central point by shuffling, least noise",
+        summary="What people's own devices and a shuffler would publish, simulated here: every device adds a "
+        "share of the noise, and all shares together are no more than a trusted server would need. ε is what "
+        "it costs when one person's record moves by the dataset's radius.",
+        mechanism=SgdlShuffle,
+        **_SHUFFLED,
+    ),
+    CentroidEntry(
+        name="geo-shuffle",
+        title="Central point by shuffling, noise on every device",
+        summary="Simulated here, too: every device adds noise that protects its person a little also when "
+        "the shuffler cheats. Several times the noise of the one above.",
+        mechanism=GeoShuffle,
+        **_SHUFFLED,
+    ),
+    CentroidEntry(
+        name="rr-shuffle",
+        title="Central point by shuffling, flipped bits",
+        summary="Simulated here, too: every device flips bits at random, the oldest such protocol. "
+        "A baseline for comparison: more noise than the two above.",
+        mechanism=RrShuffle,
+        **_SHUFFLED,
     ),
 )

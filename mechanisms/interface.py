@@ -1,4 +1,4 @@
-"""What goes into a heatmap mechanism, what comes out, and where its randomness comes from."""
+"""What goes into a mechanism, what comes out of it, and where its randomness comes from."""
 
 import hashlib
 import os
@@ -6,15 +6,16 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, in_range, positive, power_of_two
-from mechanisms.grid import FINEST_LEVEL, morton_decode
+from mechanisms.grid import FINEST_LEVEL, Region, morton_decode
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.prediction import ErrorBound
+from mechanisms.point import Point, RecordMeans
+from mechanisms.prediction import ErrorBound, PointError
 
 DENSE_SIDE_LIMIT: Final = 4096  # cells a side: 128 MB of float64
 MASS_LIMIT: Final = 2**62  # total mass units, half of int64 so that noise can be added
@@ -160,6 +161,7 @@ class Target:
     epsilon: Fraction
     delta: Fraction = Fraction(0)
     radius_m: Fraction | None = None
+    expected_persons: int | None = None  # a public guess or the declared number; steers utility only
 
     def __post_init__(self) -> None:
         positive(epsilon=self.epsilon)
@@ -168,7 +170,10 @@ class Target:
             positive(radius_m=self.radius_m)
 
 
-class HeatmapMechanism(Protocol):
+Result: TypeAlias = Heatmap | Point
+
+
+class Mechanism(Protocol):
     """A frozen value of public parameters; data and randomness are arguments of `release` only."""
 
     name: ClassVar[str]
@@ -178,6 +183,13 @@ class HeatmapMechanism(Protocol):
 
     @property
     def epsilon(self) -> Fraction: ...
+
+    @property
+    def guarantee(self) -> Guarantee: ...
+
+
+class HeatmapMechanism(Mechanism, Protocol):
+    """Integer masses of persons by cell in, a map out."""
 
     @property
     def resolution(self) -> int:
@@ -194,15 +206,37 @@ class HeatmapMechanism(Protocol):
         """The mechanism that spends at most the target, and as much of it as it can."""
         ...
 
-    @property
-    def guarantee(self) -> Guarantee: ...
-
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         """Draw noise once. Total: nothing about the data makes it fail."""
         ...
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         """A bound from public facts; `persons` is a public guess or the declared number."""
+        ...
+
+
+class CentroidMechanism(Mechanism, Protocol):
+    """The sum of the record means of declared persons in, one point out. Under `REPLACE` only."""
+
+    @property
+    def region(self) -> Region: ...
+
+    @property
+    def persons(self) -> int:
+        """Declared: all who are enrolled."""
+        ...
+
+    @classmethod
+    def calibrate(cls, target: Target, *, region: Region, persons: int, **parameters: Any) -> Self:
+        """The mechanism whose loss at `target.radius_m` is at most `target.epsilon`, and nearly that."""
+        ...
+
+    def release(self, means: RecordMeans, rng: RandomSource) -> Point:
+        """Draw once. Total: nothing about the data makes it fail."""
+        ...
+
+    def expected_error(self) -> PointError:
+        """From public facts."""
         ...
 
 

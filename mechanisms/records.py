@@ -1,17 +1,22 @@
-"""Check-ins of persons as integer masses: each person weighs at most `unit`, exactly."""
+"""Check-ins of persons as integer masses, where each person weighs at most `unit`, and as record means."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mechanisms.check import in_range, power_of_two
-from mechanisms.grid import FINEST_LEVEL, parent
+from mechanisms.grid import FINEST_LEVEL, morton_decode, parent
 from mechanisms.interface import MassMap
+from mechanisms.point import PARTS, RecordMeans
 
 MAX_UNIT: Final = 2**62
 
+_RECORDS: Final = "there must be at most as many records as persons, and none may be empty"
+
 Integers = NDArray[np.int64]
+MeanSums = tuple[int, int, int]  # persons, and the sums of their means: x and y in parts, as `RecordMeans`
 
 
 def masses(*, persons: ArrayLike, cells: ArrayLike, level: int, unit: int) -> MassMap:
@@ -22,13 +27,29 @@ def masses(*, persons: ArrayLike, cells: ArrayLike, level: int, unit: int) -> Ma
     what one person adds is at most `unit` whatever the record, in integer arithmetic.
     Errors: `ParameterError` for a level or unit out of range.
     """
+    _, number = np.unique(np.asarray(persons, np.int64), return_inverse=True)
+    return masses_of_numbered(numbers=number, cells=cells, level=level, unit=unit)
+
+
+def masses_of_numbered(*, numbers: ArrayLike, cells: ArrayLike, level: int, unit: int) -> MassMap:
+    """As `masses`, of persons that are numbered from 0 on without large gaps."""
     _check(level, unit)
-    person, cell = _columns(persons, parent(cells, FINEST_LEVEL - level))
-    order = np.lexsort((cell, person))
-    person, cell = person[order], cell[order]
-    starts = _run_starts(person, cell)
-    count = _run_lengths(starts, person.size)
-    return _summed(person[starts], cell[starts], count, level=level, unit=unit)
+    number, cell = _columns(numbers, parent(cells, FINEST_LEVEL - level))
+    checkins = np.bincount(number)
+    number, cell, count = _counted(number, cell)
+    mass = _floor_shares(unit, count, checkins[number])
+    return _by_cell(cell, mass, level=level, unit=unit)
+
+
+def summed(maps: Sequence[MassMap]) -> MassMap:
+    """The sum of maps of different persons, of one level and one unit; at least one map."""
+    level, unit = maps[0].level, maps[0].unit
+    if any((other.level, other.unit) != (level, unit) for other in maps):
+        raise ValueError("maps of different levels or units have no sum")
+    cell = np.concatenate([other.cells for other in maps])
+    mass = np.concatenate([other.masses for other in maps])
+    order = np.argsort(cell, kind="stable")  # which merges what is in order already
+    return _sums_of_runs(cell[order], mass[order], level=level, unit=unit)
 
 
 def masses_from_counts(
@@ -36,14 +57,65 @@ def masses_from_counts(
 ) -> MassMap:
     """As `masses`, from rows with a number of check-ins each; a (person, cell) may have several rows."""
     _check(level, unit)
-    person, cell, count = _columns(persons, parent(cells, FINEST_LEVEL - level), counts)
+    person, cell, count = counts_joined(persons, parent(cells, FINEST_LEVEL - level), counts)
+    return _summed(person, cell, count, level=level, unit=unit)
+
+
+def record_means(*, counts: ArrayLike, columns: ArrayLike, rows: ArrayLike, enrolled: int) -> RecordMeans:
+    """The sum of the mean positions of all persons enrolled, from one row per person with check-ins.
+
+    counts: (k,) check-ins of each; columns, rows: (k,) sums of their finest cells' columns and rows. A mean
+    is rounded to whole parts by its own record alone, so one person moves the sum by what they move.
+    Persons enrolled without a row stand at the region's centre.
+    Errors: ValueError, without a number of it, for more rows than persons or counts that are not above 0.
+    """
+    return means_of([mean_sums(counts=counts, columns=columns, rows=rows)], enrolled=enrolled)
+
+
+def position_sums(persons: ArrayLike, cells: ArrayLike) -> tuple[Integers, Integers, Integers]:
+    """Check-ins, sum of columns and sum of rows by person, from one row per check-in, as `mean_sums` takes.
+
+    persons: (r,) integers that tell persons apart. cells: (r,) Morton codes at `FINEST_LEVEL`. A person
+    may have up to 2^32 check-ins: the sums stay below 2^63.
+    """
+    person, cell = _columns(persons, cells)
+    order = np.argsort(person)
+    starts = _run_starts(person[order])
+    column, row = morton_decode(cell[order], FINEST_LEVEL)
+    return _run_lengths(starts, person.size), _run_sums(column, starts), _run_sums(row, starts)
+
+
+def mean_sums(*, counts: ArrayLike, columns: ArrayLike, rows: ArrayLike) -> MeanSums:
+    """Persons with check-ins and the sums of their means, of some of the persons; as `record_means`."""
+    count, column, row = _columns(counts, columns, rows)
+    if (count <= 0).any():
+        raise ValueError(_RECORDS)
+    x, y = (int(_mean_parts(sums, count).sum()) for sums in (column, row))
+    return count.size, x, y
+
+
+def means_of(parts: Sequence[MeanSums], *, enrolled: int) -> RecordMeans:
+    """All persons, from what `mean_sums` said of different ones. Errors: as `record_means`."""
+    found, x, y = (sum(column) for column in zip(*parts, strict=True))
+    missing = enrolled - found
+    if missing < 0:
+        raise ValueError(_RECORDS)
+    centre = missing * PARTS // 2
+    return RecordMeans(persons=enrolled, x=x + centre, y=y + centre)
+
+
+def counts_joined(
+    persons: ArrayLike, cells: ArrayLike, counts: ArrayLike
+) -> tuple[Integers, Integers, Integers]:
+    """One row for each (person, cell) with check-ins, ordered by person and cell; counts are summed."""
+    person, cell, count = _columns(persons, cells, counts)
     if (count < 0).any():
         raise ValueError("counts must not be negative")
     present = np.flatnonzero(count)
     order = present[np.lexsort((cell[present], person[present]))]
     person, cell, count = person[order], cell[order], count[order]
     starts = _run_starts(person, cell)
-    return _summed(person[starts], cell[starts], _run_sums(count, starts), level=level, unit=unit)
+    return person[starts], cell[starts], _run_sums(count, starts)
 
 
 def _check(level: int, unit: int) -> None:
@@ -61,11 +133,50 @@ def _columns(*columns: ArrayLike) -> tuple[Integers, ...]:
 def _summed(person: Integers, cell: Integers, count: Integers, *, level: int, unit: int) -> MassMap:
     """The sum over persons; one row per (person, cell), ordered by person, counts above 0."""
     mass = _floor_shares(unit, count, _totals_by_person(person, count))
-    order = np.argsort(cell, kind="stable")
-    order = order[mass[order] > 0]
-    cell, mass = cell[order], mass[order]
+    return _by_cell(cell, mass, level=level, unit=unit)
+
+
+def _counted(number: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
+    """(number, cell, rows) of each pair that occurs, ordered."""
+    bits = _bits(cell)
+    if _bits(number) + bits > 63:  # grids finer than any map: their cells by rank, which is short, too
+        values, rank = np.unique(cell, return_inverse=True)
+        number, rank, count = _counted(number, rank)
+        return number, values[rank], count
+    pair = np.sort(number << bits | cell)
+    starts = _run_starts(pair)
+    count = _run_lengths(starts, pair.size)
+    pair = pair[starts]
+    return pair >> bits, pair & ((1 << bits) - 1), count
+
+
+def _by_cell(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
+    """The sum by cell, of rows in any order; without cells of mass 0."""
+    bits = _bits(mass)
+    if _bits(cell) + bits > 63:
+        order = np.argsort(cell, kind="stable")
+        return _sums_of_runs(cell[order], mass[order], level=level, unit=unit)
+    pair = np.sort(cell << bits | mass)
+    return _sums_of_runs(pair >> bits, pair & ((1 << bits) - 1), level=level, unit=unit)
+
+
+def _sums_of_runs(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
+    if not mass.all():
+        cell, mass = cell[mass > 0], mass[mass > 0]
     starts = _run_starts(cell)
     return MassMap(level=level, unit=unit, cells=cell[starts], masses=_run_sums(mass, starts))
+
+
+def _bits(values: Integers) -> int:
+    """That hold every value; none is negative."""
+    return int(values.max(initial=0)).bit_length()
+
+
+def _mean_parts(sums: Integers, count: Integers) -> Integers:
+    """The nearest whole part to Σ (2 · cell + 1) / count: the middles of cells, in parts of half a cell."""
+    twice = 2 * (2 * sums + count)
+    nearest: Integers = (twice + count) // (2 * count)
+    return nearest
 
 
 def _totals_by_person(person: Integers, count: Integers) -> Integers:

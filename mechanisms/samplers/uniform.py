@@ -26,3 +26,18 @@ def uniform_below(rng: RandomSource, bound: int, size: int) -> NDArray[np.uint64
         words[redrawn] = rng.words(redrawn.size)
         redrawn = redrawn[words[redrawn] > last_good]
     return words % np.uint64(bound)
+
+
+def integer_below(rng: RandomSource, bound: int) -> int:
+    """One uniform integer in [0, bound), exactly, for a bound of any size.
+
+    As many bits as the bound has are drawn, and drawn again until they are below it: twice on average.
+    """
+    bits = (bound - 1).bit_length()
+    if not bits:
+        return 0
+    while True:
+        words = rng.words(-(-bits // 64))
+        drawn = int.from_bytes(words.astype("<u8").tobytes(), "little") & ((1 << bits) - 1)
+        if drawn < bound:
+            return drawn

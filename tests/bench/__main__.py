@@ -1,4 +1,4 @@
-"""Run every benchmark, print a table and write `.local/bench/figures.json`."""
+"""Run every benchmark, print a table, write `.local/bench/figures.json` and a plot of each group."""
 
 import json
 import os
@@ -10,26 +10,45 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench import mechanisms, reserve
+from tests.bench import accuracy, mechanisms, plots, reserve, scale, scale_plots, shuffle, transport
 from tests.bench.measure import Figure
-from tests.services.programs import Postgres
+from tests.services.programs import Postgres, Redis
 
 INGEST = "import django; django.setup(); from tests.bench import ingest; ingest.main()"
 
 
 def main() -> None:
     folder = Path(os.environ.get("HAZEMAP_STATE", ".local")) / "bench"
-    rows = [figure.row() for figure in [*mechanisms.figures(), *database_figures()]]
+    groups = {
+        "samplers and releases": mechanisms.figures(),
+        "time against resolution": mechanisms.resolution_figures(),
+        "transport": transport.figures(),
+        "shuffled sums": shuffle.figures(),
+        "databases": list(database_figures()),
+        "scale": list(scale_figures()),
+    }
+    rows = [figure.row() | {"group": name} for name, figures in groups.items() for figure in figures]
     for row in rows:
         print(
             f"{row['ratio']:8.3f} x  {row['name']}: {row['seconds']:.4f} s; "
             f"{row['alternative']}: {row['alternative_seconds']:.4f} s"
         )
+    accurate = list(accuracy.points())
+    for point in accurate:
+        print(f"{point.emd:8.4f} ± {point.emd_se:.4f}  {point.mechanism}, {point.varied} {point.at:g}")
     folder.mkdir(parents=True, exist_ok=True)
-    document = {"at": datetime.now(UTC).isoformat(), "machine": platform.machine(), "figures": rows}
+    document = {
+        "at": datetime.now(UTC).isoformat(),
+        "machine": platform.machine(),
+        "figures": rows + accuracy.rows(accurate),
+    }
     path = folder / "figures.json"
     path.write_text(json.dumps(document, indent=2) + "\n")
     print(f"written: {path}")
+    scaled = [row for row in rows if row["group"] == "scale"]
+    own = [accuracy.write(accurate, folder), *([scale_plots.write(scaled, folder)] if scaled else [])]
+    for plot in (*plots.write([row for row in rows if row["group"] != "scale"], folder), *own):
+        print(f"written: {plot}")
 
 
 def database_figures() -> Iterator[Figure]:
@@ -41,6 +60,16 @@ def database_figures() -> Iterator[Figure]:
     with Postgres.started() as postgres:
         yield from in_own_process(INGEST, postgres.url(postgres.new_database()))
         yield from reserve.figures(postgres)
+
+
+def scale_figures() -> Iterator[Figure]:
+    """Many check-ins: up to a million, or to ten with SCALE=1 in the environment."""
+    if reason := Postgres.missing() or Redis.missing():
+        print(f"left out: {reason}")
+        return
+    counts = scale.LARGE if os.environ.get("SCALE", "0") == "1" else scale.SMALL
+    with Postgres.started() as postgres:
+        yield from scale.figures(postgres, counts)
 
 
 def in_own_process(worker: str, database_url: str) -> list[Figure]:

@@ -3,18 +3,22 @@
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """`seconds` of what we do beside `alternative_seconds` of the named alternative, medians of `repeats`."""
+    """`seconds` of what we do beside `alternative_seconds` of the named alternative, medians of `repeats`.
+
+    `details` say where it was measured and what else was.
+    """
 
     name: str
     alternative: str
     seconds: float
     alternative_seconds: float
     repeats: int
+    details: dict[str, float] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float:

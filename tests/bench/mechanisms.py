@@ -1,5 +1,6 @@
 """Noise against OpenDP's sampler, a whole release against the linear programme in it."""
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -14,10 +15,37 @@ from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.bench.measure import Figure, compare
 
 DRAWS = 100_000
+COARSEST = 64
+# Noise in every square grows with their number: its grids end where a release takes seconds.
+FINER = {"sparse-emd": (128, 256, 512, 1024, 4096, 16_384), "laplace": (128, 256, 512, 1024)}
 
 
 def figures() -> list[Figure]:
     return [noise(), *(sparse_release(resolution) for resolution in (256, 65_536))]
+
+
+def resolution_figures() -> list[Figure]:
+    """A release of the same 2,000 persons on finer and finer grids, against the coarsest."""
+    return [
+        released_at(name, resolution) for name, resolutions in FINER.items() for resolution in resolutions
+    ]
+
+
+def released_at(name: str, resolution: int) -> Figure:
+    return compare(
+        f"{name}, resolution {resolution}",
+        release_of(name, resolution),
+        f"{name}, resolution {COARSEST}",
+        release_of(name, COARSEST),
+        repeats=5,
+    )
+
+
+def release_of(name: str, resolution: int) -> Callable[[], object]:
+    target = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(1))
+    mechanism = build(name, target=target, resolution=resolution, parameters={})
+    masses = clustered(mechanism.unit, resolution.bit_length() - 1)
+    return lambda: mechanism.release(masses, SystemSource())
 
 
 def noise() -> Figure:

@@ -4,19 +4,29 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.catalogue import build, entries
+from mechanisms.catalogue import build, entries, get
 from mechanisms.grid import children
-from mechanisms.guarantee import Relation
 from mechanisms.interface import MassMap, Target
 
 SEED = 20240229
+EXPECTED_PERSONS = 200
 # Enough kept cells that a small sparse truth can come out whole.
 PARAMETERS = {"laplace-top": {"keep_percent": "25"}}
-NAMES = [entry.name for entry in entries()]
+NAMES = [entry.name for entry in entries(kind="heatmap")]
 
 
-def make(name, *, epsilon=1, relation=Relation.ADD_REMOVE, resolution=16, **parameters):
-    target = Target(relation=relation, epsilon=Fraction(epsilon))
+def make(
+    name,
+    *,
+    epsilon=1,
+    relation=None,
+    resolution=16,
+    expected_persons=EXPECTED_PERSONS,
+    **parameters,
+):
+    if relation is None:
+        relation = min(get(name).relations)  # ADD_REMOVE, where it is allowed
+    target = Target(relation=relation, epsilon=Fraction(epsilon), expected_persons=expected_persons)
     parameters = parameters or PARAMETERS.get(name, {})
     return build(name, target=target, resolution=resolution, parameters=parameters)
 
@@ -50,6 +60,22 @@ def true_dense(masses):
         y = sum(((cell >> 2 * bit + 1) & 1) << bit for bit in range(masses.level))
         grid[side - 1 - y, x] = mass
     return grid / grid.sum()
+
+
+def spread_over_areas(areas, masses):
+    """The map without noise with the mass of each area spread over it: cell by cell, without the code under
+    test."""
+    side, truth = 1 << masses.level, true_dense(masses)
+    x, y = (np.array([_every_other_bit(code >> axis) for code in areas.centres.tolist()]) for axis in (0, 1))
+    rows, columns = np.indices((side, side))
+    across, along = np.abs(columns[..., np.newaxis] - x), np.abs(side - 1 - rows[..., np.newaxis] - y)
+    owner = (across + along).argmin(axis=2)
+    share, cells = (np.bincount(owner.ravel(), each.ravel(), x.size) for each in (truth, np.ones_like(truth)))
+    return (share / cells)[owner]
+
+
+def _every_other_bit(code):
+    return sum((code >> 2 * bit & 1) << bit for bit in range(16))
 
 
 def greedy_tree(masses, *, first_level, width):

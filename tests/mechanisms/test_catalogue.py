@@ -1,23 +1,47 @@
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from fractions import Fraction
 
 import pytest
 
 from mechanisms import catalogue
-from mechanisms.catalogue import build, entries, get
+from mechanisms.catalogue import build, build_centroid, entries, get
 from mechanisms.check import ParameterError
+from mechanisms.grid import Region
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.interface import Target
 from tests.mechanisms.examples import NAMES
 
 TARGET = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(1))
-PARAMETERS = [(entry, parameter) for entry in entries() for parameter in entry.parameters]
+GUESSED = replace(TARGET, expected_persons=200)
+PARAMETERS = [(entry, parameter) for entry in entries(kind="heatmap") for parameter in entry.parameters]
+REGION = Region(-97.9, 30.1, -97.5, 30.5)
+
+
+def guessed(entry):
+    """A target under a relation that the mechanism allows."""
+    return replace(GUESSED, relation=min(entry.relations))
 
 
 def test_it_lists_the_mechanisms_that_exist():
-    assert sorted(NAMES) == ["laplace", "laplace-top", "sparse-emd"]
+    assert sorted(NAMES) == [
+        "adaptive",
+        "dense-emd",
+        "frequency",
+        "k-median",
+        "laplace",
+        "laplace-top",
+        "privtree",
+        "shuffle-emd",
+        "sparse-emd",
+    ]
     assert [entry.name for entry in entries(relation=Relation.REPLACE, kind="heatmap")] == NAMES
-    assert entries(kind="centroid") == ()
+    points = ["exponential", "emd-linear", "sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
+    assert [entry.name for entry in entries(kind="centroid")] == points
+    assert entries(relation=Relation.ADD_REMOVE, kind="centroid") == ()
+    assert {entry.kind: entry.max_resolution > 0 for entry in entries()} == {
+        "heatmap": True,
+        "centroid": False,
+    }
     assert {entry.trust for entry in entries()} == {Trust.CENTRAL}
 
 
@@ -26,15 +50,20 @@ def test_entries_are_for_people(entry):
     assert get(entry.name) is entry
     assert entry.title
     assert entry.summary.endswith(".")
-    given = {"relation", "epsilon", "resolution"}
-    own = {field.name for field in fields(entry.mechanism)} - given
-    assert own == {parameter.name for parameter in entry.parameters}
+    given = {"heatmap": {"relation", "epsilon", "resolution"}}
+    given["centroid"] = {"relation", "epsilon", "radius_m", "region", "persons"}
+    own = {field.name for field in fields(entry.mechanism)} - given[entry.kind]
+    assert ("delta" in own) == bool(entry.usual_delta)
+    assert own - {"delta"} == {parameter.name for parameter in entry.parameters}
 
 
 @pytest.mark.parametrize(("entry", "parameter"), PARAMETERS, ids=lambda one: one.name)
 def test_shown_defaults_are_the_mechanisms_own(entry, parameter):
     default = {field.name: field.default for field in fields(entry.mechanism)}[parameter.name]
-    assert parameter.parse(parameter.default) == default
+    if parameter.default:
+        assert parameter.parse(parameter.default) == default
+    else:  # chosen from public facts
+        assert default in (MISSING, None)
     assert parameter.title
     assert parameter.help.endswith(".")
 
@@ -46,17 +75,17 @@ def test_shown_ranges_are_the_mechanisms_own(entry, parameter):
     valid = [high, low + tiny if parameter.low_open else low] if parameter.kind == "decimal" else [high, low]
     invalid = [high + 1, low if parameter.low_open else low - tiny, -1]
     for value in valid:
-        build(entry.name, target=TARGET, resolution=16, parameters={parameter.name: value})
+        build(entry.name, target=guessed(entry), resolution=16, parameters={parameter.name: value})
     for value in invalid:
         with pytest.raises(ParameterError, match=parameter.name):
-            build(entry.name, target=TARGET, resolution=16, parameters={parameter.name: value})
+            build(entry.name, target=guessed(entry), resolution=16, parameters={parameter.name: value})
 
 
 @pytest.mark.parametrize("value", ["x", "", None, [], 0.5, True, "nan", "1e400", {}])
 @pytest.mark.parametrize(("entry", "parameter"), PARAMETERS, ids=lambda one: one.name)
 def test_values_of_the_wrong_kind_are_refused(entry, parameter, value):
     with pytest.raises(ParameterError, match=parameter.name):
-        build(entry.name, target=TARGET, resolution=16, parameters={parameter.name: value})
+        build(entry.name, target=guessed(entry), resolution=16, parameters={parameter.name: value})
 
 
 def test_texts_and_numbers_mean_the_same():
@@ -67,8 +96,20 @@ def test_texts_and_numbers_mean_the_same():
     assert one == other
 
 
+def test_delta_is_taken_by_those_that_need_one_alone():
+    assert get("laplace").delta(None) == get("exponential").delta("0") == 0
+    assert get("rr-shuffle").delta(None) == get("rr-shuffle").delta("1e-9") == Fraction(1, 10**9)
+    with pytest.raises(ParameterError, match="delta is 1e-9, allowed: 0 or nothing: laplace holds without"):
+        get("laplace").delta("1e-9")
+    for wrong in ("0", "1e-19", "0.0011", "nan", "-1"):
+        with pytest.raises(ParameterError, match="delta is "):
+            get("sgdl-shuffle").delta(wrong)
+
+
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(ParameterError, match="mechanism is gauss, allowed: sparse-emd, laplace-top, laplace"):
+    with pytest.raises(
+        ParameterError, match=r"mechanism is gauss, allowed: adaptive, sparse-emd, .*exponential"
+    ):
         get("gauss")
 
 
@@ -91,3 +132,38 @@ def test_an_unknown_parameter_lists_the_known_ones():
 def test_impossible_resolutions_are_refused(resolution):
     with pytest.raises(ParameterError, match="resolution"):
         build("sparse-emd", target=TARGET, resolution=resolution, parameters={})
+
+
+def centroid(**change):
+    target = Target(relation=Relation.REPLACE, epsilon=Fraction(1), radius_m=Fraction(600))
+    asked = {"name": "exponential", "target": target, "region": REGION, "persons": 100, "parameters": {}}
+    asked |= change
+    return build_centroid(asked.pop("name"), **asked)
+
+
+def test_a_central_point_is_built_from_region_and_persons():
+    mechanism = centroid(parameters={"spacing_m": "10"})
+    assert (mechanism.region, mechanism.persons, mechanism.spacing_m) == (REGION, 100, 10)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"name": "laplace"}, "mechanism is laplace, allowed: exponential"),
+        ({"target": TARGET}, "relation is add_remove, allowed: replace"),
+        ({"target": Target(relation=Relation.REPLACE, epsilon=Fraction(1))}, "radius_m is missing"),
+        ({"parameters": {"spacing": "10"}}, "spacing is 10, allowed: no such parameter of exponential"),
+        ({"parameters": {"spacing_m": "0"}}, "spacing_m is 0"),
+        ({"parameters": {"spacing_m": "0.001"}}, "spacing_m is 0.001, allowed: .* with this epsilon"),
+        ({"parameters": {"spacing_m": "9000"}}, "spacing_m is 9000.0, allowed"),
+        ({"persons": 0}, "persons is 0"),
+    ],
+)
+def test_a_central_point_that_cannot_be_is_refused(change, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        centroid(**change)
+
+
+def test_a_central_point_has_no_map():
+    with pytest.raises(ParameterError, match="mechanism is exponential, allowed: adaptive, sparse-emd"):
+        build("exponential", target=TARGET, resolution=16, parameters={})

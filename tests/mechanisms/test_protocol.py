@@ -273,7 +273,7 @@ def test_it_ranks_the_paper_before_the_baseline_and_more_epsilon_before_less():
         ({"trials": 0}, "trials"),
         ({"sigma": float("nan")}, "sigma"),
         ({"resolution": 100}, "resolution"),
-        ({"resolution": 256, "exact": True}, "resolution"),
+        ({"resolution": 512, "exact": True}, "resolution"),
     ],
 )
 def test_it_refuses_parameters_out_of_range(change, name):

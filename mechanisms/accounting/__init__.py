@@ -1,0 +1,1 @@
+"""Exact privacy accounting: hockey-stick divergences of integer noise."""

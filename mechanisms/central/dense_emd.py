@@ -1,0 +1,112 @@
+"""Aggregation under the earth mover's distance without any sparsity: one grid as fine as the noise allows."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.calibration import check_masses, checked_epsilon, level_of, mass_unit, noise_scale
+from mechanisms.central.adaptive import checked_persons
+from mechanisms.central.nearest_map import nearest_map
+from mechanisms.central.noisy_cells import standard_deviation
+from mechanisms.grid import parent
+from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
+from mechanisms.prediction import ErrorBound, noise_in_one_grid
+from mechanisms.samplers.discrete_laplace import discrete_laplace
+
+HIGHEST_RESOLUTION: Final = 2**16
+FINEST_GRID: Final = 8  # level; 65,536 noisy cells, and a flow between them that takes seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DenseEmd:
+    """Every cell of a grid of about √(epsilon · n) cells a side is measured; the nearest map is released.
+
+    Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. The grid follows from
+    public numbers, a person changes its masses by at most 1 in L1 (ADD_REMOVE) or 2 (REPLACE), noise is
+    scaled to that (Dwork, McSherry, Nissim, Smith 2006, in integers), and finding the nearest map that is
+    nowhere negative is post-processing. Proof of Theorem D.1 of Ghazi et al. 2022, privacy part.
+    Edge cases: the grid has from 2 to 2^8 cells a side and is never finer than the map. `expected_persons`
+    steers utility only. No mass left makes a uniform dense map.
+    Error: `expected_error`, about (epsilon · n)^(-1/2) for any data; `standard_errors` are those of a cell's
+    noise before the nearest map is found.
+    References: Ghazi, He, Kohlhoff, Kumar, Manurangsi, Navalpakkam, Valliappan, "Differentially Private
+    Heatmaps", 2022, Appendix D.
+    """
+
+    name: ClassVar[str] = "dense-emd"
+    relation: Relation
+    epsilon: Fraction
+    resolution: int  # cells a side of the map
+    expected_persons: int  # a public guess, or the declared number under REPLACE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Relation(self.relation))
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        level_of(self.resolution, highest=HIGHEST_RESOLUTION)
+        checked_persons(self.expected_persons)
+        self.unit  # noqa: B018 - an epsilon that integers cannot carry is refused here
+
+    @classmethod
+    def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
+        """`expected_persons` among the parameters stands for the target's."""
+        persons = parameters.pop("expected_persons", target.expected_persons)
+        return cls(
+            relation=target.relation,
+            epsilon=target.epsilon,
+            resolution=resolution,
+            expected_persons=checked_persons(persons),
+            **parameters,
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee.flat(relation=self.relation, epsilon=self.epsilon)
+
+    @property
+    def unit(self) -> int:
+        """Mass units of one person."""
+        return mass_unit(self.relation, self.epsilon)
+
+    @property
+    def scale(self) -> Fraction:
+        """Of the noise in a cell, in mass units."""
+        return noise_scale(self.relation, self.epsilon, self.unit)
+
+    @property
+    def grid_level(self) -> int:
+        """ℓ* = ⌊log2 √(epsilon · n)⌋ within its bounds: the level that is measured."""
+        weight = int(self.epsilon * self.expected_persons)
+        return min(max((weight.bit_length() - 1) // 2, 1), FINEST_GRID, self._level)
+
+    def measure(self, masses: MassMap, rng: RandomSource) -> NDArray[np.int64]:
+        """The private part of `release`: `(4^grid_level,)` noisy mass units, in Morton order."""
+        check_masses(masses, level=self._level, unit=self.unit)
+        noisy = discrete_laplace(rng, scale=self.scale, size=4**self.grid_level)
+        np.add.at(noisy, parent(masses.cells, self._level - self.grid_level), masses.masses)
+        return noisy
+
+    def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
+        noisy = self.measure(masses, rng)
+        return Heatmap(
+            level=self._level,
+            levels=np.full(noisy.size, self.grid_level, dtype=np.uint8),
+            prefixes=np.arange(noisy.size),
+            values=nearest_map(noisy, level=self.grid_level) / self.unit,
+            standard_errors=np.full(noisy.size, standard_deviation(self.scale) / self.unit),
+        )
+
+    def expected_error(self, *, persons: int) -> ErrorBound:
+        return noise_in_one_grid(
+            standard_deviation(self.scale) / self.unit,
+            level=self.grid_level,
+            finest=self._level,
+            persons=persons,
+        )
+
+    @property
+    def _level(self) -> int:
+        return level_of(self.resolution, highest=HIGHEST_RESOLUTION)

@@ -1,0 +1,77 @@
+"""What an experiment is asked for, and how it writes a table or figure: CSV, and PNG with its caption."""
+
+import csv
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+Row: TypeAlias = Mapping[str, str | int | float | None]
+COLOURS: Final = ("#0b6e75", "#d99a2b", "#7a4fb5", "#ad2b2b", "#55606e", "#3f7d20")
+_DIGITS: Final = 6
+_CAPTION_COLUMNS: Final = 118
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Write the exhibit `name` into `folder`; `full` takes all the paper has, however long."""
+
+    name: str
+    folder: Path
+    full: bool = False
+    files: tuple[Path, ...] = ()
+
+    def write(self, rows: Sequence[Row], figure: Figure, caption: str) -> list[Path]:
+        """`name.csv` and `name.png`; columns are those of the first row, None is an empty field.
+
+        Errors: ValueError for rows of other columns, OSError.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        table, picture = (self.folder / f"{self.name}.{suffix}" for suffix in ("csv", "png"))
+        with table.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({name: _field(value) for name, value in row.items()} for row in rows)
+        text = " ".join(caption.split())
+        width = int(_CAPTION_COLUMNS * figure.get_figwidth() / 10)
+        figure.supxlabel(textwrap.fill(text, width), fontsize=8, color="#55606e", x=0.02, ha="left")
+        figure.savefig(picture, dpi=120, metadata={"Description": text})
+        return [table, picture]
+
+
+def panels(count: int, *, width: float = 10.0, height: float = 4.2) -> tuple[Figure, list[Axes]]:
+    """A figure with `count` plots beside each other and room for a caption."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(1, count, squeeze=False)
+    return figure, list(axes[0])
+
+
+def numbers(rows: Sequence[Row], column: str) -> list[float]:
+    """A column that has a number in every row, as a plot takes it."""
+    return [float(str(row[column])) for row in rows]
+
+
+def grouped_bars(
+    axes: Axes, rows: Sequence[Row], *, label: Callable[[Row], str], columns: Sequence[str]
+) -> None:
+    """A group of bars a row, a bar a column, on a logarithmic axis; missing values are left out."""
+    width = 0.8 / len(columns)
+    for place, column in enumerate(columns):
+        found = [(index, row[column]) for index, row in enumerate(rows) if row[column] is not None]
+        at = [index + (place - (len(columns) - 1) / 2) * width for index, _ in found]
+        heights = [float(value) for _, value in found if value is not None]
+        axes.bar(at, heights, width, label=column.replace("_", " "), color=COLOURS[place % len(COLOURS)])
+    axes.set_yscale("log")
+    axes.set_xticks(range(len(rows)), [label(row) for row in rows], fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=2)
+    axes.grid(visible=True, axis="y", alpha=0.3)
+
+
+def _field(value: str | int | float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.{_DIGITS}g}" if isinstance(value, float) else str(value)

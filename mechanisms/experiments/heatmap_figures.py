@@ -1,0 +1,169 @@
+"""Figures 1, 2, 4 to 7, 10 and 11 of Ghazi et al. 2022: accuracy by ε, persons, resolution and sparsity."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from mechanisms.catalogue import build
+from mechanisms.check import ParameterError
+from mechanisms.experiments.check_ins import dealt_places
+from mechanisms.experiments.exhibit import COLOURS, Request, Row, numbers, panels
+from mechanisms.experiments.heatmap_protocol import Protocol, compare
+from mechanisms.experiments.mixtures import mixture
+from mechanisms.experiments.places import Place, Split
+from mechanisms.guarantee import Relation
+from mechanisms.interface import HeatmapMechanism, Target
+
+MEASURES: Final = ("similarity", "pearson", "kl", "emd")
+ALGORITHMS: Final[tuple[tuple[str, dict[str, str]], ...]] = (
+    ("laplace", {}),
+    ("laplace-top", {"keep_percent": "0.01"}),
+    ("laplace-top", {"keep_percent": "0.1"}),
+    ("sparse-emd", {}),
+    ("adaptive", {}),
+)
+EPSILONS: Final = ("0.1", "0.5", "1", "2", "5", "10")
+COUNTS: Final = (50, 100, 200, 300, 400, 500)
+RESOLUTIONS: Final = (64, 128, 256)
+PERSONS: Final = 200
+PLACES: Final = 30
+# (share of cells that are not empty, Gaussians in the mixture)
+ONE_MIXTURE: Final = tuple((share, 20) for share in (0.05, 0.15, 0.3, 0.6))
+MORE_GAUSSIANS: Final = ((0.02, 5), (0.05, 10), (0.15, 20), (0.3, 20), (0.75, 80))
+_REAL: Final = """the check-ins of the files given stand in for the paper's cuts of Gowalla and Brightkite"""
+_SYNTHETIC: Final = "synthetic mixtures of Gaussians, 200 persons, ε = 1"
+_COMMON: Final = """{title} (Figure {number} of Ghazi et al. 2022, "Differentially Private Heatmaps").
+Data: {data}. {trials} seeded trials a point, σ = 4 cells, relation: add or remove; KL with 1e-12 added, EMD
+on 32 × 32 blocks. Bars: 95 % intervals. `sparse-emd` is the paper's algorithm, `laplace` and its top t % are
+its baselines, `adaptive` is not in the paper."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One place on the horizontal axis, with what is the same for all mechanisms there."""
+
+    x: float
+    places: Sequence[Place] = field(repr=False)
+    epsilon: str = "1"
+    persons: int = PERSONS
+    resolution: int = 256
+
+
+def by_epsilon(request: Request) -> list[Path]:
+    """Figure 1."""
+    places = _places(request, PERSONS)[:PLACES]
+    trials = 2 * len(places) if request.full else len(places)
+    points = [Point(x=float(epsilon), places=places, epsilon=epsilon) for epsilon in EPSILONS]
+    title = f"Accuracy by ε, 200 persons, 256 × 256 cells, {len(places)} places"
+    return _figure(request, "1", title, {"ε": measured(points, trials)}, trials)
+
+
+def emd_only(request: Request) -> list[Path]:
+    """Figure 2: by persons and by resolution at ε = 10."""
+    trials = 10 if request.full else 6
+    plots = {
+        "persons": measured(_by_persons(request, "10"), trials),
+        "cells a side": measured(_by_resolution(request, "10"), trials),
+    }
+    title = "EMD by persons and by resolution, ε = 10"
+    return _figure(request, "2", title, plots, trials, measures=("emd",))
+
+
+def by_persons(request: Request, number: str, epsilon: str) -> list[Path]:
+    """Figures 4 and 6."""
+    trials = 10 if request.full else 6
+    rows = {"persons": measured(_by_persons(request, epsilon), trials)}
+    return _figure(request, number, f"Accuracy by persons in one place, ε = {epsilon}", rows, trials)
+
+
+def by_resolution(request: Request, number: str, epsilon: str) -> list[Path]:
+    """Figures 5 and 7."""
+    trials = 10 if request.full else 6
+    rows = {"cells a side": measured(_by_resolution(request, epsilon), trials)}
+    return _figure(request, number, f"Accuracy by resolution in one place, ε = {epsilon}", rows, trials)
+
+
+def by_sparsity(request: Request, number: str, settings: Sequence[tuple[float, int]]) -> list[Path]:
+    """Figures 10 and 11."""
+    datasets = 10 if request.full else 4
+    points = [
+        Point(x=share, places=[mixture(share, gaussians, seed, persons=PERSONS) for seed in range(datasets)])
+        for share, gaussians in settings
+    ]
+    gaussians = sorted({count for _, count in settings})
+    title = f"Accuracy by share of cells that are not empty, {' to '.join(map(str, gaussians))} Gaussians"
+    rows = {"share of cells": measured(points, datasets)}
+    return _figure(request, number, title, rows, datasets, data=_SYNTHETIC)
+
+
+def measured(points: Iterable[Point], trials: int) -> list[Row]:
+    """A row for each point and algorithm."""
+    rows: list[Row] = []
+    for point in points:
+        mechanisms = [_built(name, parameters, point) for name, parameters in ALGORITHMS]
+        protocol = Protocol(persons=point.persons, trials=trials, resolution=point.resolution)
+        found = compare(point.places, mechanisms, protocol)
+        for (name, parameters), row in zip(ALGORITHMS, found, strict=True):
+            label = " ".join([name, *(f"{value} %" for value in parameters.values())])
+            values = {key: float(getattr(row, key)) for m in MEASURES for key in (m, f"{m}_se")}
+            rows.append({"x": point.x, "mechanism": label, "trials": trials, **values})
+    return rows
+
+
+def _built(name: str, parameters: dict[str, str], point: Point) -> HeatmapMechanism:
+    target = Target(
+        relation=Relation.ADD_REMOVE, epsilon=Fraction(point.epsilon), expected_persons=point.persons
+    )
+    return build(name, target=target, resolution=point.resolution, parameters=parameters)
+
+
+def _by_persons(request: Request, epsilon: str) -> list[Point]:
+    place = _places(request, max(COUNTS))[:1]
+    return [Point(x=count, places=place, epsilon=epsilon, persons=count) for count in COUNTS]
+
+
+def _by_resolution(request: Request, epsilon: str) -> list[Point]:
+    place = _places(request, max(COUNTS))[:1]
+    return [Point(x=side, places=place, epsilon=epsilon, resolution=side) for side in RESOLUTIONS]
+
+
+def _places(request: Request, persons: int) -> Sequence[Place]:
+    if not request.files:
+        raise ParameterError("FILE", "missing", "one or more gzip CSV files of check-ins")
+    places = dealt_places(request.files, persons=[persons], split=Split.ALL)[persons]
+    if not places:
+        raise ParameterError("FILE", request.files[0].name, f"files with {persons} persons in a cell")
+    return places
+
+
+def _figure(
+    request: Request,
+    number: str,
+    title: str,
+    found: dict[str, list[Row]],
+    trials: int,
+    *,
+    measures: Sequence[str] = MEASURES,
+    data: str = _REAL,
+) -> list[Path]:
+    """A plot for each axis and measure; the CSV has all measures."""
+    shown = [(axis, measure) for axis in found for measure in measures]
+    figure, axes = panels(len(shown), width=max(10.0, 3.6 * len(shown)), height=4.6)
+    for own, (axis, measure) in zip(axes, shown, strict=True):
+        labels = list(dict.fromkeys(str(row["mechanism"]) for row in found[axis]))
+        for colour, label in zip(COLOURS, labels, strict=False):
+            rows = [row for row in found[axis] if row["mechanism"] == label]
+            values, errors = (numbers(rows, key) for key in (measure, f"{measure}_se"))
+            xs = numbers(rows, "x")
+            own.errorbar(xs, values, yerr=1.96 * np.array(errors), fmt="o-", color=colour, label=label)
+        own.set_title(measure, loc="left")
+        own.set_xlabel(axis)
+        own.set_xscale("log" if axis in {"ε", "cells a side"} else "linear")
+    axes[0].legend(frameon=False, fontsize=8)
+    rows = [{"axis": axis} | dict(row) for axis, several in found.items() for row in several]
+    caption = _COMMON.format(title=title, number=number, data=data, trials=trials)
+    return request.write(rows, figure, caption)

@@ -1,0 +1,126 @@
+"""The linear programme of the optimal local mechanism, made small by the symmetries of lattice and prior."""
+
+from itertools import product
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
+from mechanisms.check import ParameterError
+from mechanisms.local.directions import detour, moves, usual_longest
+from mechanisms.local.lattice import Floats, Lattice
+
+MOST_CONSTRAINTS: Final = 40_000  # by choice of the spanner, as long as there is a choice: more take minutes
+LONGEST_S: Final = 900  # then it is refused; minutes are for large lattices with a prior without symmetry
+SOLVER: Final = "highs-ipm"  # several times as fast here as the simplex method
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
+    """`(size, size)` probabilities with the least expected distance, within the solver's tolerance.
+
+    P(y|x) ≤ exp(decay · distance / detour) · P(y|x') along a spanner's edges (Bordenabe et al. 2014). Where
+    reflections leave the prior as it is, averaging a solution over them leaves it one with the same error:
+    one variable stands for all pairs of cells that they map to each other.
+    Errors: `ParameterError` when the solver gives up.
+    """
+    size = lattice.size
+    if size == 1:
+        return np.ones((1, 1))
+    same = _same_pairs(lattice, prior)
+    count, longest = int(same.max()) + 1, _longest(lattice, same)
+    bounds = _constraints(lattice, decay_per_m / float(detour(lattice, longest)), longest, same)
+    costs = (prior[:, np.newaxis] / prior.sum() * lattice.pairs_m()).ravel()
+    cells = np.repeat(np.arange(size), size)
+    sums: Any = coo_array((np.ones(size**2), (cells, same)), shape=(size, count))
+    found = linprog(
+        np.bincount(same, costs),
+        A_ub=bounds,
+        b_ub=np.zeros(bounds.shape[0]),
+        A_eq=sums.tocsr()[_first_of_each(lattice, same)],
+        b_eq=np.ones(len(_first_of_each(lattice, same))),
+        method=SOLVER,
+        options={"time_limit": LONGEST_S},
+    )
+    if found.x is None or found.status != 0:
+        unsolved = f"unsolved for {lattice.columns} x {lattice.rows} cells"
+        raise ParameterError("prior", unsolved, "larger cells, or an even prior")
+    table = np.maximum(found.x[same].reshape(size, size), 0)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def pairs(grid: Any, a: int, b: int) -> list[tuple[Any, Any]]:
+    """What stands (a, b) and (a, -b) apart in a `(columns, rows, …)` array; b = 0 and a = 0 only once."""
+    wide, high = grid.shape[:2]
+    if a >= wide or b >= high:
+        return []
+    found = [(grid[: wide - a, : high - b], grid[a:, b:])]
+    if a and b:
+        found.append((grid[a:, : high - b], grid[: wide - a, b:]))
+    return found
+
+
+def _same_pairs(lattice: Lattice, prior: Floats) -> Integers:
+    """`(size²,)`: the number of the variable that stands for a pair of cells x · size + y."""
+    cells = np.arange(lattice.size).reshape(lattice.columns, lattice.rows)
+    square = lattice.columns == lattice.rows and lattice.column_m == lattice.row_m
+    least = np.arange(lattice.size**2)
+    for west, south, turned in product((False, True), (False, True), (False, True) if square else (False,)):
+        image = cells[::-1] if west else cells
+        image = image[:, ::-1] if south else image
+        image = (image.T if turned else image).ravel()
+        if (prior[image] == prior).all():
+            least = np.minimum(least, (image[:, np.newaxis] * lattice.size + image).ravel())
+    _, found = np.unique(least, return_inverse=True)
+    return np.asarray(found.ravel(), dtype=np.int64)
+
+
+def _first_of_each(lattice: Lattice, same: Integers) -> Integers:
+    """One of the cells that reflections map together: their pairs (x, x) have one number."""
+    diagonal = same.reshape(lattice.size, lattice.size).diagonal()
+    return np.asarray(np.unique(diagonal, return_index=True)[1], dtype=np.int64)
+
+
+def _longest(lattice: Lattice, same: Integers) -> int:
+    """Moves of the spanner: as long as the programme stays of a bearable size."""
+    alike = lattice.size**2 / (int(same.max()) + 1)
+    for longest in range(usual_longest(lattice), 1, -1):
+        if 2 * len(_edges(lattice, longest)[0]) * lattice.size / alike <= MOST_CONSTRAINTS:
+            return longest
+    return 1
+
+
+def _constraints(lattice: Lattice, decay_per_m: float, longest: int, same: Integers) -> Any:
+    """Rows P(y|x) · exp(-decay · length) - P(y|x') ≤ 0 for both directions of each edge and every y; no
+    number is above 1, and rows that say the same are there once."""
+    size, (one, other, length_m) = lattice.size, _edges(lattice, longest)
+    here, there = np.concatenate((one, other)), np.concatenate((other, one))
+    shrunk = np.repeat(np.exp(-decay_per_m * np.concatenate((length_m, length_m))), size)
+    reports = np.arange(size)
+    first = same[(here[:, np.newaxis] * size + reports).ravel()]
+    second = same[(there[:, np.newaxis] * size + reports).ravel()]
+    # The same two variables may stand for cells at several distances: the shortest says it all.
+    order = np.argsort(-shrunk, kind="stable")
+    first, second, shrunk = first[order], second[order], shrunk[order]
+    _, kept = np.unique(first * (same.max() + 1) + second, return_index=True)
+    kept = kept[first[kept] != second[kept]]
+    rows = np.tile(np.arange(kept.size), 2)
+    columns = np.concatenate((first[kept], second[kept]))
+    values = np.concatenate((shrunk[kept], -np.ones(kept.size)))
+    return coo_array((values, (rows, columns)), shape=(kept.size, int(same.max()) + 1)).tocsr()
+
+
+def _edges(lattice: Lattice, longest: int) -> tuple[Integers, Integers, Floats]:
+    """(cells, cells, metres) of the spanner's edges, each once."""
+    cells = np.arange(lattice.size).reshape(lattice.columns, lattice.rows, 1)
+    ends: list[tuple[Integers, Integers]] = []
+    lengths_m: list[Floats] = []
+    for (a, b), length_m in moves(lattice, longest):
+        found = [(one.ravel(), other.ravel()) for one, other in pairs(cells, a, b)]
+        ends += found
+        lengths_m += [np.full(one.size, float(length_m)) for one, _ in found]
+    one, other = (np.concatenate(part) for part in zip(*ends, strict=True))
+    return one, other, np.concatenate(lengths_m)

@@ -1,0 +1,168 @@
+"""What local mechanisms share: a target becomes a decay, measured integers a guarantee and an error."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Self
+
+import numpy as np
+
+from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.grid import Region
+from mechanisms.guarantee import Exact, Guarantee, Relation, Term, Trust
+from mechanisms.interface import RandomSource, Target
+from mechanisms.local.lattice import Cells, Floats, Lattice
+from mechanisms.prediction import PointError
+
+MOST_REPORTS: Final = 10**6
+SMALLEST_EPSILON: Final = Fraction(1, 10**6)
+_ROUNDS: Final = 6
+_LESS: Final = Fraction(1, 10**7)
+_ENOUGH: Final = Fraction(999_999, 1_000_000)  # of the target
+
+ASSUMPTIONS: Final = (
+    "Read off the table, averaged over all cells; a true place is up to half a cell's diagonal from the "
+    "centre of its cell, which is not counted."
+)
+QUANTITY: Final = "Distance of a report from the centre of the true place's cell."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """Two cells cost at most min(cap, per_metre · distance of their centres)."""
+
+    per_metre: Fraction
+    cap: Fraction
+    snap_m: Fraction  # added to the distance of two true places, in the metres of `per_metre`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalMechanism(ABC):
+    """Cells of true places in, cells to be reported out: each row by itself, on the person's device.
+
+    `decay_per_m` shapes the table; what the table costs is measured on its integers (`costs`).
+    `max_reports` is how many reports of one person `guarantee` covers together.
+    """
+
+    name: ClassVar[str]
+    relation: ClassVar[Relation] = Relation.REPLACE
+    most_a_side: ClassVar[int]
+    lattice: Lattice
+    decay_per_m: Fraction
+    max_reports: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "rows"):
+            in_range(1, self.most_a_side, **{name: getattr(self.lattice, name)})
+        exact = exact_decimal("decay_per_m", self.decay_per_m, low=0, low_open=True, high=10**9)
+        object.__setattr__(self, "decay_per_m", exact)
+        if not isinstance(self.max_reports, int) or isinstance(self.max_reports, bool):
+            raise ParameterError("max_reports", self.max_reports, f"a whole number from 1 to {MOST_REPORTS}")
+        in_range(1, MOST_REPORTS, max_reports=self.max_reports)
+
+    @classmethod
+    def calibrate(cls, target: Target, *, lattice: Lattice, **parameters: Any) -> Self:
+        """The loss of one report at `target.radius_m` is at most `target.epsilon`, and nearly that."""
+
+        def loss(decay_per_m: Fraction) -> Exact:
+            return cls(lattice=lattice, decay_per_m=decay_per_m, **parameters).per_report.loss(radius_m)
+
+        start, radius_m = wanted(target, lattice), Fraction(target.radius_m or 0)
+        return cls(lattice=lattice, decay_per_m=fitted(target.epsilon, start, loss), **parameters)
+
+    @property
+    def per_report(self) -> Guarantee:
+        """Of one report: two places at a distance d have centres at most stretch · d + snap_m apart."""
+        costs, stretch = self.costs, self.lattice.stretch
+        term = Term(cap=costs.cap, alpha_per_m=costs.per_metre * stretch, offset_m=costs.snap_m / stretch)
+        return Guarantee(relation=self.relation, trust=Trust.LOCAL, terms=(term,))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Of a person with `max_reports` reports."""
+        return repeated(self.per_report, self.max_reports)
+
+    @property
+    @abstractmethod
+    def costs(self) -> Costs:
+        """Measured on the integers of the table."""
+
+    @abstractmethod
+    def release(self, cells: Cells, rng: RandomSource) -> Cells:
+        """One independent report a cell. Total: no place makes it fail."""
+
+    @abstractmethod
+    def expected_error(self) -> PointError:
+        """In metres, read off the table."""
+
+
+def repeated(one: Guarantee, times: int) -> Guarantee:
+    """The sum of `times` equal guarantees of one term, as one term.
+
+    d is then the mean distance over the person's reports, row by row: a term is concave in d, so by Jensen's
+    inequality the sum of the losses is at most `times` losses of the mean.
+    """
+    (term,) = one.terms
+    summed = Term(
+        cap=term.cap * times,
+        alpha_per_m=term.alpha_per_m * times,
+        offset_m=term.offset_m,
+        step_m=term.step_m,
+    )
+    return Guarantee(relation=one.relation, trust=one.trust, terms=(summed,))
+
+
+def fitted(epsilon: Fraction, decay_per_m: Fraction, loss: Callable[[Fraction], Exact]) -> Fraction:
+    """A decay with loss(decay) ≤ epsilon, close to it; `decay_per_m` is where the search begins.
+
+    The loss is nearly proportional to the decay, so scaling meets the target in a few rounds.
+    Errors: `ParameterError` naming `epsilon` when no decay was found that spends so little.
+    """
+    best = None
+    for _ in range(_ROUNDS):
+        found = Fraction(loss(decay_per_m))
+        if found <= epsilon:
+            best = max(best or decay_per_m, decay_per_m)
+            if found >= _ENOUGH * epsilon:
+                break
+        factor = Fraction(float(epsilon / found)) * (1 - _LESS) if found else Fraction(2)
+        decay_per_m = short(decay_per_m * min(factor, Fraction(2)))
+    if best is None:
+        raise ParameterError("epsilon", float(epsilon), "more, or a larger radius or smaller cells")
+    return best
+
+
+def wanted(target: Target, lattice: Lattice) -> Fraction:
+    """α of a mechanism whose loss at the radius would be exactly the target. Errors: `ParameterError`."""
+    if target.radius_m is None:
+        raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+    if target.epsilon < SMALLEST_EPSILON:
+        raise ParameterError("epsilon", target.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
+    return short(target.epsilon / (target.radius_m * lattice.stretch + lattice.snap_m))
+
+
+def short(value: Fraction) -> Fraction:
+    """Rounded down to twelve significant digits, so that a decay can be written and read."""
+    digits = Fraction(10) ** (len(str(int(1 / value))) + 11 if value < 1 else 11)
+    return Fraction(int(value * digits)) / digits
+
+
+def point_error(displacements: Floats, distances_m: Floats) -> PointError:
+    """Mean and 95 % quantile of distances with the probabilities `displacements`, both of one shape."""
+    order = np.argsort(distances_m, axis=None, kind="stable")
+    shares = displacements.ravel()[order].cumsum()
+    within = order[min(int(np.searchsorted(shares, 0.95)), order.size - 1)]
+    return PointError(
+        expected_m=float((displacements * distances_m).sum()),
+        within_m=float(distances_m.ravel()[within]),
+        quantity=QUANTITY,
+        assumptions=ASSUMPTIONS,
+    )
+
+
+def usual_cell_m(region: Region, radius_m: Fraction, *, most_a_side: int) -> Fraction:
+    """A sixteenth of the radius, so that snapping costs little, or what the number of cells allows."""
+    longest_m = Fraction(max(region.width_m, region.height_m)) * Fraction(1001, 1000)
+    wanted_m = max(radius_m / 16, longest_m / most_a_side)
+    return max(Fraction(1, 1000), Fraction(f"{float(wanted_m):.4g}"))

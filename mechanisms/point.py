@@ -1,0 +1,69 @@
+"""What goes into a mechanism that releases one point, and the point that comes out."""
+
+import hashlib
+import math
+import struct
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from mechanisms.check import in_range
+
+PARTS: Final = 2**32  # of a region's width and of its height: positions are counted in them
+MOST_PERSONS: Final = 2**31  # sums of positions fit 63 bits
+MAGIC: Final = b"HZP1"
+_BODY: Final = struct.Struct("<4d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordMeans:
+    """The sum over all persons of their record's mean position, in integers.
+
+    x counts from west to east, y from south to north, each in 1/`PARTS` of the region a person.
+    Neighbours exchange one record: they differ by one person's move. Errors: ValueError, without a value.
+    """
+
+    persons: int  # n, public: all who are enrolled, whether they have check-ins or not
+    x: int = field(repr=False)
+    y: int = field(repr=False)
+
+    def __post_init__(self) -> None:
+        in_range(1, MOST_PERSONS, persons=self.persons)
+        if not all(isinstance(s, int) and 0 <= s <= self.persons * PARTS for s in (self.x, self.y)):
+            raise ValueError("sums of positions must be whole and lie in the region")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A released point in WGS84 degrees and how far off it may be, in metres, from public facts alone.
+
+    Errors: ValueError for numbers that are not finite, off the globe or below 0.
+    """
+
+    lat: float
+    lon: float
+    expected_m: float  # expected distance from the truth
+    within_m: float  # distance that is kept with probability 95 %
+
+    def __post_init__(self) -> None:
+        numbers = (self.lat, self.lon, self.expected_m, self.within_m)
+        if not all(isinstance(number, float) and math.isfinite(number) for number in numbers):
+            raise ValueError("a point has finite numbers")
+        if abs(self.lat) > 90 or abs(self.lon) > 180 or min(self.expected_m, self.within_m) < 0:
+            raise ValueError("a point lies on the globe, and distances are at least 0")
+
+    def to_bytes(self) -> bytes:
+        """Versioned; the same point gives the same bytes."""
+        return MAGIC + _BODY.pack(self.lat, self.lon, self.expected_m, self.within_m)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The point that `to_bytes` wrote. Errors: ValueError for anything else."""
+        if not data.startswith(MAGIC) or len(data) != len(MAGIC) + _BODY.size:
+            raise ValueError("not a point of a known version")
+        lat, lon, expected_m, within_m = _BODY.unpack_from(data, len(MAGIC))
+        return cls(lat=lat, lon=lon, expected_m=expected_m, within_m=within_m)
+
+    @property
+    def sha256(self) -> str:
+        """Hexadecimal digest of `to_bytes`."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()

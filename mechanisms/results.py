@@ -1,0 +1,14 @@
+"""Released results as bytes, whatever their kind."""
+
+from mechanisms.areas import MAGIC as AREAS_MAGIC
+from mechanisms.areas import Areas
+from mechanisms.interface import Heatmap, Result
+from mechanisms.point import MAGIC as POINT_MAGIC
+from mechanisms.point import Point
+
+
+def result_from_bytes(data: bytes) -> Result:
+    """The map or the point whose `to_bytes` it is. Errors: ValueError for anything else."""
+    if data.startswith(POINT_MAGIC):
+        return Point.from_bytes(data)
+    return Areas.from_bytes(data) if data.startswith(AREAS_MAGIC) else Heatmap.from_bytes(data)

@@ -1,0 +1,133 @@
+"""SGDL-Shuffle: every person adds a share of the noise that one trusted curator would add."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.accounting.sgdl import sgdl
+from mechanisms.accounting.symmetric_law import SymmetricLaw
+from mechanisms.check import ParameterError
+from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Term, Trust
+from mechanisms.interface import RandomSource
+from mechanisms.shuffle.padded_noise import PaddedNoise, Variant, padding_for
+from mechanisms.shuffle.protocol import check_target, rounded_down, rounded_up, sum_guarantee
+from mechanisms.shuffle.unary import Packed
+
+_CUT_PART: Final = 0.999  # of δ
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SgdlSum:
+    """The sum of n values with noise N_i ~ SGDL(1/n, e^−ε) from everybody, which sums to geometric noise.
+
+    Guarantee: loss ε a step up to `radius` steps, nothing beyond, δ under REPLACE. Noise that is not cut is
+    worth ε a step with δ = 0 (infinite divisibility of the geometric law); all of δ is what the cut at the
+    padding costs, (1 + e^(εD))·τ or e^(εD)·τ/(1 − τ) (`conditioned.py`), which grows with d. The padding is
+    therefore above the radius, and far above the printed one (Athanasiou et al. 2025, Lemma C.1, mistakes the
+    mean n/p of a number of trials for n·p).
+    Without the shuffler next to nothing is left: most persons send their exact value (`sends_exact_value`),
+    which is deniability in name only. log a_0/a_d is the exact loss of unbounded noise at d steps (Theorem
+    7.2), at most d times that of one step.
+    Edge cases and error: as `GeoSum`.
+    References: Athanasiou, Chatzikokolakis, Palamidessi, PoPETs 2025, Algorithm 4.
+    """
+
+    name: ClassVar[str] = "sgdl-shuffle"
+    persons: int  # n, the least number of honest participants
+    epsilon: Fraction  # a step
+    delta: Fraction
+    radius: int  # D, steps
+    noise: PaddedNoise
+
+    def __post_init__(self) -> None:
+        check_target(self.persons, self.epsilon, self.delta, self.radius, self.domain)
+        if self.noise.shape * self.persons != 1 or self.noise.epsilon > self.epsilon:
+            raise ParameterError("noise", "of another law", "an n-th of geometric noise with epsilon")
+        loss = float(self.epsilon) * self.radius
+        spent = self.noise.spent(0.0, draws=self.persons, loss=loss)
+        if spent > self.delta:
+            raise ParameterError("delta", float(self.delta), f"at least {spent:.6g} with this padding")
+
+    @classmethod
+    def calibrate(
+        cls,
+        *,
+        persons: int,
+        epsilon: Fraction,
+        delta: Fraction,
+        radius: int,
+        domain: int,
+        variant: Variant = Variant.CONDITIONED,
+    ) -> Self:
+        """The least padding within the target. Errors: `ParameterError`."""
+        check_target(persons, epsilon, delta, radius, domain)
+        shape, exact = Fraction(1, persons), rounded_down(float(epsilon) * (1 - 1e-15))
+        padding = padding_for(
+            draws=persons,
+            shape=shape,
+            epsilon=exact,
+            part=_CUT_PART * float(delta),
+            loss=float(epsilon) * radius,
+        )
+        noise = PaddedNoise(shape=shape, epsilon=exact, padding=padding, domain=domain, variant=variant)
+        return cls(
+            persons=persons, epsilon=Fraction(epsilon), delta=Fraction(delta), radius=radius, noise=noise
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """With a step counted as a metre."""
+        edge = self.noise.local_edge(self.radius)
+        term = Term(
+            cap=rounded_up(self.local_loss(self.radius)) if edge else INFINITY,
+            alpha_per_m=rounded_up(self.local_loss(1)),
+        )
+        farthest: Exact = Fraction(self.radius) if edge else INFINITY
+        alone = Guarantee(
+            relation=Relation.REPLACE,
+            trust=Trust.LOCAL,
+            delta=Fraction(edge),
+            max_distance_m=farthest,
+            terms=(term,),
+        )
+        return sum_guarantee(epsilon=self.epsilon, delta=self.delta, radius=self.radius, alone=alone)
+
+    @property
+    def domain(self) -> int:
+        return self.noise.domain
+
+    @property
+    def places(self) -> int:
+        return self.noise.places
+
+    @property
+    def sends_exact_value(self) -> float:
+        """The probability that a person's noise is 0."""
+        return math.exp(float(self._law(0).log_probabilities[0]))
+
+    def local_loss(self, distance: int) -> float:
+        """log a_0/a_d: the loss between two values of one person's report, where both can be sent.
+
+        For β < 1 log a is convex on both sides of its peak at 0, so the ratio of two entries d apart is
+        largest when one of them is the peak.
+        """
+        logs = self._law(distance).log_probabilities
+        return float(logs[0] - logs[distance])
+
+    def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
+        return self.noise.randomise(values, rng)
+
+    def analyse(self, ones: int, participants: int) -> Fraction:
+        return self.noise.analyse(ones, participants)
+
+    def standard_error(self, participants: int) -> float:
+        """Of the sum, in steps."""
+        p = math.exp(-float(self.noise.epsilon))
+        return math.sqrt(2 * p * participants / self.persons) / (1 - p)
+
+    def _law(self, radius: int) -> SymmetricLaw:
+        return sgdl(float(self.noise.shape), float(self.noise.epsilon), radius=max(radius, 1000))

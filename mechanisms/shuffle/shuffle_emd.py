@@ -1,0 +1,108 @@
+"""The sparse map by shuffled shares, run on stored check-ins. Devices: `emd_round.py`.
+
+Whoever runs it sees the check-ins: trust is CENTRAL, `simulated`. What is released has the law of the round.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Self
+
+from mechanisms.calibration import check_masses, checked_epsilon, level_of, noise_scale
+from mechanisms.central.kept_tree import MeasuredLevel, measure_tree
+from mechanisms.central.level_budgets import shares, start_level
+from mechanisms.central.reconstruct import reconstruct
+from mechanisms.central.sparse_emd import DEFAULT_DECAY, DEFAULT_WIDTH
+from mechanisms.check import ParameterError, power_of_two
+from mechanisms.guarantee import Guarantee, Relation, Term
+from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
+from mechanisms.prediction import ErrorBound, LevelNoise, sparse_reconstruction
+from mechanisms.samplers.clustered_polya import LARGEST_SCALE, SCALE_PARTS
+
+HIGHEST_RESOLUTION: Final = 256  # devices send shares for every cell of every level
+DEFAULT_PARTS: Final = 1024
+MOST_PARTS: Final = 2**16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShuffleEmd:
+    """`SparseEmd` with masses in `parts` of a person and noise that is the sum of everybody's shares.
+
+    Guarantee: `Guarantee.flat(epsilon)`, `simulated`, between neighbours under REPLACE, whose records have
+    masses of at most `parts` each: level i has discrete Laplace noise of scale 2·parts / epsilon_i or more.
+    Ghazi et al. 2022, Appendix F, prints Polya(1/n, e^(−epsilon_i)) for masses in B parts, which is B times
+    too little, one of two draws whose difference is symmetric, and shares of the vector before the noise.
+    Here δ is 0: shares, their number and their δ are matters of the round on devices.
+    Edge cases and error: as `SparseEmd`; devices cut masses to whole parts.
+    References: Ghazi, He, Kohlhoff, Kumar, Manurangsi, Navalpakkam, Valliappan, "Differentially Private
+    Heatmaps", 2022, Appendix F; Balle, Bell, Gascón, Nissim, CCS 2020.
+    """
+
+    name: ClassVar[str] = "shuffle-emd"
+    relation: Relation
+    epsilon: Fraction
+    resolution: int  # cells a side
+    parts: int = DEFAULT_PARTS  # B: what a person's mass is divided into
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relation", Relation(self.relation))
+        if self.relation is not Relation.REPLACE:
+            raise ParameterError("relation", self.relation, f"{Relation.REPLACE}: who takes part is known")
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        level_of(self.resolution, highest=HIGHEST_RESOLUTION)
+        power_of_two(2, MOST_PARTS, parts=self.parts)
+        widest = max(self.level_scales)
+        if widest > LARGEST_SCALE:
+            least = float(self.epsilon * widest / LARGEST_SCALE)
+            raise ParameterError(
+                "epsilon", self.epsilon, f"at least {least * 1.001:.2e} with these parameters"
+            )
+
+    @classmethod
+    def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
+        return cls(relation=target.relation, epsilon=target.epsilon, resolution=resolution, **parameters)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(relation=self.relation, terms=(Term(cap=self.epsilon),), simulated=True)
+
+    @property
+    def unit(self) -> int:
+        """Mass units of one person."""
+        return self.parts
+
+    @property
+    def levels(self) -> range:
+        """Those that are measured: q, …, ℓ."""
+        finest = level_of(self.resolution, highest=HIGHEST_RESOLUTION)
+        return range(start_level(DEFAULT_WIDTH, finest), finest + 1)
+
+    @property
+    def level_scales(self) -> tuple[Fraction, ...]:
+        """Of the noise on each of these levels, in parts; multiples of a sixteenth, rounded up."""
+        found = []
+        for share in shares(DEFAULT_DECAY, len(self.levels)):
+            scale = noise_scale(self.relation, self.epsilon * share, self.parts)
+            found.append(Fraction(math.ceil(scale * SCALE_PARTS), SCALE_PARTS))
+        return tuple(found)
+
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
+        """What the analyst looks at of the sums: cells that are not looked at need no noise."""
+        check_masses(masses, level=self.levels[-1], unit=self.unit)
+        return measure_tree(
+            masses, rng, first_level=self.levels[0], scales=self.level_scales, width=DEFAULT_WIDTH
+        )
+
+    def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
+        return reconstruct(self.measure(masses, rng), unit=self.unit)
+
+    def expected_error(self, *, persons: int) -> ErrorBound:
+        levels = [
+            LevelNoise(level=level, scale_persons=float((scale + 1) / self.unit))
+            for level, scale in zip(self.levels, self.level_scales, strict=True)
+        ]
+        bound = sparse_reconstruction(levels, width=DEFAULT_WIDTH, persons=persons)
+        return replace(
+            bound,
+            assumptions=f"{bound.assumptions} What cutting masses to whole parts loses is left out.",
+        )

@@ -1,0 +1,148 @@
+"""Releases of many check-ins from PostgreSQL, against pyarrow's group_by of the same rows in memory.
+
+The check-ins are made up (`tests/synthetic.py`), their file goes through the whole upload path, and the
+releases through the product's own Celery workers: one that reads everything, or two that read half each.
+`make bench SCALE=1` goes to 10 million; alone: `python -m tests.bench.scale 1000000 ...`, whose lines
+`python -m tests.bench.scale_plots FOLDER < LINES` draws.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from tests.bench.measure import Figure
+from tests.services.installation import ROOT, Installation
+from tests.services.programs import Postgres, Redis
+
+SMALL = (100_000, 1_000_000)
+LARGE = (*SMALL, 10_000_000)
+CHECKINS_A_PERSON = 10
+PERSONS_OF_A_MILLION = (1_000, 10_000, 1_000_000)  # at most, beside the 100,000 of all other figures
+RESOLUTIONS = (64, 1024, 8192, 65_536)
+RESOLUTION = 1024  # where not said
+REPEATS = 3
+
+
+def figures(postgres: Postgres, checkins: tuple[int, ...]) -> Iterator[Figure]:
+    """Import, resolutions, two workers, and how much persons matter."""
+    with Redis.started() as redis:
+        for count in checkins:
+            with stored(postgres, redis, count, count // CHECKINS_A_PERSON) as (made, imported):
+                yield imported
+                yield from releases_of(postgres, made, count)
+        for persons in PERSONS_OF_A_MILLION if max(checkins) >= 1_000_000 else ():
+            with stored(postgres, redis, 1_000_000, persons) as (made, _):
+                name = f"1,000,000 check-ins of at most {persons:,} persons"
+                yield released(
+                    postgres, made, name, 1_000_000, persons=persons, resolution=RESOLUTION, workers=1
+                )
+
+
+@contextlib.contextmanager
+def stored(
+    postgres: Postgres, redis: Redis, count: int, persons: int
+) -> Iterator[tuple[Installation, Figure]]:
+    """An installation of its own with that many check-ins."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = postgres.url(postgres.new_database())
+        made = Installation(folder=Path(folder), database_url=url, broker_url=redis.url)
+        redis.client().flushall()
+        made.manage("migrate", "--verbosity", "0")
+        found = told(made, "store", count, persons)
+        yield (
+            made,
+            Figure(
+                name=f"import of {count:,} check-ins from Parquet",
+                alternative="bare COPY of the stored rows",
+                seconds=found["import"],
+                alternative_seconds=found["copy"],
+                repeats=1,
+                details={"checkins": count, "rows_a_second": found["rows_a_second"]},
+            ),
+        )
+
+
+def releases_of(postgres: Postgres, made: Installation, count: int) -> Iterator[Figure]:
+    for workers in (1, 2):
+        for resolution in RESOLUTIONS:
+            name = f"{count:,} check-ins, {workers} worker{'s' * (workers > 1)}"
+            persons = count // CHECKINS_A_PERSON
+            yield released(
+                postgres, made, name, count, persons=persons, resolution=resolution, workers=workers
+            )
+
+
+def released(
+    postgres: Postgres,
+    made: Installation,
+    name: str,
+    count: int,
+    *,
+    persons: int,
+    resolution: int,
+    workers: int,
+) -> Figure:
+    """From the request to the published map, medians, in turns with pyarrow's threads; details on stderr."""
+    with running_workers(made, -(-count // workers), workers) as worker:
+        found = told(made, "release", resolution, workers, worker, postgres.process.pid)
+    where = {"checkins": count, "persons": persons, "resolution": resolution, "workers": workers}
+    details = where | {"load": os.getloadavg()[0]} | found
+    print(json.dumps({"figure": name} | details), file=sys.stderr, flush=True)
+    return Figure(
+        name=f"{name}, resolution {resolution}",
+        alternative=f"pyarrow's group_by of them, {workers} thread{'s' * (workers > 1)}",
+        seconds=found["release"],
+        alternative_seconds=found["group_by"],
+        repeats=REPEATS,
+        details=details,
+    )
+
+
+@contextlib.contextmanager
+def running_workers(made: Installation, rows_per_shard: int, workers: int) -> Iterator[int]:
+    """The process id of a Celery worker with so many processes, ended by it."""
+    environment = made.environment | {"HAZEMAP_ROWS_PER_SHARD": str(rows_per_shard)}
+    command = [sys.executable, "-m", "celery", "-A", "heatmaps.config", "worker", "--loglevel", "WARNING"]
+    with (made.folder / "worker").open("ab") as output:
+        process = subprocess.Popen(
+            [*command, "--concurrency", str(workers)],
+            env=environment,
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process.pid
+    finally:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def told(made: Installation, act: str, *arguments: object) -> dict[str, Any]:
+    """What `tests/bench/scale_run.py` found out, in a process of its own."""
+    command = [sys.executable, "-m", "tests.bench.scale_run", act, *map(str, arguments)]
+    output = subprocess.run(
+        command, env=made.environment, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    )
+    answer: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
+    return answer
+
+
+def main() -> None:
+    counts = tuple(map(int, sys.argv[1:])) or SMALL
+    with Postgres.started() as postgres:
+        for figure in figures(postgres, counts):
+            print(json.dumps(figure.row()), flush=True)
+
+
+if __name__ == "__main__":
+    main()
