@@ -1,6 +1,6 @@
 """What is answered: bodies of datasets, releases and the rest, from what the product's functions found."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
@@ -9,22 +9,27 @@ from uuid import UUID
 from django.urls import reverse
 from rest_framework.request import Request
 
+from api import budgets
 from api.serializers.datasets import BudgetOut, DatasetOut
 from api.serializers.ledger import EventOut
 from api.serializers.releases import MechanismOut, QuoteOut, ReleaseOut
 from api.serializers.uploads import UploadFacts
 from heatmaps import access, queries
 from heatmaps.access import Act
-from heatmaps.exports import FORMATS
+from heatmaps.alerts import Alert
+from heatmaps.exports import FORMATS_OF
 from heatmaps.exports.sheet import exact_text
+from heatmaps.forecasts import Forecast
 from heatmaps.ingest import uploads
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance
 from heatmaps.models import AccountKind, Charge, Dataset, Event, Release, ReleaseState, Upload, UploadState
-from heatmaps.published import SHEET
-from heatmaps.quotes import ChargeLine, Quote
+from heatmaps.published import RESULT_NAMES, SHEET, kind_of
+from heatmaps.quotes import ChargeLine, Quote, asked_of
+from heatmaps.schedules import Schedule
+from heatmaps.slices import Slice, moment_or_none
 from heatmaps.wording.events import event_line
-from heatmaps.wording.release import for_guarantee
+from heatmaps.wording.release import for_guarantee, result_word
 from mechanisms.catalogue import Entry
 
 Body = Mapping[str, Any]
@@ -36,7 +41,10 @@ def address(request: Request, name: str, *arguments: str | UUID) -> str:
 
 def dataset(request: Request, found: Dataset) -> Body:
     """Public facts only, whoever asks."""
-    parts = ("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins")
+    parts = (
+        *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
+        *("members", "invitations", "allowances", "spending"),
+    )
     body = {
         "slug": found.slug,
         "title": found.title,
@@ -47,48 +55,73 @@ def dataset(request: Request, found: Dataset) -> Body:
         "expected_persons": found.expected_persons,
         "is_demo": found.is_demo,
         "version": queries.current_version(found),
+        "schedule": schedule(found),
+        "next_version_at": found.next_version_at,
         "roles": sorted(access.roles(request.user, found)),
         "links": {
             "self": address(request, "dataset", found.slug),
-            **{part: address(request, part, found.slug) for part in parts},
+            **{part.replace("-", "_"): address(request, part, found.slug) for part in parts},
         },
     }
     return DatasetOut(body).data
 
 
-def budget(held: list[Balance]) -> Body:
-    return BudgetOut({"accounts": [_account(balance) for balance in held]}).data
+def schedule(found: Dataset) -> Body | None:
+    """As it is sent."""
+    rule = Schedule.parse(found.schedule)
+    if rule is None:
+        return None
+    return {name: value for name, value in asdict(rule).items() if value is not None}
 
 
-def quote(request: Request, found: Dataset, quoted: Quote) -> Body:
+def budget(held: list[Balance], found: Sequence[Alert]) -> Body:
+    accounts = [_account(balance) for balance in held]
+    return BudgetOut({"accounts": accounts, "alerts": budgets.alerts(found)}).data
+
+
+def quote(request: Request, found: Dataset, quoted: Quote, more: Forecast) -> Body:
     same = quoted.same_release
     body = {
+        **_part(quoted.asked, found),
+        "epsilon": exact_text(Fraction(quoted.request.epsilon)),
+        "delta": exact_text(quoted.delta),
         "guarantee": quoted.guarantee.to_json(),
-        "statements": for_guarantee(quoted.guarantee, found, subject="this map"),
+        "on_devices": None if quoted.on_devices is None else quoted.on_devices.to_json(),
+        "statements": for_guarantee(
+            quoted.guarantee, found, subject=f"this {result_word(quoted.request.mechanism)}"
+        ),
         "accounts": [_charge_line(line) for line in quoted.lines],
         "expected_error": None if quoted.expected_error is None else asdict(quoted.expected_error),
         "affordable": quoted.affordable,
         "problem": quoted.problem or None,
         "same_release": None if same is None else address(request, "release", same.pk),
+        "more_like_this": budgets.forecast(more),
     }
     return QuoteOut(body).data
 
 
-def release(request: Request, found: Release) -> Body:
-    """The state is the public one: when a draw begins and how it fails stays in the ledger."""
+def release(request: Request, found: Release, *, outsider: bool = False) -> Body:
+    """The state is the public one: when a draw begins and how it fails stays in the ledger.
+
+    outsider: somebody reads it only because it is public, and is told nothing else of its dataset.
+    """
     body = {
         "id": found.pk,
         "state": found.public_state,
         "mechanism": found.mechanism,
         "guarantee": found.guarantee,
-        "links": _release_links(request, found),
+        "links": _release_links(request, found, outsider=outsider),
         "version": found.version.number,
         "epsilon": exact_text(Fraction(found.epsilon)),
+        "delta": exact_text(Fraction(found.delta)),
         "resolution": found.resolution,
         "parameters": found.parameters,
-        "charges": _charges(found),
+        **_part(asked_of(found), found.dataset),
+        "charges": [] if outsider else _charges(found),
         "expected_error": found.expected_error,
+        "public": found.public_since is not None,
         "requested_at": found.requested_at,
+        "expires_at": found.expires_at if found.public_state == "queued" else None,
     }
     return ReleaseOut(body).data
 
@@ -113,7 +146,7 @@ def event(request: Request, found: Dataset, row: Event) -> Body:
 
 
 def mechanism(entry: Entry) -> Body:
-    names = ("name", "title", "summary", "kind", "max_resolution")
+    names = ("name", "title", "summary", "kind", "max_resolution", "usual_delta")
     body = {name: getattr(entry, name) for name in names}
     body["relations"] = sorted(relation.value for relation in entry.relations)
     body["trust"] = entry.trust.value
@@ -121,15 +154,24 @@ def mechanism(entry: Entry) -> Body:
     return MechanismOut(body).data
 
 
-def _release_links(request: Request, found: Release) -> dict[str, Any]:
-    links: dict[str, Any] = {
-        "self": address(request, "release", found.pk),
-        "dataset": address(request, "dataset", found.dataset.slug),
+def _part(asked: Slice, found: Dataset) -> Body:
+    region = None if asked.part is None else asked.region(queries.region_of(found))
+    return {
+        "since": moment_or_none(asked.since),
+        "until": moment_or_none(asked.until),
+        "within": None if region is None else list(region),
     }
+
+
+def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[str, Any]:
+    links: dict[str, Any] = {"self": address(request, "release", found.pk)}
+    if not outsider:
+        links["dataset"] = address(request, "dataset", found.dataset.slug)
     if found.state == ReleaseState.PUBLISHED:
-        links["sheet"] = address(request, "heatmap", found.pk, SHEET)
-        suffixes = [suffix.removeprefix(".") for suffix in FORMATS]
-        links["heatmap"] = {suffix: address(request, "heatmap", found.pk, suffix) for suffix in suffixes}
+        name = RESULT_NAMES[kind_of(found)]
+        links["sheet"] = address(request, name, found.pk, SHEET)
+        suffixes = [suffix.removeprefix(".") for suffix in FORMATS_OF[kind_of(found)]]
+        links[name] = {suffix: address(request, name, found.pk, suffix) for suffix in suffixes}
     elif found.public_state == "queued":
         links["cancel"] = address(request, "release-cancel", found.pk)
     return links

@@ -4,30 +4,41 @@ Domain errors carry a readable message and public data only, so both are shown a
 unforeseen nothing is shown but its status.
 """
 
-import logging
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Final
 
+import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, UnreadablePostError
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
+from structlog.contextvars import get_contextvars
 
 from heatmaps.ingest.errors import UploadError
 from heatmaps.keys import KeyFileError
 from heatmaps.ledger.amounts import as_decimal
-from heatmaps.ledger.errors import BudgetExceeded, IdempotencyConflict, InvalidLimit, LedgerError, LimitMoved
+from heatmaps.ledger.errors import (
+    AllowanceExceeded,
+    BudgetExceeded,
+    IdempotencyConflict,
+    InvalidLimit,
+    LedgerError,
+    LimitMoved,
+)
 from heatmaps.limits import BudgetMoved
+from heatmaps.members import MemberError
+from heatmaps.publication import NotPublished
 from mechanisms.check import ParameterError
 
 PROBLEM_JSON: Final = "application/problem+json"
+RETRY_SECONDS: Final = 15  # a database that is started again answers by then
 
-_log = logging.getLogger("heatmaps.api")
+_log = structlog.stdlib.get_logger("heatmaps.api")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +72,19 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
 
 def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
     got_request_exception.send(sender=None, request=context["request"])
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    # No message and no traceback: they may hold data.
-    _log.error("%s in %s:%s", type(error).__name__, place.name, place.lineno)
-    return Problem(
-        status=500, code="internal_error", detail="an error of the program; the server's log says more"
-    )
+    _log.error("api.broke", cause=error)
+    number = get_contextvars().get("request_id", "")
+    detail = f"an error of the program; whoever runs this server finds request {number} in its log"
+    return Problem(status=500, code="internal_error", detail=detail)
+
+
+def _database_away(error: Exception) -> Problem:
+    """Nothing of the error is told: it names hosts, and rows."""
+    _log.error("database.away", cause=error)
+    number = get_contextvars().get("request_id", "")
+    detail = f"the database does not answer; come again soon (request {number})"
+    headers = {"Retry-After": str(RETRY_SECONDS)}
+    return Problem(status=503, code="unavailable", detail=detail, headers=headers)
 
 
 def _framework(error: exceptions.APIException) -> Problem:
@@ -116,6 +134,13 @@ def _exceeded(error: BudgetExceeded) -> Problem:
     return Problem(status=409, code=error.code, detail=str(error), members=members)
 
 
+def _not_allowed(error: AllowanceExceeded) -> Problem:
+    amounts = {"requested": error.requested, "available": error.available}
+    members: dict[str, object] = {"account": str(error.account_kind.value)}
+    members |= {name: as_decimal(units, error.account_kind) for name, units in amounts.items()}
+    return Problem(status=409, code=error.code, detail=str(error), members=members)
+
+
 def _upload(error: UploadError) -> Problem:
     return Problem(status=_UPLOAD_STATUS.get(error.code, 422), code=error.code, detail=str(error))
 
@@ -128,16 +153,22 @@ def _fixed(status: int, code: str, detail: str) -> Callable[[Exception], Problem
     return lambda _error: Problem(status=status, code=code, detail=detail)
 
 
-_UPLOAD_STATUS: Final = {"too_large": 413, "duplicate_upload": 409, "not_undoable": 409}
+_UPLOAD_STATUS: Final = {"too_large": 413, "duplicate_upload": 409, "not_undoable": 409} | {
+    "scheduled": 409,
+    "not_opted_out": 409,
+}
 
 # The first class that fits decides.
 _DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] = (
+    (OperationalError, _database_away),
+    (InterfaceError, _database_away),
     (exceptions.ValidationError, _shape),
     (exceptions.APIException, _framework),
     (Http404, lambda error: Problem(status=404, code="not_found", detail=str(error) or "not found")),
     (PermissionDenied, lambda error: Problem(status=403, code="permission_denied", detail=str(error))),
     (ParameterError, _parameter),
     (BudgetExceeded, _exceeded),
+    (AllowanceExceeded, _not_allowed),
     (BudgetMoved, _plain(412)),
     (LimitMoved, _plain(412)),
     (IdempotencyConflict, _plain(422)),
@@ -145,6 +176,8 @@ _DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] 
     (LedgerError, _plain(409)),
     (UploadError, _upload),
     (KeyFileError, _plain(503)),
+    (MemberError, _plain(409)),
+    (NotPublished, _plain(409)),
     (RequestDataTooBig, _fixed(413, "too_large", "the body is larger than what is taken here")),
     (SuspiciousOperation, _fixed(400, "invalid_request", "this request cannot be read")),
     (UnreadablePostError, _fixed(400, "invalid_request", "the body broke off")),

@@ -2,10 +2,11 @@
 
 from typing import Any, Final
 
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from api.refusals import InsufficientScope
+from heatmaps import publication
 from heatmaps.models import ApiToken
 
 ANY_SCOPE: Final = ""
@@ -22,3 +23,12 @@ class HasScope(BasePermission):
         if wanted and wanted not in request.auth.scopes:
             raise InsufficientScope(wanted)
         return True
+
+
+class HasScopeOrPublic(HasScope):
+    """Also whoever sends no token may read a release that is public; of others he learns nothing (401)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if request.auth is None and request.method in SAFE_METHODS:
+            return publication.is_public(view.kwargs["release_id"])
+        return super().has_permission(request, view)

@@ -15,16 +15,16 @@ MEANINGS: Final = {
     401: "No token, a revoked one, or wrong credentials.",
     403: "Your role, or the token's scope, does not allow this.",
     404: "There is no such thing, or you are no member of its dataset.",
-    409: "Refused in the present state; for `budget_exceeded` with what is missing.",
+    409: "Refused in the present state; for `budget_exceeded` and `allowance_exceeded` with what is missing.",
     412: "The budget moved since you read it.",
     413: "The body is too large.",
     415: "This type of content is not taken here.",
     422: "Well formed, but a value is not allowed; `errors` says which.",
     428: "`If-Match` is missing.",
     429: "Too many requests; `Retry-After` says when to come again.",
-    503: "The server's key of this dataset is missing or another one.",
+    503: "The database does not answer (`unavailable`), or the server has not the dataset's key.",
 }
-ALWAYS: Final = (400, 401, 403, 429)
+ALWAYS: Final = (400, 401, 403, 429, 503)
 
 PAGING: Final = [
     OpenApiParameter(

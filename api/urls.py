@@ -4,7 +4,21 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api.views import budget, datasets, docs, ledger, mechanisms, releases, tokens, uploads
+from api.views import (
+    allowances,
+    blurred,
+    budget,
+    datasets,
+    docs,
+    ledger,
+    mechanisms,
+    members,
+    opt_outs,
+    plans,
+    releases,
+    tokens,
+    uploads,
+)
 
 app_name = "api"
 urlpatterns = [
@@ -13,20 +27,39 @@ urlpatterns = [
     path("v1/tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("v1/tokens/<slug:token_id>/", tokens.Token.as_view(), name="token"),
     path("v1/mechanisms/", mechanisms.Mechanisms.as_view(), name="mechanisms"),
+    path("v1/plans/", plans.Plans.as_view(), name="plans"),
     path("v1/datasets/", datasets.Datasets.as_view(), name="datasets"),
     path("v1/datasets/<slug:slug>/", datasets.Dataset.as_view(), name="dataset"),
     path("v1/datasets/<slug:slug>/versions/", datasets.Versions.as_view(), name="versions"),
     path("v1/datasets/<slug:slug>/uploads/", uploads.Uploads.as_view(), name="uploads"),
     path("v1/datasets/<slug:slug>/checkins/", uploads.Checkins.as_view(), name="checkins"),
+    path("v1/datasets/<slug:slug>/opt-outs/", opt_outs.OptOuts.as_view(), name="opt-outs"),
+    path("v1/datasets/<slug:slug>/blurred/", blurred.Blurred.as_view(), name="blurred"),
+    path(
+        "v1/datasets/<slug:slug>/opt-outs/take-back/", opt_outs.TakeBack.as_view(), name="opt-out-take-back"
+    ),
+    path("v1/datasets/<slug:slug>/opt-outs/<uuid:entry>/", opt_outs.OptOut.as_view(), name="opt-out"),
     path("v1/datasets/<slug:slug>/quotes/", releases.Quotes.as_view(), name="quotes"),
     path("v1/datasets/<slug:slug>/releases/", releases.Releases.as_view(), name="releases"),
     path("v1/datasets/<slug:slug>/ledger/", ledger.Ledger.as_view(), name="ledger"),
+    path("v1/datasets/<slug:slug>/members/", members.Members.as_view(), name="members"),
+    path("v1/datasets/<slug:slug>/members/<int:account_id>/", members.Member.as_view(), name="member"),
+    path("v1/datasets/<slug:slug>/invitations/", members.Invitations.as_view(), name="invitations"),
+    path(
+        "v1/datasets/<slug:slug>/invitations/<uuid:invitation_id>/",
+        members.Invitation.as_view(),
+        name="invitation",
+    ),
+    path("v1/datasets/<slug:slug>/ledger.<str:suffix>", ledger.LedgerFile.as_view(), name="ledger-file"),
     path("v1/datasets/<slug:slug>/budget/", budget.Budget.as_view(), name="budget"),
+    path("v1/datasets/<slug:slug>/allowances/", allowances.Allowances.as_view(), name="allowances"),
+    path("v1/datasets/<slug:slug>/spending/", allowances.SpendingOfDataset.as_view(), name="spending"),
     path("v1/uploads/<uuid:upload_id>/", uploads.Upload.as_view(), name="upload"),
     path("v1/uploads/<uuid:upload_id>/rejected.csv", uploads.RejectedRows.as_view(), name="upload-rejected"),
     path("v1/uploads/<uuid:upload_id>/undo/", uploads.UndoUpload.as_view(), name="upload-undo"),
     path("v1/releases/<uuid:release_id>/", releases.Release.as_view(), name="release"),
     path("v1/releases/<uuid:release_id>/cancel/", releases.CancelRelease.as_view(), name="release-cancel"),
     path("v1/releases/<uuid:release_id>/heatmap.<str:suffix>", releases.Heatmap.as_view(), name="heatmap"),
+    path("v1/releases/<uuid:release_id>/point.<str:suffix>", releases.Point.as_view(), name="point"),
     re_path("", docs.Nowhere.as_view()),
 ]

@@ -8,18 +8,22 @@
 | ask for a release, cancel one's own | yes | yes | no | no |
 | read the ledger | yes | no | yes | yes |
 | change a limit, with a reason | yes | no | no | yes |
+| invite, change and remove members | yes | no | no | yes |
+| make a published release public, hide it again | yes | no | no | no |
 
 A person who is no member learns nothing, not even that the dataset exists (404); a member without the
-role is told so (403).
+role is told so (403). Anybody may read a release that a steward made public, and nothing else of its dataset.
+Each member may leave, except the last steward. Whoever makes datasets is their first steward.
 """
 
 from enum import StrEnum
+from typing import Final
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps.models import Dataset, Membership, Role
+from heatmaps.models import Dataset, Membership, Profile, Role
 
 
 class Act(StrEnum):
@@ -29,6 +33,8 @@ class Act(StrEnum):
     RELEASE = "release"
     READ_LEDGER = "read_ledger"
     CHANGE_LIMIT = "change_limit"
+    MANAGE_MEMBERS = "manage_members"
+    PUBLISH = "publish"
 
 
 ADMINISTRATOR = "administrator"
@@ -40,7 +46,11 @@ ALLOWED: dict[Act, frozenset[str]] = {
     Act.RELEASE: frozenset({Role.STEWARD, Role.ANALYST}),
     Act.READ_LEDGER: frozenset({Role.STEWARD, Role.AUDITOR, ADMINISTRATOR}),
     Act.CHANGE_LIMIT: frozenset({Role.STEWARD, ADMINISTRATOR}),
+    Act.MANAGE_MEMBERS: frozenset({Role.STEWARD, ADMINISTRATOR}),
+    Act.PUBLISH: frozenset({Role.STEWARD}),
 }
+
+MAY_NOT_CREATE: Final = "your account may not make datasets; ask an administrator of this server to allow it"
 
 Person = User | AnonymousUser
 
@@ -78,6 +88,14 @@ def dataset_for(person: Person, slug: str, act: Act = Act.SEE) -> Dataset:
     return dataset
 
 
+def is_administrator(person: Person) -> bool:
+    return bool(person.is_active and person.is_superuser)
+
+
 def may_create_datasets(person: Person) -> bool:
-    """Everybody who can sign in: accounts are given out by an administrator."""
-    return bool(person.is_authenticated and person.is_active)
+    """Administrators, and accounts that an administrator allowed it (see `Profile`)."""
+    if isinstance(person, AnonymousUser) or not person.is_active:
+        return False
+    if person.is_superuser:
+        return True
+    return not Profile.objects.filter(user=person, may_create_datasets=False).exists()

@@ -11,10 +11,12 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 
 from heatmaps import keys, limits
-from heatmaps.access import Person, may_create_datasets
+from heatmaps.access import MAY_NOT_CREATE, Person, may_create_datasets
+from heatmaps.ingest import scheduling
 from heatmaps.ledger.amounts import ACCOUNTS
 from heatmaps.ledger.transitions import open_ledger
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role
+from heatmaps.schedules import Schedule
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
@@ -40,6 +42,7 @@ class NewDataset:
     persons: int | None = None  # REPLACE: everyone enrolled
     radius_m: int | None = None  # REPLACE: the distance of the radius account
     expected_persons: int | None = None  # ADD_REMOVE: a public guess that steers utility only
+    schedule: Schedule | None = None  # when data versions advance; None: by a steward's acts
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", _relation(self.relation))
@@ -77,13 +80,13 @@ def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset
     Errors: PermissionDenied; `ParameterError` for a slug that is taken.
     """
     if isinstance(person, AnonymousUser) or not may_create_datasets(person):
-        raise PermissionDenied("sign in to create a dataset")
+        raise PermissionDenied(MAY_NOT_CREATE)
     if Dataset.objects.filter(slug=new.slug).exists():
         raise _slug_taken(new.slug)
     dataset = _row(person, new, is_demo=is_demo)
     dataset.key_fingerprint = keys.create(dataset)
     try:
-        _store(person, dataset, new.limits_in_units())
+        _store(person, dataset, new)
     except BaseException as error:
         keys.discard(dataset)
         # Two at the same moment: the database's unique constraint decides.
@@ -112,10 +115,12 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
 
 
 @transaction.atomic
-def _store(person: User, dataset: Dataset, limits: dict[AccountKind, int | None]) -> None:
+def _store(person: User, dataset: Dataset, new: NewDataset) -> None:
     dataset.save(force_insert=True)
     Membership.objects.create(dataset=dataset, user=person, role=Role.STEWARD)
-    open_ledger(dataset, actor=person, limits=limits)
+    open_ledger(dataset, actor=person, limits=new.limits_in_units())
+    if new.schedule is not None:
+        scheduling.fix(dataset, new.schedule, actor=person)
 
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)

@@ -1,4 +1,4 @@
-"""A map from files, without a database and without a ledger: for whoever holds the files.
+"""A map or a central point from files, without a database and without a ledger: for whoever holds the files.
 
 Whoever draws twice from the same people has to add the losses up alone.
 """
@@ -12,9 +12,13 @@ from pathlib import Path
 
 from heatmaps.ingest.points import Points, read_points
 from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options
-from mechanisms.grid import Region
+from heatmaps.slices import WHOLE, Slice
+from mechanisms.check import ParameterError
+from mechanisms.grid import FINEST_LEVEL, Codes, Region
 from mechanisms.interface import Heatmap, HeatmapMechanism, RandomSource
-from mechanisms.records import masses
+from mechanisms.part import Part
+from mechanisms.point import RecordMeans
+from mechanisms.records import masses, position_sums, record_means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,21 +44,65 @@ def draw(
     *,
     max_rejected_share: Fraction,
     options: Options = DEFAULT_OPTIONS,
+    asked: Slice = WHOLE,
 ) -> Drawn:
-    """One release from the check-ins of the files inside the region, where each person weighs 1.
+    """One release from the check-ins of the files inside the region, or the asked part and period of it.
 
+    Each person weighs 1 there.
     Users are told apart by name, over all files. Errors: `ReaderError`.
     """
     seconds: dict[str, float] = {}
     with _timed(seconds, "read"):
-        points = read_points(paths, region=region, max_rejected_share=max_rejected_share, options=options)
+        points = read_points(
+            paths, region=region, max_rejected_share=max_rejected_share, options=options, asked=asked
+        )
     with _timed(seconds, "aggregate"):
-        cells = region.morton(points.lat, points.lon)
         level = mechanism.resolution.bit_length() - 1
-        summed = masses(persons=points.persons, cells=cells, level=level, unit=mechanism.unit)
+        persons, cells = _within(points, region.morton(points.lat, points.lon), asked.part, level)
+        summed = masses(persons=persons, cells=cells, level=level, unit=mechanism.unit)
     with _timed(seconds, "release"):
         heatmap = mechanism.release(summed, rng)
     return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeansRead:
+    """What a central point is drawn from."""
+
+    means: RecordMeans
+    points: Points
+
+
+def means_in_files(
+    paths: Sequence[Path],
+    region: Region,
+    *,
+    enrolled: int | None,
+    max_rejected_share: Fraction,
+    options: Options = DEFAULT_OPTIONS,
+) -> MeansRead:
+    """The means of all persons' records in the files; places outside the region are at its border.
+
+    enrolled: the declared number of persons; those without check-ins are at the region's centre. None: the
+    persons in the files are all there are. Errors: `ReaderError`; `ParameterError` naming `persons`.
+    """
+    points = read_points(paths, max_rejected_share=max_rejected_share, options=options)
+    found = int(points.persons.max(initial=-1)) + 1
+    if found == 0 and enrolled is None:
+        raise ParameterError("persons", 0, "at least one person in the files, or a declared number")
+    if enrolled is not None and found > enrolled:
+        raise ParameterError("persons", enrolled, f"at least {found}, the persons in the files")
+    counts, columns, rows = position_sums(points.persons, region.morton(points.lat, points.lon))
+    means = record_means(counts=counts, columns=columns, rows=rows, enrolled=enrolled or found)
+    return MeansRead(means=means, points=points)
+
+
+def _within(points: Points, cells: Codes, part: Part | None, level: int) -> tuple[Codes, Codes]:
+    """Persons and cells of the check-ins in the part, which stand for the part's own cells of `level`."""
+    if part is None:
+        return points.persons, cells
+    inside, own = part.cells(cells, level)
+    return points.persons[inside], own << (2 * (FINEST_LEVEL - level))
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""A published map as a file to hand out: alone, with its release sheet, or the sheet alone."""
+"""A published release as a file to hand out: alone, with its release sheet, or the sheet alone."""
 
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from io import BytesIO
@@ -12,14 +12,19 @@ from typing import Any, BinaryIO, Final, cast
 import yaml
 
 from heatmaps import queries, releases
-from heatmaps.exports import FORMATS, Format, Released, format_of, release_sheet
+from heatmaps.exports import FORMATS_OF, Format, Released, format_of, release_sheet
 from heatmaps.models import Release
+from heatmaps.quotes import asked_of
 from heatmaps.wording.release import for_release
 from mechanisms import catalogue
+from mechanisms.catalogue import Kind
+from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
 
 ZIP: Final = ".zip"
 SHEET: Final = "json"
+# How the files of a kind begin in addresses.
+RESULT_NAMES: Final[Mapping[Kind, str]] = {"heatmap": "heatmap", "centroid": "point"}
 SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 
 
@@ -34,19 +39,32 @@ class Download:
 
 def formats_for(release: Release) -> tuple[Format, ...]:
     """What a release can be had as: very fine grids have no file with every cell."""
-    return tuple(known for known in FORMATS.values() if known.fits(release.resolution))
+    known = FORMATS_OF[kind_of(release)].values()
+    return tuple(one for one in known if one.fits(release.resolution))
+
+
+def check_kind(release: Release, kind: Kind) -> None:
+    """Errors: `ParameterError` naming the files there are, where a release is of another kind."""
+    own = kind_of(release)
+    if own != kind:
+        files = ", ".join(f"{RESULT_NAMES[own]}{suffix}" for suffix in FORMATS_OF[own])
+        raise ParameterError("output", f"a {RESULT_NAMES[kind]}", f"the files of this release: {files}")
+
+
+def kind_of(release: Release) -> Kind:
+    return catalogue.get(release.mechanism).kind
 
 
 def download(release: Release, suffix: str) -> Download:
     """A published release as a file.
 
     `suffix`: that of a format without its dot ("tif"); with ".zip" behind it, together with the release
-    sheet; "json" or "yaml" for the sheet alone. Errors: `ParameterError` naming `output` for another suffix,
-    `resolution` for too fine a grid.
+    sheet; "json" or "yaml" for the sheet alone. Errors: `ParameterError` naming `output` for a suffix that
+    the release's kind has not, `resolution` for too fine a grid.
     """
     if suffix in SHEETS:
         return _sheet_file(release, suffix)
-    chosen = format_of("." + suffix.removesuffix(ZIP))
+    chosen = format_of("." + suffix.removesuffix(ZIP), kind_of(release))
     chosen.check(release.resolution)
     released = _released(release, chosen)
     name = f"{_stem(release)}{chosen.suffix}"
@@ -61,13 +79,15 @@ def sheet_of(release: Release, *, values: str = "") -> dict[str, Any]:
     """The release sheet. values: what a number in the file beside it means."""
     return release_sheet(
         title=f"{release.dataset.title}, {catalogue.get(release.mechanism).title}",
-        heatmap=releases.heatmap_of(release),
+        result=releases.result_of(release),
         mechanism=release.mechanism,
         parameters=release.parameters,
         guarantee=Guarantee.from_json(release.guarantee),
-        region=queries.region_of(release.dataset),
+        region=queries.released_region(release),
         released=_day(release),
         radius_m=release.dataset.radius_m,
+        asked=asked_of(release),
+        whole_region=queries.region_of(release.dataset),
         statements=for_release(release),
         values=values,
     )
@@ -75,8 +95,8 @@ def sheet_of(release: Release, *, values: str = "") -> dict[str, Any]:
 
 def _released(release: Release, chosen: Format) -> Released:
     return Released(
-        heatmap=releases.heatmap_of(release),
-        region=queries.region_of(release.dataset),
+        result=releases.result_of(release),
+        region=queries.released_region(release),
         sheet=sheet_of(release, values=chosen.values),
     )
 

@@ -1,18 +1,21 @@
 """What the pages read. Nothing here writes; what is data is marked and asked for by stewards only."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max, Q, QuerySet
 from django.http import Http404
 
+from heatmaps import alerts
 from heatmaps.access import ADMINISTRATOR, Act, Person, require, roles
 from heatmaps.ingest.optouts import pending
 from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance, balances
+from heatmaps.ledger.reading import Selection, events_for
 from heatmaps.models import (
     AccountKind,
     Charge,
@@ -26,11 +29,14 @@ from heatmaps.models import (
     Upload,
     UploadState,
 )
+from heatmaps.publication import readable_release
+from heatmaps.quotes import asked_of
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
+LONGEST_SEARCH: Final = 120  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +61,7 @@ class BudgetLine:
     unbounded: bool
     spent_percent: str
     reserved_percent: str
+    alert: int  # percent of the limit that are taken at least; 0: nothing to be told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +80,26 @@ def region_of(dataset: Dataset) -> Region:
     return Region(dataset.west, dataset.south, dataset.east, dataset.north)
 
 
-def datasets_of(person: User) -> list[DatasetLine]:
-    """The datasets a person is a member of, and for an administrator all of them, by title."""
+def released_region(release: Release) -> Region:
+    """What a release's map covers: its part of the dataset's region."""
+    return asked_of(release).region(region_of(release.dataset))
+
+
+def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
+    """The datasets a person is a member of, and for an administrator all of them, by title.
+
+    With every word of `search` in their title or address.
+    """
+    mine = Membership.objects.filter(user=person).values("dataset")
+    found = Dataset.objects.all() if person.is_superuser else Dataset.objects.filter(pk__in=mine)
+    for word in search.split():
+        found = found.filter(Q(title__icontains=word) | Q(slug__icontains=word))
+    return found
+
+
+def dataset_lines(person: User, datasets: Sequence[Dataset]) -> list[DatasetLine]:
+    """What the list of datasets says of each."""
     roles = dict(Membership.objects.filter(user=person).values_list("dataset", "role"))
-    datasets = Dataset.objects.all() if person.is_superuser else Dataset.objects.filter(pk__in=roles)
     published = dict(
         Release.objects.filter(dataset__in=datasets, state=ReleaseState.PUBLISHED)
         .order_by()
@@ -125,11 +148,14 @@ def current_version(dataset: Dataset) -> int | None:
     return number
 
 
-def uploads_of(dataset: Dataset) -> list[UploadLine]:
-    """Data: for stewards only. The latest first."""
-    return [
-        upload_line(upload) for upload in Upload.objects.filter(dataset=dataset).select_related("version")
-    ]
+def uploads_of(dataset: Dataset, *, state: str = "", name: str = "") -> QuerySet[Upload]:
+    """Data: for stewards only. The latest first; those in a state, or whose file name has some text in it."""
+    found = Upload.objects.filter(dataset=dataset).select_related("dataset", "version")
+    if state:
+        found = found.filter(state=state)
+    if name:
+        found = found.filter(file_name__icontains=name)
+    return found.order_by("-created_at", "pk")
 
 
 def upload_line(upload: Upload) -> UploadLine:
@@ -157,9 +183,9 @@ def waiting_opt_outs(dataset: Dataset) -> int:
     return pending(dataset)
 
 
-def events_of(dataset: Dataset) -> QuerySet[Event]:
-    """The chain, the latest first."""
-    return Event.objects.filter(dataset=dataset).select_related("actor").order_by("-sequence")
+def events_of(dataset: Dataset, *, sees_data: bool, selection: Selection | None = None) -> QuerySet[Event]:
+    """The chain as somebody may see it, the latest first."""
+    return events_for(dataset, sees_data=sees_data, selection=selection).order_by("-sequence")
 
 
 def total_guarantee(dataset: Dataset) -> Guarantee:
@@ -184,8 +210,8 @@ def release_for(person: Person, release_id: UUID) -> Release:
 
 
 def published_for(person: Person, release_id: UUID) -> Release:
-    """The published release of that name. Errors: as `release_for`; Http404 before it is published."""
-    found = release_for(person, release_id)
+    """The published release of that name, for members, and for anybody once it is public. Errors: Http404."""
+    found = readable_release(person, release_id)
     if found.state != ReleaseState.PUBLISHED:
         raise Http404("this release has no map")
     return found
@@ -235,4 +261,5 @@ def _line(balance: Balance) -> BudgetLine:
         unbounded=balance.unbounded,
         spent_percent=percent_of(balance.spent, balance.limit),
         reserved_percent=percent_of(balance.reserved, balance.limit),
+        alert=alerts.level(balance.committed, balance.limit),
     )

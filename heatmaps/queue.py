@@ -1,18 +1,19 @@
 """Send work to the workers: by name, ids only, once the database has committed what is to be done."""
 
-import logging
 from functools import partial
 from typing import Final
 
+import structlog
 from celery import current_app
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
 RELEASE: Final = "heatmaps.release"
+SHARD: Final = "heatmaps.shard"
 INGEST: Final = "heatmaps.ingest"
 SWEEP: Final = "heatmaps.sweep"
 
-_log = logging.getLogger(__name__)
+_log = structlog.stdlib.get_logger(__name__)
 
 
 def send(task_name: str, *ids: str) -> None:
@@ -28,6 +29,5 @@ def _send(task_name: str, ids: tuple[str, ...]) -> None:
     try:
         current_app.send_task(task_name, args=ids, retry=False)
     except OperationalError as error:
-        _log.warning(
-            "%s %s was not sent (%s); the sweep sends it again", task_name, ids, type(error).__name__
-        )
+        # The sweep sends it again.
+        _log.warning("task.not_sent", task=task_name, ids=" ".join(ids), cause=type(error))

@@ -2,23 +2,26 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
 from django.conf import settings
 
+from heatmaps import charging, kinds, slices
+from heatmaps.kinds import Cost, Draw, ExpectedError
 from heatmaps.ledger import amounts, balances
 from heatmaps.ledger.balances import Balance
 from heatmaps.ledger.errors import BudgetExceeded, LedgerError, UnboundedCharge
 from heatmaps.models import AccountKind, Dataset, DataVersion, Release, ReleaseState
+from heatmaps.slices import Edge, Slice
 from mechanisms import catalogue
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.interface import HeatmapMechanism, Target
-from mechanisms.prediction import ErrorBound
+from mechanisms.interface import Mechanism
+from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 
 class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
@@ -39,8 +42,12 @@ class ReleaseRequest:
 
     mechanism: str
     epsilon: str  # a plain decimal
-    resolution: int  # cells a side
+    delta: str | None = None  # a plain decimal; None: what the mechanism usually takes
+    resolution: int | None = None  # cells a side, of a map
     parameters: Mapping[str, object] = field(default_factory=dict)
+    since: str | None = None  # as `slices.moment` reads it: from then on
+    until: str | None = None  # before then
+    within: Sequence[Edge] | None = None  # west, south, east, north in degrees, inside the region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +67,12 @@ class Quote:
     """The exact cost. `problem` is empty, or the readable reason why it would be refused now."""
 
     request: ReleaseRequest
+    asked: Slice
+    delta: Fraction  # as asked for, or the mechanism's usual one
     guarantee: Guarantee
+    on_devices: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
     lines: tuple[ChargeLine, ...]
-    expected_error: ErrorBound | None  # None: no public number of persons to reckon with
+    expected_error: ExpectedError | None  # None: no public number of persons to reckon with
     affordable: bool
     problem: str
     same_release: Release | None  # a published answer to the same question: free
@@ -72,15 +82,26 @@ class Quote:
 class Plan:
     """A valid question: the mechanism that would answer it and what that costs."""
 
-    mechanism: HeatmapMechanism
+    draw: Draw
+    delta: Fraction
     parameters: Mapping[str, int | str]  # all of them, in the one spelling that is stored
-    guarantee: Guarantee
+    asked: Slice  # the part of the data, in its one spelling
+    guarantee: Guarantee  # of the release; the mechanism's own may say more
     charges: amounts.Charges
+
+    @property
+    def mechanism(self) -> Mechanism:
+        return self.draw.mechanism
 
     @property
     def epsilon(self) -> str:
         """As asked for, exact: "numerator/denominator"."""
-        return f"{self.mechanism.epsilon.numerator}/{self.mechanism.epsilon.denominator}"
+        return _exact(self.mechanism.epsilon)
+
+    @property
+    def exact_delta(self) -> str:
+        """As asked for, in the same spelling."""
+        return _exact(self.delta)
 
     def question(self, version: DataVersion) -> str:
         """SHA-256 of the question about a data version: equal questions have equal answers."""
@@ -89,14 +110,15 @@ class Plan:
             "version": version.number,
             "mechanism": self.mechanism.name,
             "epsilon": self.epsilon,
-            "resolution": self.mechanism.resolution,
+            "resolution": self.draw.resolution,
             "parameters": self.parameters,
+            **({"delta": self.exact_delta} if self.delta else {}),
+            **self.asked.facts(),
         }
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
-    def expected_error(self, dataset: Dataset) -> ErrorBound | None:
-        persons = dataset.public_persons
-        return None if persons is None else self.mechanism.expected_error(persons=persons)
+    def expected_error(self, dataset: Dataset) -> ExpectedError | None:
+        return self.draw.expected_error(dataset, self.asked)
 
 
 def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
@@ -104,19 +126,42 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
     epsilon = exact_decimal("epsilon", request.epsilon, low=0, low_open=True, high=settings.MAX_EPSILON)
     if not isinstance(request.parameters, Mapping):
         raise ParameterError("parameters", request.parameters, "an object of names and values")
-    mechanism = _build(dataset, request.mechanism, epsilon, request.resolution, request.parameters)
-    guarantee = mechanism.guarantee
+    delta = catalogue.get(request.mechanism).delta(request.delta)
+    cost = Cost(epsilon=epsilon, delta=delta)
+    draw = kinds.planned(dataset, request.mechanism, cost, request.resolution, request.parameters)
+    asked = slices.asked(
+        _region(dataset),
+        since=request.since,
+        until=request.until,
+        within=request.within,
+        resolution=draw.resolution or 1,
+    )
+    draw.check(asked)
+    guarantee = promise(dataset, draw.mechanism, asked)
     return Plan(
-        mechanism=mechanism,
-        parameters=_spelled(request),
+        draw=draw,
+        delta=delta,
+        parameters=_spelled(draw.mechanism),
+        asked=asked,
         guarantee=guarantee,
         charges=amounts.charges(
             relation=Relation(dataset.relation),
             radius_m=dataset.radius_m,
             guarantee=guarantee,
-            diameter_m=Region(dataset.west, dataset.south, dataset.east, dataset.north).diameter_m,
+            diameter_m=_region(dataset).diameter_m,
         ),
     )
+
+
+def promise(dataset: Dataset, mechanism: Mechanism, asked: Slice) -> Guarantee:
+    """What a release of a mechanism about that part of the data promises."""
+    diameter_m = _region(dataset).diameter_m
+    return charging.promised(mechanism.guarantee, by_period=asked.has_period, diameter_m=diameter_m)
+
+
+def asked_of(release: Release) -> Slice:
+    """The part of the data that a stored release asks about."""
+    return Slice.stored(release.since, release.until, release.within)
 
 
 def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
@@ -131,7 +176,10 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
         refusals = []
     return Quote(
         request=request,
+        asked=planned.asked,
+        delta=planned.delta,
         guarantee=planned.guarantee,
+        on_devices=_on_devices(planned.mechanism),
         lines=lines,
         expected_error=planned.expected_error(dataset),
         affordable=not refusals,
@@ -140,11 +188,11 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
     )
 
 
-def mechanism_of(release: Release) -> HeatmapMechanism:
-    """The mechanism that a stored release asked for. Errors: `ParameterError` if it is gone by now."""
+def draw_of(release: Release) -> Draw:
+    """The draw that a stored release asked for. Errors: `ParameterError` if it is gone by now."""
     parameters = {name: Fraction(value) for name, value in release.parameters.items()}
-    epsilon = Fraction(release.epsilon)
-    return _build(release.dataset, release.mechanism, epsilon, release.resolution, parameters)
+    cost = Cost(epsilon=Fraction(release.epsilon), delta=Fraction(release.delta))
+    return kinds.planned(release.dataset, release.mechanism, cost, release.resolution, parameters)
 
 
 def latest_version(dataset: Dataset) -> DataVersion | None:
@@ -160,20 +208,23 @@ def same_release(dataset: Dataset, question: str) -> Release | None:
 _MOST_DIGITS: Final = 80  # after the point: a text of 40 characters with an exponent of -30 has fewer
 
 
-def _build(
-    dataset: Dataset, name: str, epsilon: Fraction, resolution: int, parameters: Mapping[str, object]
-) -> HeatmapMechanism:
-    radius_m = None if dataset.radius_m is None else Fraction(dataset.radius_m)
-    target = Target(relation=Relation(dataset.relation), epsilon=epsilon, radius_m=radius_m)
-    return catalogue.build(name, target=target, resolution=resolution, parameters=parameters)
+def _region(dataset: Dataset) -> Region:
+    return Region(dataset.west, dataset.south, dataset.east, dataset.north)
 
 
-def _spelled(request: ReleaseRequest) -> dict[str, int | str]:
-    """Every parameter, defaults included: an int, or the shortest plain decimal."""
-    entry = catalogue.get(request.mechanism)
+def _on_devices(mechanism: Mechanism) -> Guarantee | None:
+    return mechanism.guarantee_with_shuffler if isinstance(mechanism, ShuffledCentroid) else None
+
+
+def _exact(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"
+
+
+def _spelled(mechanism: Mechanism) -> dict[str, int | str]:
+    """Every parameter, those that were left to the mechanism included: an int, or the shortest decimal."""
     values = {
-        parameter.name: parameter.parse(request.parameters.get(parameter.name, parameter.default))
-        for parameter in entry.parameters
+        parameter.name: getattr(mechanism, parameter.name)
+        for parameter in catalogue.get(mechanism.name).parameters
     }
     return {name: value if isinstance(value, int) else _decimal(value) for name, value in values.items()}
 

@@ -1,32 +1,38 @@
 """The life of a release.
 
 request -> reserve -> (commit) -> task -> spend -> read masses -> release -> publish
+Masses of many check-ins are read by several workers, a share of the persons each (`heatmaps.shards`).
 Questions and their costs are in `heatmaps.quotes`, states and balances in `heatmaps.ledger.transitions`.
 """
 
 import hashlib
-import logging
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from functools import partial
 from typing import Final
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.utils import timezone
 
-from heatmaps import masses, queue, quotes
+from heatmaps import alerts, leases, queue, quotes, shards
 from heatmaps.access import Act, Person, require
 from heatmaps.ingest import uploads
+from heatmaps.kinds import Draw
 from heatmaps.ledger import transitions
-from heatmaps.ledger.errors import IdempotencyConflict, IllegalTransition, TooLateToCancel
+from heatmaps.ledger.errors import IdempotencyConflict, IllegalTransition, Overtaken, TooLateToCancel
 from heatmaps.models import Dataset, DataVersion, Release, ReleaseState, RequestKey, Result
 from heatmaps.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
-from mechanisms.interface import Heatmap, HeatmapMechanism, SystemSource
+from mechanisms.interface import Heatmap, Mechanism, SystemSource
+from mechanisms.interface import Result as Released
+from mechanisms.results import result_from_bytes
 
 __all__ = [
     "ChargeLine",
@@ -36,8 +42,10 @@ __all__ = [
     "cancel",
     "heatmap_of",
     "quote",
+    "read_shard",
     "recover",
     "request_release",
+    "result_of",
     "run",
     "sweep",
 ]
@@ -45,7 +53,7 @@ __all__ = [
 LONGEST_KEY: Final = 120  # characters of an Idempotency-Key
 RESENT_AT_ONCE: Final = 100  # reserved releases that one sweep sends to the workers again, the oldest first
 
-_log = logging.getLogger(__name__)
+_log = structlog.stdlib.get_logger(__name__)
 
 
 def request_release(
@@ -53,20 +61,21 @@ def request_release(
 ) -> Release:
     """Reserve a new release and queue it, or give the published one that answers the same question.
 
-    Errors: as `access.require`; `ParameterError`; NoDataVersion; BudgetExceeded; UnboundedCharge;
-    IdempotencyConflict for a key that was used for another request.
+    Errors: as `access.require`; `ParameterError`; NoDataVersion; BudgetExceeded; AllowanceExceeded;
+    UnboundedCharge; IdempotencyConflict for a key that was used for another request.
     """
     requester = _requester(person, dataset)
     _check_key(idempotency_key)
     planned = quotes.plan(dataset, request)
-    try:
-        with transitions.locked(dataset.pk):
+    while True:
+        try:
             return _answer(requester, dataset, planned, idempotency_key)
-    except IntegrityError:
-        # The same key at the same moment for another dataset: its ledger has another lock.
-        if _answered(requester, idempotency_key) is None:
-            raise
-        raise IdempotencyConflict from None
+        except Overtaken:
+            pass  # a new version or a published answer meanwhile: look again
+        except IntegrityError:
+            # The same key at the same moment, and the other request was first.
+            if _answered(requester, idempotency_key) is None:
+                raise
 
 
 def run(release_id: UUID) -> None:
@@ -76,13 +85,27 @@ def run(release_id: UUID) -> None:
     """
     release = Release.objects.select_related("dataset", "version").filter(pk=release_id).first()
     if release is None or release.state != ReleaseState.RESERVED:
-        _log.info("release %s is not waiting for a draw", release_id)
+        _log.info("release.not_waiting", release=release_id)
         return
-    mechanism = _mechanism_as_promised(release)
-    if mechanism is None:
+    draw = _draw_as_promised(release)
+    if draw is None:
         transitions.cancel(release_id, actor=None)
     elif transitions.spend(release_id):
-        _finish(release, mechanism)
+        _finish(release, partial(_draw_or_spread, release, draw))
+
+
+def read_shard(shard_id: UUID) -> None:
+    """Read one share of a spent release; who reads the last one draws and publishes. May be called again."""
+    claim = shards.claim(shard_id)
+    if claim is None:
+        return  # not logged: lines about shards would say how much data there is
+    release = Release.objects.select_related("dataset", "version").get(pk=claim.release_id)
+    outcome = _read(release, claim)
+    if outcome is True:
+        _finish(release, partial(_draw_parts, release))
+        shards.clear(release.pk)
+    elif outcome is not False:
+        _try_again_or_fail(release, claim, outcome)
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -97,20 +120,32 @@ def cancel(person: Person, release: Release) -> None:
         raise TooLateToCancel
 
 
-def heatmap_of(release: Release) -> Heatmap:
-    """The published map. Errors: Result.DoesNotExist without one, ValueError if it was changed."""
+def result_of(release: Release) -> Released:
+    """The published map or point. Errors: Result.DoesNotExist without one, ValueError if it was changed."""
     result = Result.objects.get(pk=release.pk)
     content = bytes(result.content)
     if hashlib.sha256(content).hexdigest() != result.sha256:
-        raise ValueError(f"the stored map of release {release.pk} is not the one that was published")
-    return Heatmap.from_bytes(content)
+        raise ValueError(f"the stored result of release {release.pk} is not the one that was published")
+    return result_from_bytes(content)
+
+
+def heatmap_of(release: Release) -> Heatmap:
+    """The published map. Errors: as `result_of`; ValueError where something else than a map was published."""
+    released = result_of(release)
+    if not isinstance(released, Heatmap):
+        raise ValueError(f"release {release.pk} is no map")
+    return released
 
 
 def sweep() -> None:
     """End what no worker will end, and send again what no worker has. Safe to run beside anything."""
     now = timezone.now()
-    for release_id in _ids(state=ReleaseState.SPENT, lease_until__lt=now):
-        _fail(release_id)
+    for release in Release.objects.filter(state=ReleaseState.SPENT, lease_until__lt=now):
+        if shards.is_going_on(release):
+            leases.renew(release.pk)
+        else:
+            leases.fail_if_over(release, now)
+    shards.sweep()
     for release_id in _ids(state=ReleaseState.RESERVED, expires_at__lt=now):
         transitions.cancel(release_id, actor=None)
     for release_id in _ids(state=ReleaseState.RESERVED)[:RESENT_AT_ONCE]:
@@ -138,7 +173,10 @@ def _check_key(key: str | None) -> None:
 
 
 def _answer(requester: User, dataset: Dataset, planned: Plan, key: str | None) -> Release:
-    """The caller holds the ledger's lock: version, same question and reservation are of one moment."""
+    """Looked up without the ledger's lock; the reservation is refused when any of it is no longer so.
+
+    Errors: Overtaken, IntegrityError and those of `request_release`.
+    """
     earlier = _answered(requester, key)
     if earlier is not None:
         if not _asks_the_same(earlier, dataset, planned):
@@ -150,10 +188,15 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: str | None) -
     release = quotes.same_release(dataset, planned.question(version))
     if release is None:
         release = transitions.reserve(
-            _new_release(requester, version, planned), planned.charges, actor=requester
+            _new_release(requester, version, planned),
+            planned.charges,
+            actor=requester,
+            key=key,
+            unless_answered=True,
         )
         queue.send(queue.RELEASE, str(release.pk))
-    if key is not None:
+        alerts.log_crossings(dataset, planned.charges)
+    elif key is not None:
         RequestKey.objects.create(requested_by=requester, key=key, release=release)
     return release
 
@@ -167,9 +210,11 @@ def _answered(requester: User, key: str | None) -> Release | None:
 
 def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
     """Whether the body is the same; the data version may have moved on since."""
-    asked = (dataset.pk, planned.mechanism.name, planned.epsilon, planned.mechanism.resolution)
-    stored = (release.dataset_id, release.mechanism, release.epsilon, release.resolution)
-    return asked == stored and release.parameters == planned.parameters
+    costs, stored_costs = (planned.epsilon, planned.exact_delta), (release.epsilon, release.delta)
+    asked = (dataset.pk, planned.mechanism.name, costs, planned.draw.resolution)
+    stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
+    same_part = quotes.asked_of(release) == planned.asked
+    return asked == stored and same_part and release.parameters == planned.parameters
 
 
 def _new_release(requester: User, version: DataVersion, planned: Plan) -> Release:
@@ -180,8 +225,12 @@ def _new_release(requester: User, version: DataVersion, planned: Plan) -> Releas
         requested_by=requester,
         mechanism=planned.mechanism.name,
         epsilon=planned.epsilon,
-        resolution=planned.mechanism.resolution,
+        delta=planned.exact_delta,
+        resolution=planned.draw.resolution,
         parameters=dict(planned.parameters),
+        since=planned.asked.since,
+        until=planned.asked.until,
+        within=planned.asked.within,
         guarantee=planned.guarantee.to_json(),
         expected_error=None if expected_error is None else asdict(expected_error),
         question=planned.question(version),
@@ -189,50 +238,98 @@ def _new_release(requester: User, version: DataVersion, planned: Plan) -> Releas
     )
 
 
-def _mechanism_as_promised(release: Release) -> HeatmapMechanism | None:
+def _draw_as_promised(release: Release) -> Draw | None:
     """None when today's program would not keep the promise that was charged for."""
     try:
-        mechanism = quotes.mechanism_of(release)
+        draw = quotes.draw_of(release)
     except ParameterError:
-        mechanism = None
-    if mechanism is None or mechanism.guarantee != Guarantee.from_json(release.guarantee):
-        _log.error("release %s was promised by another version of the program: cancelled", release.pk)
+        draw = None
+    if draw is None or _promise(release, draw.mechanism) != Guarantee.from_json(release.guarantee):
+        _log.error("release.promised_by_another_version", release=release.pk)
         return None
-    return mechanism
+    return draw
 
 
-def _finish(release: Release, mechanism: HeatmapMechanism) -> None:
-    cause = _publish(release, mechanism)
+def _promise(release: Release, mechanism: Mechanism) -> Guarantee:
+    return quotes.promise(release.dataset, mechanism, quotes.asked_of(release))
+
+
+def _finish(release: Release, work: Callable[[], None]) -> None:
+    """Do what ends a spent release; failed otherwise: the charge stays, and nothing is tried again."""
+    cause = _cause(release, work)
     if cause is not None:
         # The name of the error's class only: its message and its traceback may hold data.
-        _log.error("release %s has no result: %s", release.pk, cause.__name__)
+        _log.error("release.no_result", release=release.pk, cause=cause)
         _fail(release.pk)
 
 
-def _publish(release: Release, mechanism: HeatmapMechanism) -> type[Exception] | None:
-    """The class of what went wrong, if anything did: the charge stays, and nothing is tried again."""
+def _cause(release: Release, work: Callable[[], None]) -> type[Exception] | None:
+    """The class of what went wrong, if anything did."""
     try:
-        content = _draw(release, mechanism).to_bytes()
-        transitions.publish(release.pk, content, hashlib.sha256(content).hexdigest())
+        with leases.kept(release.pk):
+            work()
     except IllegalTransition:
-        _log.warning("release %s was given up before it was published; the draw is thrown away", release.pk)
+        _log.warning("release.given_up_before_published", release=release.pk)
     except Exception as error:  # noqa: BLE001 - the data, the machine or the database: all the same here
         return type(error)
     return None
 
 
-def _draw(release: Release, mechanism: HeatmapMechanism) -> Heatmap:
-    """Outside of any transaction: reading and drawing may take long."""
-    level = mechanism.resolution.bit_length() - 1
-    read = masses.read(release.dataset, release.version, level=level, unit=mechanism.unit)
-    return mechanism.release(read, SystemSource())
+def _draw_or_spread(release: Release, draw: Draw) -> None:
+    count = shards.wanted(release)
+    if count > 1:
+        shards.spread(release.pk, count)
+    else:
+        _publish(release, _draw(release, draw))
+
+
+def _draw_parts(release: Release) -> None:
+    _publish(release, _draw(release, _still_promised(release), shards.contents(release.pk)))
+
+
+def _draw(release: Release, draw: Draw, parts: Sequence[bytes] | None = None) -> Released:
+    """From the data, or from the partial sums of every share of it."""
+    if parts is not None:
+        return draw.draw_of_parts(parts, SystemSource())
+    return draw.draw(release.dataset, release.version, quotes.asked_of(release), SystemSource())
+
+
+def _publish(release: Release, drawn: Released) -> None:
+    content = drawn.to_bytes()
+    transitions.publish(release.pk, content, hashlib.sha256(content).hexdigest())
+
+
+def _read(release: Release, claim: shards.Claim) -> bool | type[Exception]:
+    """Whether this worker was elected to draw; the class of what went wrong, if anything did."""
+    try:
+        with claim.kept():
+            draw, asked = _still_promised(release), quotes.asked_of(release)
+            return claim.finish(draw.part(release.dataset, release.version, asked, claim.share))
+    except Exception as error:  # noqa: BLE001 - as in `_cause`
+        return type(error)
+
+
+def _try_again_or_fail(release: Release, claim: shards.Claim, cause: type[Exception]) -> None:
+    _log.error("release.not_read", release=release.pk, cause=cause)
+    claim.give_back()
+    if claim.is_last:
+        _fail(release.pk)
+        shards.clear(release.pk)
+
+
+def _still_promised(release: Release) -> Draw:
+    """Errors: RuntimeError when this worker runs another version of the program than the one that spent."""
+    draw = _draw_as_promised(release)
+    if draw is None:
+        raise RuntimeError("the promise that was charged for cannot be kept")
+    return draw
 
 
 def _fail(release_id: UUID) -> None:
     try:
         transitions.fail(release_id)
     except IllegalTransition:
-        _log.info("release %s was finished by somebody else", release_id)
+        _log.info("release.finished_by_another", release=release_id)
 
 
 def _ids(**conditions: object) -> list[UUID]:

@@ -17,6 +17,7 @@ from threading import Event, Thread
 from types import FrameType
 from typing import Any, Final, NoReturn
 
+import structlog
 import waitress
 from celery import Celery
 from django.conf import settings
@@ -30,7 +31,7 @@ START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 8.0  # for draws under way; then they are given up, and their charges stay
 _EXIT_NOW: Final = 0
 
-_log = logging.getLogger(__name__)
+_log = structlog.stdlib.get_logger(__name__)
 
 
 class CannotServe(Exception):  # noqa: N818 - reads as what it says
@@ -142,7 +143,8 @@ def proxy_options() -> dict[str, object]:
 
 def leave_unfinished_work() -> NoReturn:
     """End the process although a worker thread still runs: the interpreter would wait for it."""
-    _log.warning("a task was given up; a release it was drawing keeps its charge and has no result")
+    # A release that it was drawing keeps its charge and has no result.
+    _log.warning("task.given_up")
     logging.shutdown()
     sys.stdout.flush()
     os._exit(_EXIT_NOW)

@@ -1,22 +1,27 @@
 """Celery tasks: ids in, one call, nothing out. Sent by name (`heatmaps.queue`), imported by workers only."""
 
-import logging
 from collections.abc import Callable
-from traceback import extract_tb
 from uuid import UUID
 
+import structlog
 from celery import shared_task
 
 from heatmaps import queue, releases
 from heatmaps.ingest import uploads
 
-_log = logging.getLogger(__name__)
+_log = structlog.stdlib.get_logger(__name__)
 
 
 @shared_task(name=queue.RELEASE)  # type: ignore[untyped-decorator]  # Celery carries no types
 def release(release_id: str) -> None:
     """Draw a reserved release, once; sent again, it finds nothing to do."""
     _run(releases.run, UUID(release_id))
+
+
+@shared_task(name=queue.SHARD)  # type: ignore[untyped-decorator]
+def shard(shard_id: str) -> None:
+    """Read one share of a large release; the last one draws."""
+    _run(releases.read_shard, UUID(shard_id))
 
 
 @shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]
@@ -36,6 +41,4 @@ def _run(work: Callable[..., None], *ids: UUID) -> None:
     try:
         work(*ids)
     except Exception as error:  # noqa: BLE001 - the last place before Celery
-        place = extract_tb(error.__traceback__)[-1]
-        where = f"{place.filename}:{place.lineno}"
-        _log.error("%s %s: %s at %s", work.__qualname__, ids, type(error).__name__, where)
+        _log.error("task.failed", work=work.__qualname__, ids=" ".join(map(str, ids)), cause=error)

@@ -4,10 +4,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from api.serializers.budget import AlertOut
 from api.serializers.fields import Choice, Decimal, Number, Strict, Text, Whole
 from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
 from heatmaps.ledger.transitions import LONGEST_REASON
 from heatmaps.models import AccountKind
+from heatmaps.schedules import EVERY, LAST_DAY, WEEKDAYS
 from mechanisms.guarantee import Relation
 
 RELATIONS = [relation.value for relation in Relation]
@@ -20,6 +22,15 @@ class LimitsIn(Strict):
     record = Decimal(required=False, allow_null=True)
     radius = Decimal(required=False, allow_null=True)
     delta = Decimal(required=False)
+
+
+class ScheduleIn(Strict):
+    """When data versions advance by themselves, at a full hour of UTC."""
+
+    every = Choice(choices=list(EVERY))
+    hour = Whole(min_value=0, max_value=23, help_text="Of UTC.")
+    weekday = Choice(choices=list(WEEKDAYS), required=False, help_text="`weekly` only.")
+    day = Whole(required=False, min_value=1, max_value=LAST_DAY, help_text="`monthly` only: of the month.")
 
 
 class DatasetIn(Strict):
@@ -47,6 +58,19 @@ class DatasetIn(Strict):
         max_value=MAX_PERSONS,
         help_text="`add_remove`: a public guess, not a count; steers accuracy only.",
     )
+    schedule = ScheduleIn(
+        required=False,
+        allow_null=True,
+        help_text="Data versions advance on it, changed or not; null: by a steward's acts, which may tell "
+        "when data came in.",
+    )
+
+
+class DatasetChangeIn(Strict):
+    """A new schedule, and why."""
+
+    schedule = ScheduleIn(allow_null=True, help_text="null: versions advance by a steward's acts.")
+    reason = Text(max_length=LONGEST_REASON, help_text="Written into the ledger for good, with your name.")
 
 
 class DatasetOut(serializers.Serializer[Any]):
@@ -61,13 +85,32 @@ class DatasetOut(serializers.Serializer[Any]):
     expected_persons = serializers.IntegerField(allow_null=True)
     is_demo = serializers.BooleanField()
     version = serializers.IntegerField(allow_null=True, help_text="The latest data version; null: none yet.")
+    schedule = ScheduleIn(allow_null=True, help_text="When versions advance; null: by a steward's acts.")
+    next_version_at = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the schedule makes the next version, whether anything changed or not.",
+    )
     roles = serializers.ListField(child=serializers.CharField(), help_text="What you are here.")
     links = serializers.DictField(child=serializers.URLField())
 
 
 class VersionOut(serializers.Serializer[Any]):
     number = serializers.IntegerField()
-    created_at = serializers.DateTimeField()
+    created_at = serializers.DateTimeField(source="since", help_text="Of a scheduled one: when it was due.")
+    scheduled = serializers.BooleanField(
+        source="is_scheduled", help_text="By the schedule, not by a steward."
+    )
+
+
+class VersionsOut(serializers.Serializer[Any]):
+    """A page of versions, and when the next one comes."""
+
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    schedule = ScheduleIn(allow_null=True)
+    next_version_at = serializers.DateTimeField(allow_null=True)
+    results = VersionOut(many=True)
 
 
 class AccountOut(serializers.Serializer[Any]):
@@ -80,6 +123,7 @@ class AccountOut(serializers.Serializer[Any]):
 
 class BudgetOut(serializers.Serializer[Any]):
     accounts = AccountOut(many=True)
+    alerts = AlertOut(many=True, help_text="Limits, and allowances of yours, that ran low: 80, 95, 100 %.")
 
 
 class BudgetIn(Strict):

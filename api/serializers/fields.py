@@ -86,6 +86,15 @@ class Whole(serializers.IntegerField):
         return whole(data)
 
 
+class Flag(serializers.BooleanField):
+    """A JSON boolean."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            raise serializers.ValidationError("true or false is expected here")
+        return data
+
+
 class Number(serializers.FloatField):
     """A finite JSON number."""
 

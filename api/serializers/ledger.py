@@ -13,10 +13,16 @@ class FactOut(serializers.Serializer[Any]):
 
 class EventOut(serializers.Serializer[Any]):
     sequence = serializers.IntegerField()
-    at = serializers.CharField(help_text="UTC, to the minute; for stewards to the second.")
+    at = serializers.CharField(
+        help_text="UTC, to the minute; for stewards to the second. Empty for others: when a draw began."
+    )
     actor = serializers.CharField()
     kind = serializers.CharField()
     title = serializers.CharField()
     release = serializers.CharField(help_text="Empty: about no release.")
     facts = FactOut(many=True)
-    hash = serializers.CharField(help_text="SHA-256 over this event and the hash of the one before it.")
+    hash = serializers.CharField(
+        help_text="SHA-256 over this event, a secret salt and the hash of the one before it: keep the last "
+        "one elsewhere, and it proves later that nothing before it was rewritten. Empty for others than "
+        "stewards where an old event has no salt."
+    )

@@ -21,7 +21,9 @@ class ProblemOut(serializers.Serializer[Any]):
     errors = FieldErrorOut(  # type: ignore[assignment]  # the stubs know an attribute of this name
         many=True, required=False, help_text="Which fields were refused, and why."
     )
-    account = serializers.CharField(required=False, help_text="`budget_exceeded`: the account that is short.")
+    account = serializers.CharField(
+        required=False, help_text="`budget_exceeded`, `allowance_exceeded`: the account that is short."
+    )
     requested = serializers.CharField(required=False, help_text="Exact decimal.")
     available = serializers.CharField(required=False, help_text="Exact decimal.")
     reserved = serializers.CharField(required=False, help_text="Exact decimal, held by queued releases.")

@@ -5,7 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.fields import Number, Strict, Text
-from heatmaps.models import UploadState
+from heatmaps.ingest.receiving import MOST_FILES
+from heatmaps.models import OPT_OUT_STATES, UploadState
 
 
 class CheckinIn(Strict):
@@ -29,9 +30,9 @@ def checkins_in(sent: Any = serializers.empty) -> serializers.ListSerializer[Any
 
 
 class FileIn(Strict):
-    """A form with one file."""
+    """A form with one file, or with several that become available together: one part `file` for each."""
 
-    file = serializers.FileField()
+    file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
 
 
 class UploadFacts(serializers.Serializer[Any]):
@@ -56,3 +57,44 @@ class UploadOut(UploadFacts):
     """How far an upload is, and what became of its rows."""
 
     links = serializers.DictField(child=serializers.URLField())
+
+
+class RefusedOut(serializers.Serializer[Any]):
+    """A file that was not taken."""
+
+    file_name = serializers.CharField()
+    code = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class UploadsOut(serializers.Serializer[Any]):
+    """What became of several files sent together."""
+
+    results = UploadOut(many=True)
+    refused = RefusedOut(many=True)
+
+
+class OptOutIn(Strict):
+    """Whom to leave out."""
+
+    user = Text(max_length=1000, help_text="As the files name them. It is neither stored nor shown again.")
+
+
+class OptOutOut(serializers.Serializer[Any]):
+    """An entry, which names nobody."""
+
+    id = serializers.UUIDField(source="entry")
+    state = serializers.ChoiceField(choices=OPT_OUT_STATES)
+    since_version = serializers.IntegerField(
+        source="version.number",
+        default=None,
+        allow_null=True,
+        help_text="The first version without this person.",
+    )
+    until_version = serializers.IntegerField(
+        source="until.number",
+        default=None,
+        allow_null=True,
+        help_text="The first version that counts them again.",
+    )
+    created_at = serializers.DateTimeField()

@@ -10,7 +10,7 @@ from api.refusals import PreconditionRequired
 from api.schema import answers, example
 from api.serializers.datasets import BudgetIn, BudgetOut
 from api.views.shared import ApiView, body
-from heatmaps import limits
+from heatmaps import alerts, limits
 from heatmaps.access import Act, dataset_for
 from heatmaps.ledger.balances import balances
 from heatmaps.models import Dataset, Scope
@@ -36,7 +36,7 @@ class Budget(ApiView):
     @extend_schema(operation_id="budget_read", parameters=[_ETAG], responses=answers(200, BudgetOut, 404))
     def get(self, request: Request, slug: str) -> Response:
         """What is left, held and spent on each account."""
-        return _answer(dataset_for(request.user, slug))
+        return _answer(request, dataset_for(request.user, slug))
 
     @extend_schema(
         operation_id="budget_change",
@@ -53,12 +53,13 @@ class Budget(ApiView):
             raise PreconditionRequired
         asked = body(request, BudgetIn)
         limits.change(request.user, found, asked["limits"], reason=asked["reason"], seen=_fingerprint(seen))
-        return _answer(found)
+        return _answer(request, found)
 
 
-def _answer(found: Dataset) -> Response:
+def _answer(request: Request, found: Dataset) -> Response:
     held = balances(found)
-    return Response(shown.budget(held), headers={"ETag": f'"{limits.fingerprint(held)}"'})
+    low = alerts.alerts_of(found, request.user)
+    return Response(shown.budget(held, low), headers={"ETag": f'"{limits.fingerprint(held)}"'})
 
 
 def _fingerprint(if_match: str) -> str | None:

@@ -18,6 +18,7 @@ from api.schema import PAGING, answers, example, page_of, problems
 from api.serializers.tokens import NewTokenOut, TokenIn, TokenOut
 from api.throttles import AddressThrottle, NameThrottle
 from api.views.shared import ApiView, body, person
+from heatmaps import attempts
 from heatmaps.models import ApiToken, Scope
 
 _EXAMPLE = example(
@@ -50,7 +51,7 @@ class Tokens(ApiView):
         auth=[],
         request=TokenIn,
         examples=[_EXAMPLE],
-        responses={201: NewTokenOut, **problems(400, 401, 413, 415, 429)},
+        responses={201: NewTokenOut, **problems(400, 401, 413, 415, 429, 503)},
     )
     def post(self, request: Request) -> Response:
         """Make a token with name and password. Its secret is in this answer and nowhere else."""
@@ -58,6 +59,7 @@ class Tokens(ApiView):
         user = authenticate(request, username=typed["username"], password=typed["password"])
         if user is None:
             raise WrongCredentials
+        attempts.forget_sign_in(typed["username"], attempts.address_of(request))
         made, secret = ApiToken.objects.create(
             user=user,
             name=typed["name"],

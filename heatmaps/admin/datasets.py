@@ -18,14 +18,26 @@ else:
 
 
 class MembershipInline(_TabularInline):
+    """To be read: members change on the dataset's page of people, where each change is an event."""
+
     model = Membership
     extra = 0
-    autocomplete_fields = ("user",)
+    fields = readonly_fields = ("user", "role")
+    can_delete = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return is_administrator(request)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
+        return False
 
 
 @admin.register(Dataset)
 class DatasetAdmin(Administrators):
-    """Public facts are fixed; members and their roles are not."""
+    """Public facts are fixed; members change on a page of their own."""
 
     list_display = ("slug", "title", "relation", "created_by", "is_demo")
     search_fields = ("slug", "title")
@@ -36,15 +48,18 @@ class DatasetAdmin(Administrators):
         "relation",
         ("persons", "radius_m", "expected_persons"),
         ("created_by", "created_at", "is_demo"),
+        "people",
     )
     readonly_fields = (
         *("slug", "title", "west", "south", "east", "north", "relation"),
-        *("persons", "radius_m", "expected_persons", "created_by", "created_at", "is_demo"),
+        *("persons", "radius_m", "expected_persons", "created_by", "created_at", "is_demo", "people"),
     )
     inlines = (MembershipInline,)
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return is_administrator(request)
+    @admin.display(description="people")
+    def people(self, dataset: Dataset) -> str:
+        page = reverse("people", args=[dataset.slug])
+        return format_html('<a href="{}">Invite, change or remove members</a>', page)
 
 
 @admin.register(Account)

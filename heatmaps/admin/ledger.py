@@ -6,9 +6,10 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from heatmaps.admin.shared import Administrators
-from heatmaps.models import Charge, Event, Release, Result
+from heatmaps.ledger.reading import moment, shown_hash
+from heatmaps.models import Charge, Event, Release, ReleaseState, Result
 from heatmaps.queries import amount_text
-from heatmaps.wording.events import TITLES, moment
+from heatmaps.wording.events import TITLES
 
 
 @admin.register(Release)
@@ -70,14 +71,22 @@ class EventAdmin(Administrators):
         "release",
         "before",
         "after",
-        "previous_hash",
-        "hash",
+        "kept_hash",
     )
     readonly_fields = fields
 
+    def get_queryset(self, request: HttpRequest) -> Any:
+        """Without the draws that run now: how long they do is data."""
+        running = Release.objects.filter(state=ReleaseState.SPENT).values("pk")
+        return super().get_queryset(request).exclude(kind="spend", release__in=running)
+
     @admin.display(description="when (UTC)")
     def at(self, event: Event) -> str:
-        return moment(event.at_microseconds, exact=False)
+        return moment(event, sees_data=False)
+
+    @admin.display(description="hash")
+    def kept_hash(self, event: Event) -> str:
+        return shown_hash(event, sees_data=False)
 
     @admin.display(description="what")
     def what(self, event: Event) -> str:

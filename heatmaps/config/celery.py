@@ -2,7 +2,9 @@
 
 import os
 
-from celery import Celery
+from celery import Celery, Task
+from celery.signals import task_prerun
+from structlog.contextvars import bind_contextvars, clear_contextvars
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
@@ -11,3 +13,10 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["heatmaps"])
 # `celery.current_app` in every thread, those of the web server included.
 app.set_default()
+
+
+@task_prerun.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def name_task(task_id: str, task: Task, **_others: object) -> None:
+    """Every line that is logged while a task runs says which."""
+    clear_contextvars()
+    bind_contextvars(task=task.name, task_id=task_id)

@@ -10,15 +10,19 @@
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
 | `HAZEMAP_ORIGINS` | (none) | origin of a proxy (`https://…`): secure cookies, its X-Forwarded-* counts |
+| `HAZEMAP_LOG_FORMAT` | `text` | log lines for a terminal, or `json` for what collects logs |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |
 | `HAZEMAP_MAX_UPLOAD_BYTES` | `2147483648` | largest uploaded file, in bytes |
+| `HAZEMAP_ROWS_PER_SHARD` | `5000000` | check-ins a worker reads at once for a release; more are shared out |
 """
 
 import os
 import secrets
 from pathlib import Path
 from urllib.parse import quote, urlsplit
+
+MOST_ROWS_PER_SHARD = 20_000_000  # what is read at once fits PostgreSQL's largest value, 1 GB, three times
 
 
 def state_dir() -> Path:
@@ -65,6 +69,16 @@ def service_url(service: str) -> str:
 def listed(name: str, default: str = "") -> list[str]:
     """A comma-separated variable as a list without blanks."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def rows_per_shard() -> int:
+    """Errors: RuntimeError naming the variable."""
+    text = os.environ.get("HAZEMAP_ROWS_PER_SHARD", "5000000")
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_ROWS_PER_SHARD:
+        raise RuntimeError(
+            f"HAZEMAP_ROWS_PER_SHARD must be a whole number from 1 to {MOST_ROWS_PER_SHARD}, not {text!r}"
+        )
+    return int(text)
 
 
 def _private_folder(path: Path) -> Path:

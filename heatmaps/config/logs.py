@@ -1,44 +1,130 @@
-"""Log lines that carry no data about people.
+"""Log lines that carry no data about people: as text for a terminal, as JSON for what collects logs.
 
-Our own messages are written for that: ids, names of error classes, places in the program. What libraries
-log is not: paths and query strings, host names that were sent, messages and tracebacks of errors, messages
-of the broker. Of those only logger, level, status, classes of errors and the place are kept.
+Our own lines are an event's name with fields: ids, classes of errors, places in the program. What libraries
+log is not written for that: paths and query strings, host names that were sent, messages and tracebacks of
+errors, messages of the broker. Of those only logger, level, status, classes of errors and the place are kept.
 """
 
 import logging
+import sys
 import traceback
+from collections.abc import MutableMapping
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
 
+import structlog
+from structlog.contextvars import merge_contextvars
+from structlog.stdlib import ProcessorFormatter
+
+FORMATS: Final = ("text", "json")
 OWN: Final = ("heatmaps", "api")
+FOREIGN: Final = "library"  # the event of a line that somebody else's program logged
+
+Fields = MutableMapping[str, Any]
 
 
-class PrivateFormatter(logging.Formatter):
+def configure(form: str) -> dict[str, Any]:
+    """Set up structlog; the standard library's logging as Django's `LOGGING`. `form`: one of `FORMATS`.
+
+    Errors: RuntimeError naming the variable.
+    """
+    if form not in FORMATS:
+        raise RuntimeError(f"HAZEMAP_LOG_FORMAT is {form!r}; allowed: {', '.join(FORMATS)}")
+    logging.captureWarnings(form == "json")  # else Python writes them around all handlers
+    structlog.configure(
+        processors=[
+            structlog.stdlib.filter_by_level,
+            merge_contextvars,
+            _without_data,
+            ProcessorFormatter.wrap_for_formatter,
+        ],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"private": {"()": "heatmaps.config.logs.private_formatter", "form": form}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "private"}},
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+        "loggers": {
+            "heatmaps": {"level": "INFO"},
+            # A line a request is for collectors: in a terminal it would bury the rest.
+            "heatmaps.requests": {"level": "INFO" if form == "json" else "WARNING"},
+            "django": {"handlers": []},  # no console and no mail of Django's own
+            "waitress.queue": {"level": "ERROR"},  # a page with its scripts fills four threads for a moment
+        },
+    }
+
+
+def private_formatter(form: str) -> ProcessorFormatter:
     """One line a record; never a traceback, whose last line is the error's message."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        own = record.name.partition(".")[0] in OWN
-        told = record.getMessage() if own else _outline(record)
-        return f"{self.formatTime(record)} {record.levelname} {record.name}: {told}{_cause(record)}"
-
-
-def _outline(record: logging.LogRecord) -> str:
-    status = getattr(record, "status_code", None)
-    parts = [] if status is None else [f"status {int(status)}"]
-    arguments = record.args if isinstance(record.args, tuple) else ()
-    parts += [_class(given) for given in arguments if isinstance(given, BaseException)]
-    return ", ".join([*parts, f"said in {record.module}:{record.lineno}"])
+    renderer = structlog.processors.JSONRenderer() if form == "json" else _text()
+    return ProcessorFormatter(
+        foreign_pre_chain=[merge_contextvars],
+        pass_foreign_args=True,
+        processors=[
+            _outline,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+    )
 
 
-def _cause(record: logging.LogRecord) -> str:
-    error = record.exc_info[1] if record.exc_info else None
-    if error is None:
-        return ""
-    return f" ({_class(error)}{_place(error.__traceback__)})"
+def _text() -> structlog.dev.ConsoleRenderer:
+    return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)
 
 
-def _class(error: BaseException) -> str:
-    return f"{type(error).__module__}.{type(error).__qualname__}"
+def _without_data(_logger: object, _method: str, fields: Fields) -> Fields:
+    """Our own lines: an error is told by class and place, an unforeseen value by its class."""
+    return {name: _told(value) for name, value in fields.items() if name != "exc_info"}
+
+
+def _told(value: object) -> object:
+    match value:
+        case BaseException():
+            return f"{_class(type(value))}{_place(value.__traceback__)}"
+        case type():
+            return _class(value)
+        case UUID():
+            return str(value)
+        case int() | str():
+            return value
+        case _:
+            return _class(type(value))
+
+
+def _outline(_logger: object, _method: str, fields: Fields) -> Fields:
+    """Name and level of the logger, and of foreign lines nothing but what this module's head says."""
+    record: logging.LogRecord = fields.pop("_record")
+    ours_in_full = fields.pop("_from_structlog")
+    arguments = fields.pop("positional_args", ())
+    error = (fields.pop("exc_info", None) or (None, None))[1]
+    fields.pop("stack_info", None)
+    fields.update(level=record.levelname.lower(), logger=record.name)
+    if ours_in_full:
+        return fields
+    if error is not None:
+        fields["cause"] = _told(error)
+    if record.name.partition(".")[0] not in OWN:
+        fields.update(event=FOREIGN, **_library(record, arguments))
+    return fields
+
+
+def _library(record: logging.LogRecord, arguments: object) -> dict[str, object]:
+    told: dict[str, object] = {"place": f"{record.module}:{record.lineno}"}
+    if (status := getattr(record, "status_code", None)) is not None:
+        told["status"] = int(status)
+    given = arguments if isinstance(arguments, tuple) else ()
+    if errors := [_class(type(one)) for one in given if isinstance(one, BaseException)]:
+        told["errors"] = ", ".join(errors)
+    return told
+
+
+def _class(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _place(trace: TracebackType | None) -> str:

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import dj_database_url
 from csp.constants import NONCE, NONE, SELF
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from heatmaps.config import environment
+from heatmaps.config import environment, logs
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 STATE_DIR = environment.state_dir()
@@ -38,6 +40,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "heatmaps.config.request_id.name_requests",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -65,6 +68,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
             ],
+            "builtins": ["heatmaps.templatetags.request_id"],
         },
     },
 ]
@@ -78,15 +82,19 @@ DATABASES = {
         conn_health_checks=True,
     )
 }
+SQLITE_OPTIONS = {
+    # A writer takes the lock at BEGIN, so a check and its update see the same balance.
+    "transaction_mode": "IMMEDIATE",
+    # Seconds. Writers queue without an order: under a rush the last of many may wait long.
+    "timeout": 60,
+    # FULL: a spend that was committed survives a power cut, not only a crash of this process.
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["OPTIONS"] = {
-        # A writer takes the lock at BEGIN, so a check and its update see the same balance.
-        "transaction_mode": "IMMEDIATE",
-        # Seconds. Writers queue without an order: under a rush the last of many may wait long.
-        "timeout": 60,
-        # FULL: a spend that was committed survives a power cut, not only a crash of this process.
-        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
-    }
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+else:
+    # Seconds; a host that is gone answers nothing, not even a refusal.
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- background work --------------------------------------------------------------------------
@@ -101,6 +109,16 @@ else:
         "interval_start": 0,
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
+    }
+# Counts of attempts (`heatmaps.attempts`), for all web processes together; nothing else is cached.
+_IN_THIS_PROCESS: dict[str, object] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+CACHES: dict[str, dict[str, object]] = {"default": _IN_THIS_PROCESS, "counters": _IN_THIS_PROCESS}
+if CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
+    CACHES["counters"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": CELERY_BROKER_URL,
+        "KEY_PREFIX": "hazemap-attempts",
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)},
     }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
@@ -120,7 +138,8 @@ MAX_EPSILON = Fraction(os.environ.get("HAZEMAP_MAX_EPSILON", "20"))
 MAX_UPLOAD_BYTES = int(os.environ.get("HAZEMAP_MAX_UPLOAD_BYTES", str(2 * 2**30)))
 MAX_REJECTED_SHARE = Fraction(1, 100)
 RESERVATION_SECONDS = 24 * 3600
-LEASE_SECONDS = 15 * 60
+ROWS_PER_SHARD = environment.rows_per_shard()
+LEASE_SECONDS = 90  # of a draw; renewed while it goes on (`heatmaps.leases`)
 
 # --- people and tokens ----------------------------------------------------------------------------
 
@@ -136,6 +155,17 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+# Requests in 60 seconds, by what is counted (`heatmaps.attempts`): those of a token, sign-ins with a name
+# from an address, sign-ins from an address, and readers without an account from an address.
+MOST_A_MINUTE = {
+    "token": 1200,
+    "sign_in_name": 10,
+    "sign_in_address": 60,
+    "public_address": 120,
+    "blur": 10,
+}
+# Whose address is counted: nobody may name it himself, except a proxy of ours.
+PROXIES = 1 if CSRF_TRUSTED_ORIGINS else 0
 KNOX_TOKEN_MODEL = "heatmaps.ApiToken"  # noqa: S105  # the name of a model, no secret
 REST_KNOX = {
     "AUTH_HEADER_PREFIX": "Bearer",
@@ -146,15 +176,13 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["api.authentication.BearerAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["api.permissions.HasScope"],
     "DEFAULT_THROTTLE_CLASSES": ["api.throttles.TokenThrottle"],
-    "DEFAULT_THROTTLE_RATES": {"token": "1200/min", "sign_in_name": "10/min", "sign_in_address": "60/min"},
+    "DEFAULT_THROTTLE_RATES": {scope: f"{most}/min" for scope, most in MOST_A_MINUTE.items()},
     "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJson"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.OneRepresentation",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "api.errors.handle",
-    # Whose address a throttle counts: nobody may name it himself, except a proxy of ours.
-    "NUM_PROXIES": 1 if CSRF_TRUSTED_ORIGINS else 0,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Hazemap",
@@ -218,15 +246,4 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"private": {"()": "heatmaps.config.logs.PrivateFormatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "private"}},
-    "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {
-        "heatmaps": {"level": "INFO"},
-        "django": {"handlers": []},  # no console and no mail of Django's own
-        "waitress.queue": {"level": "ERROR"},  # a page with its scripts fills four threads for a moment
-    },
-}
+LOGGING = logs.configure(os.environ.get("HAZEMAP_LOG_FORMAT", "text"))

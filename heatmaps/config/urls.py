@@ -5,6 +5,8 @@ from django.urls import include, path
 
 from heatmaps.views.health import healthz
 
+handler500 = "heatmaps.views.broken.server_error"
+
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("admin/", admin.site.urls),

@@ -1,4 +1,4 @@
-"""The demo's two datasets, one of each relation, and its published release, through the real paths."""
+"""The demo's two datasets, one of each relation, and their published releases, through the real paths."""
 
 import tempfile
 from collections.abc import Callable
@@ -36,7 +36,7 @@ DEMOS: Final = (
             expected_persons=2_000,
         ),
         city=City(persons=2_000, checkins=40_000, seed=1),
-        release=ReleaseRequest(mechanism="sparse-emd", epsilon="1", resolution=256, parameters={}),
+        release=ReleaseRequest(mechanism="adaptive", epsilon="1", resolution=256, parameters={}),
     ),
     Demo(
         new=NewDataset(
@@ -50,6 +50,8 @@ DEMOS: Final = (
         ),
         # Not everybody enrolled checked in: the others are empty records.
         city=City(persons=1_950, checkins=39_000, seed=2),
+        # The middle of the panel to about 20 m; it leaves most of the whole-record budget.
+        release=ReleaseRequest(mechanism="exponential", epsilon="0.05"),
     ),
 )
 

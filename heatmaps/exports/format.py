@@ -8,7 +8,7 @@ from django.utils.module_loading import import_string
 
 from heatmaps.exports.released import Released
 from mechanisms.check import ParameterError
-from mechanisms.interface import DENSE_SIDE_LIMIT
+from mechanisms.interface import DENSE_SIDE_LIMIT, Heatmap
 
 
 class Group(StrEnum):
@@ -42,16 +42,16 @@ class Format:
         """How the pages offer it: with the release sheet in the file, or in a ZIP beside it."""
         return self.name if self.has_sheet else f"{self.name}.zip"
 
-    def fits(self, resolution: int) -> bool:
-        """Whether a grid of so many cells a side can be written."""
-        return not self.dense or resolution <= DENSE_SIDE_LIMIT
+    def fits(self, resolution: int | None) -> bool:
+        """Whether a grid of so many cells a side can be written; None: there is no grid."""
+        return not self.dense or resolution is None or resolution <= DENSE_SIDE_LIMIT
 
-    def check(self, resolution: int) -> None:
+    def check(self, resolution: int | None) -> None:
         """Errors: `ParameterError` naming `resolution` where it does not fit."""
         if not self.fits(resolution):
             raise ParameterError("resolution", resolution, f"at most {DENSE_SIDE_LIMIT} for a {self.title}")
 
     def write(self, released: Released, stream: BinaryIO) -> None:
         """Errors: `ParameterError` as `check`, before anything is written."""
-        self.check(1 << released.heatmap.level)
+        self.check(1 << released.result.level if isinstance(released.result, Heatmap) else None)
         import_string(self.writer)(released, stream)

@@ -3,11 +3,13 @@
 import json
 import math
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heatmaps.centres import centres_of
 from heatmaps.exports.released import Released
 
 AT_ONCE: Final = 20_000  # polygons held in memory
@@ -17,14 +19,15 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
     """A FeatureCollection with the release sheet as its foreign member `release_sheet`.
 
     Properties: `value` and `standard_error` in persons (null: not stated), `share` of the sum of all
-    values (0 everywhere when that is 0). Any resolution: the file grows with the squares, not the cells.
+    values (0 everywhere when that is 0). A map of areas has a point a centre after its squares, with the
+    persons nearest to it. Any resolution: the file grows with the squares, not the cells.
     """
     sheet = json.dumps(released.sheet, ensure_ascii=False)
     box = json.dumps(list(released.region))
     stream.write(f'{{"type": "FeatureCollection", "bbox": {box},\n"release_sheet": {sheet},\n'.encode())
     stream.write(b'"features": [')
     before = "\n"
-    for feature in _features(released):
+    for feature in chain(_features(released), _centres(released)):
         stream.write(f"{before}{feature}".encode())
         before = ",\n"
     stream.write(b"\n]}\n")
@@ -48,6 +51,14 @@ def _features(released: Released) -> Iterator[str]:
                     },
                 }
             )
+
+
+def _centres(released: Released) -> Iterator[str]:
+    """Points after the squares, of a map of areas: the heaviest area's centre first."""
+    for rank, centre in enumerate(centres_of(released.heatmap, released.region), start=1):
+        place = {"type": "Point", "coordinates": [centre.lon, centre.lat]}
+        facts = {"centre": rank, "value": centre.persons, "share": centre.share}
+        yield json.dumps({"type": "Feature", "geometry": place, "properties": facts})
 
 
 def _bounds(released: Released, part: slice) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,24 +19,39 @@ STYLES: Final = ("leaflet/leaflet.css", "hazemap/map.css", "hazemap/standalone.c
 
 
 def write_html(released: Released, stream: BinaryIO) -> None:
-    """The web map with its legend, its table and its release sheet. One script and one style element stand in
-    the file, and its own content security policy allows these two by their digests, and nothing else."""
+    """The web map with its legend, its table and its release sheet."""
     found = maps.map_parts(released.heatmap, released.region)
-    script = "\n".join([*map(_asset, SCRIPTS), found.script])
-    style = "\n".join(
-        [*map(_asset, STYLES), render_to_string("maps/legend_colours.css", {"legend": found.legend})]
-    )
     context = {
         "map": found,
+        "rows": maps.top_regions(released.heatmap, released.region, most=TABLE_ROWS),
+        "centres": found.centres,
+        "regions": released.heatmap.values.size,
+    }
+    colours = render_to_string("maps/legend_colours.css", {"legend": found.legend})
+    write_page(released, "exports/map.html", context, script=found.script, style=colours, stream=stream)
+
+
+def write_page(
+    released: Released,
+    template: str,
+    context: Mapping[str, object],
+    *,
+    script: str,
+    style: str = "",
+    stream: BinaryIO,
+) -> None:
+    """One script and one style element stand in the file, and its own content security policy allows these
+    two by their digests, and nothing else."""
+    script = "\n".join([*map(_asset, SCRIPTS), script])
+    style = "\n".join([*map(_asset, STYLES), style])
+    page = {
         "script": script,
         "style": style,
         "script_digest": _digest(script, "script"),
         "style_digest": _digest(style, "style"),
         "sheet": in_words(released.sheet),
-        "rows": maps.top_regions(released.heatmap, released.region, most=TABLE_ROWS),
-        "regions": released.heatmap.values.size,
     }
-    stream.write(render_to_string("exports/map.html", context).encode())
+    stream.write(render_to_string(template, {**page, **context}).encode())
 
 
 def _asset(name: str) -> str:

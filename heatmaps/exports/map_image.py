@@ -50,7 +50,7 @@ def map_image(heatmap: Heatmap, region: Region) -> MapImage:
     ground = Image.new("RGBA", (width, height), GROUND)
     ground.alpha_composite(Image.fromarray(pixels))
     picture = ground.convert("RGB")
-    _name_places(picture, region)
+    name_places(picture, region)
     return MapImage(image=picture, legend=key, merged=drawn.merged)
 
 
@@ -75,7 +75,7 @@ def _level(heatmap: Heatmap, region: Region) -> int:
     return 0
 
 
-def _name_places(picture: Image.Image, region: Region) -> None:
+def name_places(picture: Image.Image, region: Region) -> None:
     """Place names with a halo, the most populous first, none over another."""
     canvas, taken = ImageDraw.Draw(picture), list[Box]()
     for place in places_in(region, most=_NAMED_PLACES):

@@ -4,16 +4,31 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mechanisms.grid import Region
-from mechanisms.interface import Heatmap
+from mechanisms.interface import Heatmap, Result
+from mechanisms.point import Point
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Released:
-    """A released map, where it lies, and its release sheet: released and public values, nothing else."""
+    """A released map or point, where it lies, and its sheet: released and public values, nothing else."""
 
-    heatmap: Heatmap
+    result: Result
     region: Region
     sheet: Mapping[str, object] = field(repr=False)  # of `heatmaps.exports.sheet.release_sheet`
+
+    @property
+    def heatmap(self) -> Heatmap:
+        """Errors: TypeError for anything but a map: its files are written by other writers."""
+        if not isinstance(self.result, Heatmap):
+            raise TypeError("this release is no map")
+        return self.result
+
+    @property
+    def point(self) -> Point:
+        """Errors: TypeError for anything but a point."""
+        if not isinstance(self.result, Point):
+            raise TypeError("this release is no point")
+        return self.result
 
     @property
     def title(self) -> str:

@@ -37,19 +37,19 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
 def save(path: Path, released: Released) -> None:
     """Write the map and its sheet: each under a temporary name, then renamed. Errors: OSError."""
     content = (json.dumps(released.sheet, indent=2, ensure_ascii=False) + "\n").encode()
-    with _Replacement(path) as new_map, _Replacement(sheet_path(path)) as new_sheet:
+    with Replacement(path) as new_map, Replacement(sheet_path(path)) as new_sheet:
         new_sheet.write(lambda stream: stream.write(content))
         new_map.write(lambda stream: format_of(path.suffix).write(released, stream))
 
 
-class _Replacement:
+class Replacement:
     """A file that takes its name when the block ends well and leaves no trace when it does not."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
 
-    def __enter__(self) -> "_Replacement":
+    def __enter__(self) -> "Replacement":
         return self
 
     def write(self, write: Callable[[BinaryIO], object]) -> None:

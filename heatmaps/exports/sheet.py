@@ -1,13 +1,18 @@
-"""The release sheet: what a released map promises and how it was made, from public values only."""
+"""The release sheet: what a released map or point promises and how it was made, from public values only."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import date
 from fractions import Fraction
 from typing import Final
 
+from heatmaps.centres import centres_of
+from heatmaps.slices import WHOLE, Slice, moment_or_none
+from heatmaps.wording.guarantee import record_loss
 from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation
-from mechanisms.interface import Heatmap
+from mechanisms.interface import Heatmap, Result
+from mechanisms.point import Point
 
 KIND: Final = "hazemap release sheet"
 
@@ -28,30 +33,34 @@ COMPOSITION: Final = (
 def release_sheet(
     *,
     title: str,
-    heatmap: Heatmap,
+    result: Result,
     mechanism: str,
     parameters: Mapping[str, object],
     guarantee: Guarantee,
     region: Region,
     released: date,
     radius_m: Fraction | int | None = None,
+    asked: Slice = WHOLE,
+    whole_region: Region | None = None,
     statements: Sequence[str] = (),
     values: str = "",
 ) -> dict[str, object]:
-    """JSON values. `heatmap` is the released one: only its grid and its digest are read.
+    """JSON values. `result` is the released map or point: of a map only its grid and its digest are read.
 
     title: of the map; characters that do not print become blanks.
-    parameters: the mechanism's own, all public. released: day in UTC. statements: plain sentences of the
-    guarantee. values: what a number in the file beside the sheet means.
+    parameters: the mechanism's own, all public. region: what the map covers. released: day in UTC.
+    asked: the part of the data that the map is about. whole_region: of all the data, where the map covers a
+    part of it; records can be that far apart. statements: plain sentences of the guarantee. values: what a
+    number in the file beside the sheet means.
     """
-    resolution = 1 << heatmap.level
+    dataset_region = region if whole_region is None else whole_region
     return {
         "kind": KIND,
         "version": 1,
         "title": "".join(letter if letter.isprintable() else " " for letter in title),
         "mechanism": mechanism,
         "parameters": {name: _json_value(value) for name, value in sorted(parameters.items())},
-        "epsilon": exact_text(guarantee.loss(INFINITY)),
+        "epsilon": exact_text(_largest_loss(guarantee, dataset_region)),
         "delta": exact_text(guarantee.delta),
         "relation": guarantee.relation.value,
         "trust": guarantee.trust.value,
@@ -61,15 +70,16 @@ def release_sheet(
         "statements": list(statements),
         "unit_of_privacy": UNIT_OF_PRIVACY,
         "composition": COMPOSITION,
-        "region": dict(zip(("west", "south", "east", "north"), region, strict=True)),
+        "region": _box(region),
+        "part_of_region": None if asked.part is None else _box(dataset_region),
+        "period": _period(asked),
         "coordinates": "WGS84 degrees (EPSG:4326)",
-        "resolution": resolution,
-        "cell_m": [region.width_m / resolution, region.height_m / resolution],
+        **_measures(result, region),
         "released": released.isoformat(),
         "values": values,
-        "post_processing": list(POST_PROCESSING),
+        "post_processing": list(POST_PROCESSING) if isinstance(result, Heatmap) else [],
         "unprotected": _unprotected(guarantee.relation),
-        "map_sha256": heatmap.sha256,
+        "point_sha256" if isinstance(result, Point) else "map_sha256": result.sha256,
     }
 
 
@@ -83,6 +93,41 @@ def exact_text(value: Exact) -> str:
             whole, rest = divmod(exact.numerator * (10**digits // exact.denominator), 10**digits)
             return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
     return str(exact)
+
+
+def _measures(result: Result, region: Region) -> dict[str, object]:
+    """Of a map its grid; of a point everything that was released."""
+    if isinstance(result, Point):
+        return {"point": asdict(result)}
+    resolution = 1 << result.level
+    return {
+        "resolution": resolution,
+        "cell_m": [region.width_m / resolution, region.height_m / resolution],
+        **_centres(result, region),
+    }
+
+
+def _centres(heatmap: Heatmap, region: Region) -> dict[str, object]:
+    """Of a map of areas, the heaviest first; persons are those nearest to the centre."""
+    found = centres_of(heatmap, region)
+    return {"centres": [asdict(centre) for centre in found]} if found else {}
+
+
+def _box(region: Region) -> dict[str, float]:
+    return dict(zip(("west", "south", "east", "north"), region, strict=True))
+
+
+def _period(asked: Slice) -> dict[str, str | None] | None:
+    """Half-open, in UTC; check-ins without a time are in no period."""
+    if not asked.has_period:
+        return None
+    return {"since": moment_or_none(asked.since), "until": moment_or_none(asked.until)}
+
+
+def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
+    """Of presence, or of a whole record, which is exchanged for one at most the region's diameter away."""
+    replaced = guarantee.relation is Relation.REPLACE
+    return record_loss(guarantee, region.diameter_m if replaced else None)
 
 
 def _unprotected(relation: Relation) -> list[str]:

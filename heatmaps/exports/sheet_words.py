@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from heatmaps.wording.parts import PERIOD, box_words, period_words
 from mechanisms import catalogue
 
 _LOSSES: Final = {"add_remove": "presence", "replace": "whole record"}
@@ -43,7 +44,7 @@ def headline(sheet: Mapping[str, Any]) -> str:
 
 def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """(title, text), the most important first."""
-    region, titles = sheet["region"], _parameter_titles(sheet["mechanism"])
+    titles = _parameter_titles(sheet["mechanism"])
     return (
         ("Privacy loss", headline(sheet)),
         ("Relation", _RELATIONS[sheet["relation"]]),
@@ -51,10 +52,25 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Mechanism", sheet["mechanism"]),
         *((titles.get(name, name), str(value)) for name, value in sheet["parameters"].items()),
         ("Released", sheet["released"]),
-        ("Region", f"{_latitudes(region)}, {_longitudes(region)}"),
+        ("Region", box_words(sheet["region"])),
+        *_part(sheet),
+        *_measures(sheet),
+    )
+
+
+def _measures(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Of a map its grid, of a point the point."""
+    if "point" in sheet:
+        point = sheet["point"]
+        return [
+            ("Point", f"{point['lat']:.6f}, {point['lon']:.6f} (latitude, longitude)"),
+            ("Expected distance from the truth", _length(point["expected_m"])),
+            ("Kept with probability 95 %", _length(point["within_m"])),
+        ]
+    return [
         ("Resolution", f"{sheet['resolution']} × {sheet['resolution']} cells"),
         ("One cell", " × ".join(map(_length, sheet["cell_m"]))),
-    )
+    ]
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:
@@ -67,24 +83,28 @@ def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (
         ("What is promised", (*sheet["statements"], *together)),
         ("What is not protected", tuple(map(_sentence, sheet["unprotected"]))),
-        ("What was done after the noise", tuple(map(_sentence, sheet["post_processing"]))),
+        *_afterwards(sheet),
     )
+
+
+def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
+    done = tuple(map(_sentence, sheet["post_processing"]))
+    return [("What was done after the noise", done)] if done else []
 
 
 def _loss(epsilon: str, what: str) -> str:
     return f"ε has no bound ({what})" if epsilon == "inf" else f"ε = {epsilon} ({what})"
 
 
-def _latitudes(region: Mapping[str, float]) -> str:
-    return f"latitude {region['south']:g}° to {region['north']:g}°"
+def _part(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Nothing where all the data were asked about."""
+    whole, period = sheet["part_of_region"], sheet["period"]
+    said = [] if whole is None else [("A part of the data’s region", box_words(whole))]
+    return said if period is None else [*said, (PERIOD, period_words(period["since"], period["until"]))]
 
 
-def _longitudes(region: Mapping[str, float]) -> str:
-    return f"longitude {region['west']:g}° to {region['east']:g}°"
-
-
-def _length(metres: float) -> str:
-    return f"{metres:.3g} m" if metres < 999.5 else f"{metres / 1000:,.1f} km"
+def _length(length_m: float) -> str:
+    return f"{length_m:.3g} m" if length_m < 999.5 else f"{length_m / 1000:,.1f} km"
 
 
 def _sentence(text: str) -> str:

@@ -1,23 +1,32 @@
-"""People who opted out: a keyed entry each, which takes effect with the next data version, for good.
+"""People who opted out: a keyed entry each, which takes effect with the next data version.
 
 Nothing tells whether they were in the data: entering somebody who was not looks the same. Published
 releases, and versions made before, stay as they are.
+
+Check-ins of somebody who opted out stay stored, since earlier versions read them, and are left out when
+masses are read. So an entry that is taken back brings all of them back with the next version: those from
+before it, and those of files that came meanwhile. An entry that no version had yet leaves no trace.
 """
 
 from collections.abc import Iterable
 from typing import BinaryIO, Final
+from uuid import UUID
 
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404
 
 from heatmaps import keys
 from heatmaps.access import Act, Person, require
 from heatmaps.ingest.columns import is_text
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.lines import Lines, ReaderLimits
+from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Suppression
 
 MOST_AT_ONCE: Final = 100_000
+BLOCK: Final = 500  # of hashes in one statement
 
 _LIMITS: Final = ReaderLimits(line_length=1000, total_bytes=2**24)
 
@@ -25,21 +34,53 @@ _LIMITS: Final = ReaderLimits(line_length=1000, total_bytes=2**24)
 def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     """Leave these users (as the files name them) out from the next data version on.
 
-    Returns how many entries are new. Errors: as `access.require`; `keys.KeyFileError`; `UploadError` for no
-    users, or more than `MOST_AT_ONCE`.
+    Who is left out already stays so; who was to come back does not. Returns how many entries are new.
+    Errors: as `access.require`; `keys.KeyFileError`; `UploadError` for no users, or more than `MOST_AT_ONCE`.
     """
-    require(person, dataset, Act.UPLOAD)
-    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
-        raise PermissionDenied("sign in")
-    names = _checked(users)
-    hashes = set(keys.person_hashes(keys.load(dataset), names).tolist())
-    before = dataset.suppressions.count()
-    Suppression.objects.bulk_create(
-        (Suppression(dataset=dataset, person=number, created_by=person) for number in sorted(hashes)),
-        batch_size=1000,
-        ignore_conflicts=True,
-    )
-    return dataset.suppressions.count() - before
+    steward = _steward(person, dataset)
+    hashes = _hashes(dataset, users)
+    with transitions.locked(dataset.pk):
+        before = dataset.suppressions.count()
+        Suppression.objects.bulk_create(
+            (Suppression(dataset=dataset, person=number, created_by=steward) for number in hashes),
+            batch_size=1000,
+            ignore_conflicts=True,
+        )
+        for block in _blocks(hashes):
+            _open(dataset).filter(person__in=block).update(is_withdrawn=False)
+        return dataset.suppressions.count() - before
+
+
+def enter(person: Person, dataset: Dataset, user: str) -> tuple[Suppression, bool]:
+    """`opt_out` of one user: the entry, and whether it is new."""
+    is_new = opt_out(person, dataset, [user]) > 0
+    [number] = _hashes(dataset, [user])
+    return _open(dataset).select_related("version", "until").get(person=number), is_new
+
+
+def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
+    """Count these users again from the next data version on. Returns how many had opted out.
+
+    Errors: as `opt_out`.
+    """
+    _steward(person, dataset)
+    hashes = _hashes(dataset, users)
+    with transitions.locked(dataset.pk):
+        return sum(_withdraw(_open(dataset).filter(person__in=block)) for block in _blocks(hashes))
+
+
+def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
+    """Errors: as `access.require`; Http404 where there is no such entry."""
+    _steward(person, dataset)
+    with transitions.locked(dataset.pk):
+        if not _withdraw(_open(dataset).filter(entry=entry)):
+            raise Http404("no such opt-out, or it was taken back")
+
+
+def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":
+    """Data: every entry, the latest first. Errors: as `access.require`."""
+    require(person, dataset, Act.SEE_DATA)
+    return dataset.suppressions.select_related("version", "until").order_by("-created_at", "-pk")
 
 
 def users_of(stream: BinaryIO) -> list[str]:
@@ -48,8 +89,36 @@ def users_of(stream: BinaryIO) -> list[str]:
 
 
 def pending(dataset: Dataset) -> int:
-    """Data: for stewards only. Entries that wait for the next version."""
-    return dataset.suppressions.filter(version=None).count()
+    """Data: for stewards only. Entries, and entries taken back, that wait for the next version."""
+    entered = dataset.suppressions.filter(version=None).count()
+    return entered + dataset.suppressions.filter(is_withdrawn=True, until=None).count()
+
+
+def _steward(person: Person, dataset: Dataset) -> User:
+    require(person, dataset, Act.UPLOAD)
+    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
+        raise PermissionDenied("sign in")
+    return person
+
+
+def _open(dataset: Dataset) -> "QuerySet[Suppression]":
+    """At most one for each person."""
+    return dataset.suppressions.filter(until=None)
+
+
+def _withdraw(rows: "QuerySet[Suppression]") -> int:
+    """The caller holds the ledger's lock, so that no version is made meanwhile."""
+    deleted, _ = rows.filter(version=None).delete()
+    return deleted + rows.filter(is_withdrawn=False).update(is_withdrawn=True)
+
+
+def _hashes(dataset: Dataset, users: Iterable[str]) -> list[int]:
+    names = _checked(users)
+    return sorted(set(keys.person_hashes(keys.load(dataset), names).tolist()))
+
+
+def _blocks(hashes: list[int]) -> Iterable[list[int]]:
+    return (hashes[at : at + BLOCK] for at in range(0, len(hashes), BLOCK))
 
 
 def _checked(users: Iterable[str]) -> list[str]:

@@ -11,7 +11,16 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.ingest.reader import DEFAULT_OPTIONS, Batch, Options, ReaderError, Rejection, read_checkins
+from heatmaps.ingest.reader import (
+    DEFAULT_OPTIONS,
+    NO_TIME,
+    Batch,
+    Options,
+    ReaderError,
+    Rejection,
+    read_checkins,
+)
+from heatmaps.slices import WHOLE, Slice
 from mechanisms.grid import Region
 
 _SHOWN_REJECTIONS: Final = 3
@@ -34,8 +43,9 @@ def read_points(
     max_rejected_share: Fraction,
     region: Region | None = None,
     options: Options = DEFAULT_OPTIONS,
+    asked: Slice = WHOLE,
 ) -> Points:
-    """The check-ins of the files, or those of them in the region.
+    """The check-ins of the files, or those of them in the region and in the asked period.
 
     Errors: `ReaderError`, its text beginning with the file's name, also for a file that cannot be opened,
     and with code too_many_rejected when more than that share (the options' own, if they have one) of all rows
@@ -46,7 +56,9 @@ def read_points(
     parts, rejections, rows = [], list[str](), 0
     rejected = 0
     for path, batch in _batches(paths, options):
-        inside = slice(None) if region is None else region.contains(batch.lat, batch.lon)
+        inside = _in_period(batch, asked)
+        if region is not None:
+            inside &= region.contains(batch.lat, batch.lon)
         persons = np.fromiter(map(numbers.__getitem__, batch.users), np.int64, len(batch.users))
         parts.append((persons[inside], batch.lat[inside], batch.lon[inside]))
         rows += len(batch.users) + len(batch.rejected)
@@ -56,6 +68,18 @@ def read_points(
         raise ReaderError("too_many_rejected", _too_many(rejected, rows, share, rejections))
     persons, lat, lon = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Points(persons=persons, lat=lat, lon=lon, rejected=rejected, first_rejections=tuple(rejections))
+
+
+def _in_period(batch: Batch, asked: Slice) -> NDArray[np.bool_]:
+    """Check-ins without a time are in no period."""
+    inside = np.ones(batch.times.size, np.bool_)
+    if asked.has_period:
+        inside &= batch.times != NO_TIME
+    if asked.since is not None:
+        inside &= batch.times >= asked.since
+    if asked.until is not None:
+        inside &= batch.times < asked.until
+    return inside
 
 
 def _batches(paths: Sequence[Path], options: Options) -> Iterator[tuple[Path, Batch]]:

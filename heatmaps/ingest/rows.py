@@ -9,10 +9,11 @@ from uuid import UUID
 
 import numpy as np
 from django.db import connection
+from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from heatmaps.ingest.reader import NO_TIME
-from heatmaps.models import CheckIn
+from heatmaps.models import CheckIn, Upload
 
 DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
 
@@ -40,6 +41,12 @@ def delete_some(upload_id: UUID) -> int:
     some = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
     deleted, _ = CheckIn.objects.filter(pk__in=some).delete()
     return deleted
+
+
+def without_upload() -> int:
+    """How many check-ins belong to no upload: none, unless somebody wrote into the database by hand."""
+    uploads = Upload.objects.filter(pk=OuterRef("upload_id"))
+    return CheckIn.objects.filter(~Exists(uploads)).count()
 
 
 _TABLE = CheckIn._meta.db_table

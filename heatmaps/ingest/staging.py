@@ -57,18 +57,19 @@ class Lease:
 
     def fail(self, reason: str) -> None:
         """Delete every row, then say why. `reason` is shown to the steward."""
-        self._delete_rows()
+        self.delete_rows()
         self._finish(UploadState.FAILED, failure=reason, rows_accepted=0, rows_outside=0)
 
     def hand_back(self) -> None:
         """Delete every row; the next worker begins anew."""
-        self._delete_rows()
+        self.delete_rows()
         self._update(state=UploadState.RECEIVED, lease_until=None, bytes_read=0, **_NO_ROWS)
 
     def _finish(self, state: UploadState, **columns: object) -> None:
         self._update(state=state, lease_until=None, finished_at=timezone.now(), **columns)
 
-    def _delete_rows(self) -> None:
+    def delete_rows(self) -> None:
+        """Every row, block by block, each in a transaction of its own."""
         deleted = rows.DELETE_ROWS
         while deleted == rows.DELETE_ROWS:
             with self.renewed():

@@ -10,32 +10,32 @@ Counts of an upload add up to the file's rows: accepted (valid, inside the regio
 stored under ADD_REMOVE, clamped to the border under REPLACE) and rejected.
 """
 
-import logging
-import traceback
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
+import structlog
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
-from django.db import IntegrityError, InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from heatmaps import keys, queue
 from heatmaps.access import Act, Person, require
-from heatmaps.ingest import files, reading, rejected, staging, undoing, versions
+from heatmaps.ingest import files, reading, receiving, rejected, scheduling, staging, undoing, versions
 from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
+from heatmaps.ingest.receiving import Sent, Taken
 from heatmaps.ingest.staging import Lease
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState
 
-DUPLICATE: Final = "duplicate_upload"
 RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up
 
-_log = logging.getLogger(__name__)
+_log = structlog.stdlib.get_logger(__name__)
 _INTERNAL = "an error of the program, not of the file; nothing was stored. The server's log says more"
 _STOPPED = "stopped by the operator; nothing was stored"
 _GIVEN_UP = "reading this file was interrupted again and again; nothing was stored. Please try once more"
@@ -53,31 +53,35 @@ def receive(
 ) -> Upload:
     """Take a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
 
-    `advance`: once it is ready, make it available in a new data version. `options`: how to read it.
+    `advance`: once it is ready, make it available in a new data version; where a schedule advances the
+    versions, the next one that is due includes it, whatever is said here. `options`: how to read it.
     Errors: as `access.require`; `UploadError` for a file that is too large or was taken before;
     `keys.KeyFileError`.
     """
-    upload = Upload(
-        id=uuid4(),
-        dataset=dataset,
-        uploaded_by=_steward(person, dataset),
-        file_name=files.shown_name(name),
-        advance=advance,
-        options=options.to_json(),
+    steward = _steward(person, dataset)
+    [taken] = receiving.receive(
+        steward, dataset, [(file, name)], advance=advance, options=options, enqueue=enqueue
     )
-    stored = files.store(file, upload.pk, keys.load(dataset))
-    upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest
-    try:
-        with transaction.atomic():
-            upload.save(force_insert=True)
-            if enqueue:
-                queue.send(queue.INGEST, str(upload.pk))
-    except BaseException as error:
-        files.remove(upload.pk)
-        if isinstance(error, IntegrityError):
-            _refuse_duplicate(upload)
-        raise
-    return upload
+    if isinstance(taken, UploadError):
+        raise taken
+    return taken
+
+
+def receive_all(
+    person: Person,
+    dataset: Dataset,
+    sent: Sequence[Sent],
+    *,
+    advance: bool = True,
+    options: Options = DEFAULT_OPTIONS,
+) -> list[Taken]:
+    """Take files together: they become available in one data version, once the last of them was read.
+
+    For each of them, in their order, its upload or why it was refused. Errors: as `access.require`;
+    `keys.KeyFileError`.
+    """
+    steward = _steward(person, dataset)
+    return receiving.receive(steward, dataset, sent, advance=advance, options=options, enqueue=True)
 
 
 def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:
@@ -95,26 +99,27 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
         reading.read(upload, lease, progress)
         versions.make_visible(upload, lease)
     except LeaseLost:
-        _log.warning("upload %s was taken over by another worker", upload.pk)
+        _log.warning("upload.taken_over", upload=upload.pk)
     except (UploadError, ReaderError, keys.KeyFileError) as refusal:
-        _fail(lease, str(refusal))
+        _fail(upload, lease, str(refusal))
     except (OperationalError, InterfaceError):
         raise  # the database, not the file: the sweep starts again once the lease is over
     except KeyboardInterrupt:
-        _fail(lease, _STOPPED)
+        _fail(upload, lease, _STOPPED)
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing may stay half-stored
-        _fail(lease, _INTERNAL)
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        # No message and no traceback: they may hold data.
-        _log.error("upload %s: %s in %s:%s", upload.pk, type(error).__name__, place.name, place.lineno)
+        _fail(upload, lease, _INTERNAL)
+        _log.error("upload.broke", upload=upload.pk, cause=error)
     else:
         files.remove(upload.pk)
 
 
 def advance(person: Person, dataset: Dataset) -> DataVersion:
-    """The next data version, with every ready upload. Errors: as `access.require`."""
-    return versions.next_version(dataset, actor=_steward(person, dataset))
+    """The next data version, with every ready upload.
+
+    Errors: as `access.require`; `UploadError` where a schedule advances the versions.
+    """
+    return versions.advance(dataset, actor=_steward(person, dataset))
 
 
 def undo(person: Person, upload: Upload) -> None:
@@ -136,7 +141,9 @@ def rejected_rows_path(upload: Upload) -> Path | None:
 
 
 def sweep() -> None:
-    """Send waiting uploads to the workers again, restart those whose worker died, delete old files."""
+    """Make the data versions that are due, send waiting uploads to the workers again, restart those whose
+    worker died, delete old files."""
+    scheduling.sweep()
     for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
         restart(upload)
     received = Upload.objects.filter(state=UploadState.RECEIVED)
@@ -155,7 +162,7 @@ def restart(upload: Upload) -> None:
     if timezone.now() - upload.created_at < RETRIED_FOR and files.path_of(upload.pk).is_file():
         lease.hand_back()
     else:
-        _fail(lease, _GIVEN_UP)
+        _fail(upload, lease, _GIVEN_UP)
 
 
 def _steward(person: Person, dataset: Dataset) -> User:
@@ -165,19 +172,6 @@ def _steward(person: Person, dataset: Dataset) -> User:
     return person
 
 
-def _fail(lease: Lease, reason: str) -> None:
-    lease.fail(reason)
-    files.remove(lease.upload_id)
-
-
-def _refuse_duplicate(upload: Upload) -> None:
-    gone = (UploadState.FAILED, UploadState.UNDONE)
-    same = Upload.objects.exclude(state__in=gone).filter(
-        dataset=upload.dataset, content_digest=upload.content_digest
-    )
-    if first := same.first():
-        raise UploadError(
-            DUPLICATE,
-            f"this file is in the dataset already: it was uploaded as {first.file_name} on "
-            f"{first.created_at:%Y-%m-%d}. Nothing was stored twice",
-        )
+def _fail(upload: Upload, lease: Lease, reason: str) -> None:
+    versions.give_up(upload, lease, reason)
+    files.remove(upload.pk)

@@ -1,5 +1,10 @@
-"""Data versions: the public steps by which ready uploads come to be read."""
+"""Data versions: the public steps by which ready uploads come to be read.
 
+A dataset's versions advance by a steward's acts, which everybody sees and which may tell when data came
+in, or on a public schedule, whatever came in or did not (`heatmaps.ingest.scheduling`): never both.
+"""
+
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -7,27 +12,52 @@ from django.contrib.auth.models import User
 from django.db.models import Max
 
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.staging import Lease
+from heatmaps.ingest.staging import LEASE_SECONDS, Lease
 from heatmaps.ledger import transitions
 from heatmaps.models import CheckIn, Dataset, DataVersion, Upload, UploadState
 
 COUNTING_SECONDS: Final = 15 * 60  # the lease while the database counts persons
+UNDER_WAY: Final = (UploadState.RECEIVED, UploadState.STAGED)
 
 
-def next_version(dataset: Dataset, *, actor: User) -> DataVersion:
+def next_version(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None) -> DataVersion:
     """The next version, with all ready uploads that no version has yet, and without who opted out since.
 
-    The event says the number and nothing else: what came in is data.
+    By a steward, or by nobody at the moment it was due. The event says this and the number, nothing else:
+    what came in is data.
     """
     with transitions.locked(dataset.pk):
         last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
-        version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=actor)
+        version = DataVersion.objects.create(
+            dataset=dataset, number=last + 1, created_by=actor, due_at=due_at
+        )
         dataset.uploads.filter(state=UploadState.READY, version=None).update(version=version)
         dataset.suppressions.filter(version=None).update(version=version)
-        transitions.record(
-            dataset, transitions.VERSION, actor=actor, before={"version": last}, after={"version": last + 1}
-        )
+        dataset.suppressions.filter(is_withdrawn=True, until=None).update(until=version)
+        after: dict[str, int | str] = {"version": last + 1}
+        if due_at is not None:
+            after["due"] = f"{due_at:%Y-%m-%dT%H:%M:%SZ}"
+        transitions.record(dataset, transitions.VERSION, actor=actor, before={"version": last}, after=after)
     return version
+
+
+def advance(dataset: Dataset, *, actor: User) -> DataVersion:
+    """The next version, by a steward. Errors: `UploadError` where a schedule does it."""
+    with transitions.locked(dataset.pk):
+        if due := next_due(dataset):
+            raise UploadError(
+                "scheduled",
+                f"data versions of this dataset advance by themselves, on a public schedule: the next one is "
+                f"due at {due:%Y-%m-%d %H:%M} UTC. To advance out of turn, lift the schedule first, with a "
+                "reason that everybody may read in the ledger",
+            )
+        return next_version(dataset, actor=actor)
+
+
+def next_due(dataset: Dataset) -> datetime | None:
+    """When the schedule makes the next version, as the database has it now; None without a schedule."""
+    due: datetime | None = Dataset.objects.values_list("next_version_at", flat=True).get(pk=dataset.pk)
+    return due
 
 
 def make_visible(upload: Upload, lease: Lease) -> None:
@@ -38,10 +68,20 @@ def make_visible(upload: Upload, lease: Lease) -> None:
     """
     done = False
     while not done:
-        lease.renew(seconds=COUNTING_SECONDS)
+        # Nothing is counted where no number was declared: a worker that dies here is soon found out.
+        lease.renew(seconds=LEASE_SECONDS if upload.dataset.persons is None else COUNTING_SECONDS)
         others = _ready(upload.dataset)
         _check_persons(upload, others)
         done = _step(upload, lease, others)
+
+
+def give_up(upload: Upload, lease: Lease, reason: str) -> None:
+    """The upload failed; those sent together with it wait for it no longer."""
+    lease.delete_rows()
+    with transitions.locked(upload.dataset_id):
+        lease.fail(reason)
+        if upload.batch is not None:
+            _advance_if_asked(upload)
 
 
 def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
@@ -49,9 +89,20 @@ def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
         if _ready(upload.dataset) != counted:
             return False
         lease.end()
-        if upload.advance:
-            next_version(upload.dataset, actor=upload.uploaded_by)
+        _advance_if_asked(upload)
     return True
+
+
+def _advance_if_asked(upload: Upload) -> None:
+    """The caller holds the ledger's lock. Files sent together make one version, with the last of them."""
+    if not upload.advance or next_due(upload.dataset) is not None:
+        return
+    together = Upload.objects.filter(pk=upload.pk)
+    if upload.batch is not None:
+        together = Upload.objects.filter(dataset=upload.dataset_id, batch=upload.batch)
+    waits_for_others = together.filter(state__in=UNDER_WAY).exists()
+    if not waits_for_others and together.filter(state=UploadState.READY, version=None).exists():
+        next_version(upload.dataset, actor=upload.uploaded_by)
 
 
 def _ready(dataset: Dataset) -> frozenset[UUID]:

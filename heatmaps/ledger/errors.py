@@ -31,6 +31,33 @@ class BudgetExceeded(LedgerError):
         return as_decimal(units, self.account_kind)
 
 
+class AllowanceExceeded(LedgerError):
+    """A charge does not fit under what one person may take. All amounts are in the account's units.
+
+    Available is below 0 where the allowance was lowered under what the person had taken.
+    """
+
+    code = "allowance_exceeded"
+
+    def __init__(self, account_kind: AccountKind, *, requested: int, available: int) -> None:
+        self.account_kind = AccountKind(account_kind)
+        self.requested, self.available = requested, max(available, 0)
+        super().__init__(
+            f"this costs {as_decimal(requested, self.account_kind)} of {self.account_kind.label}, "
+            f"{as_decimal(self.available, self.account_kind)} of your allowance is left; "
+            "a steward of the dataset can raise it"
+        )
+
+
+class Overtaken(LedgerError):
+    """Between the question and the lock somebody else moved; ask once more. Nobody is shown this."""
+
+    code = "overtaken"
+
+    def __init__(self) -> None:
+        super().__init__("something moved meanwhile; ask once more")
+
+
 class UnboundedCharge(LedgerError):
     """The loss counted by a limited account has no bound."""
 

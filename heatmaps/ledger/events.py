@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import secrets
 import time
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -32,22 +33,32 @@ def genesis(dataset_id: int) -> str:
 
 
 def event_hash(event: Event) -> str:
-    """SHA-256 over everything an event says and the hash of the event before it."""
-    return _sha256(
-        canonical(
-            {
-                "dataset": event.dataset_id,
-                "sequence": event.sequence,
-                "at_microseconds": event.at_microseconds,
-                "actor": SYSTEM if event.actor_id is None else event.actor_id,
-                "kind": event.kind,
-                "release": NO_RELEASE if event.release is None else str(event.release),
-                "before": event.before,
-                "after": event.after,
-                "previous_hash": event.previous_hash,
-            }
-        )
-    )
+    """SHA-256 over everything an event says, its salt and the hash of the event before it."""
+    return _sha256(canonical(hashed(event)))
+
+
+def hashed(event: Event) -> dict[str, int | str]:
+    """What the hash of an event covers; for stewards only, as its exact moment and its salt are.
+
+    Events from before there were salts have none: whoever sees their hash could search their moment.
+    """
+    salt = {} if event.salt is None else {"salt": event.salt}
+    return salt | {
+        "dataset": event.dataset_id,
+        "sequence": event.sequence,
+        "at_microseconds": event.at_microseconds,
+        "actor": SYSTEM if event.actor_id is None else event.actor_id,
+        "kind": event.kind,
+        "release": NO_RELEASE if event.release is None else str(event.release),
+        "before": event.before,
+        "after": event.after,
+        "previous_hash": event.previous_hash,
+    }
+
+
+def new_salt() -> str:
+    """128 random bits, in hexadecimal digits."""
+    return secrets.token_hex(16)
 
 
 def append(
@@ -64,6 +75,7 @@ def append(
         before=canonical(before),
         after=canonical(after),
         previous_hash=ledger.last_hash,
+        salt=new_salt(),
     )
     event.hash = event_hash(event)
     event.save(force_insert=True)

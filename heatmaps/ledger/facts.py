@@ -3,12 +3,25 @@
 import hashlib
 import json
 from collections.abc import Iterable
+from enum import Enum
 from typing import Final
 
-from heatmaps.models import Account, Dataset, Release
+from heatmaps.models import Account, Allowance, Dataset, Release
 
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
+NO_DELTA: Final = "0/1"  # left out, as in events from before there was a δ
+EVERYBODY: Final = "everybody"  # stands for the person of the default allowance
+
+
+class FollowsDefault(Enum):
+    """In place of an allowance of one's own."""
+
+    FOLLOWS_DEFAULT = "default"
+
+
+FOLLOWS_DEFAULT: Final = FollowsDefault.FOLLOWS_DEFAULT
+NO_SCHEDULE: Final = "no schedule"
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
@@ -25,14 +38,30 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
 def release_facts(release: Release) -> dict[str, int | str]:
     """The question and what it promises; the version is bound from here on."""
     guarantee = json.dumps(release.guarantee, sort_keys=True)
+    delta = {} if release.delta == NO_DELTA else {"delta": release.delta}
+    grid = {} if release.resolution is None else {"resolution": release.resolution}
     return {
+        **_part_of_the_data(release),
+        **grid,
+        **delta,
         "mechanism": release.mechanism,
         "epsilon": release.epsilon,
-        "resolution": release.resolution,
         "question": release.question,
         "version": release.version.number,
         "guarantee": hashlib.sha256(guarantee.encode()).hexdigest(),
     }
+
+
+def _part_of_the_data(release: Release) -> dict[str, int | str]:
+    """Nothing where all of it is asked about, as in events from before there were parts."""
+    facts: dict[str, int | str] = {}
+    if release.since is not None:
+        facts["since"] = release.since
+    if release.until is not None:
+        facts["until"] = release.until
+    if release.within is not None:
+        facts["within"] = ",".join(map(str, release.within))
+    return facts
 
 
 def balances(accounts: Iterable[Account]) -> dict[str, int | str]:
@@ -50,3 +79,23 @@ def limit_fact(limit: int | None) -> int | str:
 
 def charge_fact(amount: int | None) -> int | str:
     return NO_BOUND if amount is None else amount
+
+
+def schedule_fact(dataset: Dataset) -> str:
+    """When data versions advance by themselves."""
+    return dataset.schedule or NO_SCHEDULE
+
+
+def allowance_facts(account: Account, allowance: Allowance) -> dict[str, int | str]:
+    """Whose allowance on which account, and how much it is."""
+    return {
+        "account": str(account.kind),
+        "person": EVERYBODY if allowance.person_id is None else allowance.person_id,
+        "units": allowance_fact(allowance),
+    }
+
+
+def allowance_fact(allowance: Allowance) -> int | str:
+    if allowance.follows_default and allowance.person_id is not None:
+        return FOLLOWS_DEFAULT.value
+    return limit_fact(allowance.limit)

@@ -8,8 +8,18 @@ from uuid import UUID
 
 from heatmaps.ledger.amounts import LARGEST
 from heatmaps.ledger.events import event_hash
-from heatmaps.ledger.facts import NO_BOUND, NO_LIMIT
-from heatmaps.ledger.transitions import CANCEL, LIMIT, MOVES, OPEN, PUBLISH, RESERVE, VERSION
+from heatmaps.ledger.facts import EVERYBODY, FOLLOWS_DEFAULT, NO_BOUND, NO_LIMIT, NO_SCHEDULE
+from heatmaps.ledger.transitions import (
+    ALLOWANCE,
+    CANCEL,
+    LIMIT,
+    MOVES,
+    OPEN,
+    PUBLISH,
+    RESERVE,
+    SCHEDULE,
+    VERSION,
+)
 from heatmaps.models import Event, ReleaseState
 
 
@@ -29,6 +39,7 @@ class ReplayedRelease:
     facts: Mapping[str, int | str]
     charges: Mapping[str, int | str]
     sequence: int  # of its last event
+    person: int | None  # who asked for it
     sha256: str = ""  # of its result, once published
 
 
@@ -44,6 +55,10 @@ class Replay:
     unbounded: dict[str, int] = field(default_factory=dict)  # charges without a bound, by account
     releases: dict[UUID, ReplayedRelease] = field(default_factory=dict)
     version: int = 0  # the latest data version
+    schedule: str = NO_SCHEDULE  # of data versions
+    # By account and person: an allowance of one's own, or everybody's; and what each person took.
+    allowances: dict[tuple[str, int | str], int | str] = field(default_factory=dict)
+    taken: dict[tuple[str, int | str], int] = field(default_factory=dict)
 
     def apply(self, event: Event) -> None:
         """Check one event against everything before it, then carry it out. Errors: Disagreement."""
@@ -74,11 +89,16 @@ class Replay:
             self._open(after)
         elif event.kind == LIMIT:
             self._change_limit(event, before, after)
+        elif event.kind == ALLOWANCE:
+            self._change_allowance(event, before["allowance"], after["allowance"])
         elif event.kind == VERSION:
             self._expect(
                 event, "version", (before["version"], after["version"]), (self.version, self.version + 1)
             )
             self.version += 1
+        elif event.kind == SCHEDULE:
+            self._expect(event, "schedule", before["schedule"], self.schedule)
+            self.schedule = after["schedule"]
         elif event.kind in MOVES:
             self._move(event, before, after)
 
@@ -92,6 +112,18 @@ class Replay:
             self._expect(event, "limit", old, self.limits[kind])
             self.limits[kind] = after["limits"][kind]
         self._check_limits(event)
+
+    def _change_allowance(self, event: Event, before: Any, after: Any) -> None:
+        whose = (after["account"], after["person"])
+        self._expect(event, "allowance", (before["account"], before["person"]), whose)
+        self._expect(event, "allowance", before["units"], self.allowance(*whose))
+        self.allowances[whose] = after["units"]
+
+    def allowance(self, account: str, person: int | str) -> int | str:
+        """As events write it: units, "no limit" or, for a person, "default"."""
+        return self.allowances.get(
+            (account, person), NO_LIMIT if person == EVERYBODY else FOLLOWS_DEFAULT.value
+        )
 
     def _move(self, event: Event, before: Any, after: Any) -> None:
         move = MOVES[event.kind]
@@ -117,7 +149,11 @@ class Replay:
             raise Disagreement(event.sequence, "the event charges other accounts than there are")
         assert event.release is not None  # noqa: S101 - checked by the caller
         release = ReplayedRelease(
-            state=ReleaseState.RESERVED, facts=facts, charges=charges, sequence=event.sequence
+            state=ReleaseState.RESERVED,
+            facts=facts,
+            charges=charges,
+            sequence=event.sequence,
+            person=event.actor_id,
         )
         self.releases[event.release] = release
         return release
@@ -127,9 +163,21 @@ class Replay:
         for kind, amount in release.charges.items():
             if isinstance(amount, int):
                 self.committed[kind] += sign * amount
+                self._take(event, kind, release.person, sign * amount)
             else:
                 self.unbounded[kind] += sign
         self._check_limits(event)
+
+    def _take(self, event: Event, kind: str, person: int | None, amount: int) -> None:
+        if person is None:
+            raise Disagreement(event.sequence, "nobody asked for the release")
+        whose: tuple[str, int | str] = (kind, person)
+        self.taken[whose] = self.taken.get(whose, 0) + amount
+        allowed = self.allowance(kind, person)
+        if allowed == FOLLOWS_DEFAULT.value:
+            allowed = self.allowance(kind, EVERYBODY)
+        if amount > 0 and allowed != NO_LIMIT and self.taken[whose] > int(allowed):
+            raise Disagreement(event.sequence, f"the {kind} account's allowance of its person is exceeded")
 
     def _check_limits(self, event: Event) -> None:
         for kind, limit in self.limits.items():

@@ -10,6 +10,7 @@ from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
 from heatmaps.ledger.transitions import locked
 from heatmaps.models import (
     Account,
+    Allowance,
     Charge,
     Dataset,
     DataVersion,
@@ -47,6 +48,7 @@ def verify(dataset: Dataset) -> Report:
             _check_dataset(dataset, replay)
             _check_versions(dataset, replay)
             _check_accounts(dataset, replay)
+            _check_allowances(dataset, replay)
             _check_releases(dataset, replay)
             _check_charges(dataset, replay)
             _check_results(dataset, replay)
@@ -73,6 +75,8 @@ def _check_dataset(dataset: Dataset, replay: Replay) -> None:
     for name in sorted({*now, *replay.dataset}):
         if now.get(name) != replay.dataset.get(name):
             raise Disagreement(1, f"the dataset's {name} was changed after the ledger was opened")
+    if facts.schedule_fact(Dataset.objects.get(pk=dataset.pk)) != replay.schedule:
+        raise Disagreement(None, "the schedule of data versions is not the one of the events")
 
 
 def _check_versions(dataset: Dataset, replay: Replay) -> None:
@@ -90,6 +94,19 @@ def _check_accounts(dataset: Dataset, replay: Replay) -> None:
         told = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
         if (facts.limit_fact(account.limit), account.committed, account.unbounded) != told:
             raise Disagreement(None, f"account {kind}: its limit or balance is not what the events add up to")
+
+
+def _check_allowances(dataset: Dataset, replay: Replay) -> None:
+    rows = Allowance.objects.filter(account__dataset=dataset).select_related("account")
+    stored = {(str(row.account.kind), row.person_id or facts.EVERYBODY): row for row in rows}
+    for kind, person in sorted({*stored, *replay.allowances, *replay.taken}, key=str):
+        row = stored.get((kind, person), Allowance(follows_default=person != facts.EVERYBODY))
+        told = replay.allowance(kind, person), replay.taken.get((kind, person), 0)
+        row.person_id = None if person == facts.EVERYBODY else int(person)
+        if (facts.allowance_fact(row), row.committed) != told:
+            raise Disagreement(
+                None, f"account {kind}: the allowance of {person} is not what the events add up to"
+            )
 
 
 def _check_releases(dataset: Dataset, replay: Replay) -> None:

@@ -1,6 +1,21 @@
-"""A released map for people: a document to look at, and the same as a table."""
+"""A released map or point for people: a document to look at, and the same in words and numbers."""
 
+from heatmaps.centres import Centre, centres_of
 from heatmaps.maps.document import MapParts, document, map_parts
+from heatmaps.maps.point import PointParts, PointWords, point_document, point_parts, point_words
 from heatmaps.maps.table import TableRow, top_regions
 
-__all__ = ["MapParts", "TableRow", "document", "map_parts", "top_regions"]
+__all__ = [
+    "Centre",
+    "MapParts",
+    "PointParts",
+    "PointWords",
+    "TableRow",
+    "centres_of",
+    "document",
+    "map_parts",
+    "point_document",
+    "point_parts",
+    "point_words",
+    "top_regions",
+]

@@ -15,7 +15,9 @@ from django.templatetags.static import static
 from folium.raster_layers import ImageOverlay
 from folium.template import Template
 
+from heatmaps.centres import centres_of
 from heatmaps.maps import image
+from heatmaps.maps.centres import CentreMarks
 from heatmaps.maps.grid import Drawn, draw
 from heatmaps.maps.legend import Legend, legend
 from heatmaps.maps.places import ATTRIBUTION, places_in
@@ -32,7 +34,8 @@ class LocalMap(folium.Map):
     _template = Template(
         """
         {% macro html(this, kwargs) %}
-            <div class="folium-map" id="{{ this.get_name() }}" role="region" aria-label="Map"></div>
+            <div class="folium-map" id="{{ this.get_name() }}" role="region"
+                aria-label="Map: arrow keys move it, plus and minus zoom"></div>
         {% endmacro %}
         {% macro script(this, kwargs) %}
             var {{ this.get_name() }} = L.map({{ this.get_name()|tojson }}, {
@@ -98,6 +101,7 @@ class MapParts:
     script: str  # needs what `links` names
     legend: Legend
     merged: int  # cells of the release a side in one drawn cell
+    centres: int  # marked, of a map of areas
 
 
 def document(heatmap: Heatmap, region: Region, *, nonce: str, title: str) -> str:
@@ -115,6 +119,9 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
     for dark in (False, True):
         leaflet.add_child(_overlay(drawn, key, dark=dark))
     leaflet.add_child(Basemap(region))
+    centres = centres_of(heatmap, region)
+    if centres:
+        leaflet.add_child(CentreMarks(centres))
     leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
     leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
     return MapParts(
@@ -123,6 +130,7 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
         script=root.script.render(),
         legend=key,
         merged=drawn.merged,
+        centres=len(centres),
     )
 
 

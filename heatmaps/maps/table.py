@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from heatmaps.maps.grid import is_uncertain
+from heatmaps.centres import centres_of
+from heatmaps.maps.grid import is_uncertain, row_areas_km2
 from heatmaps.maps.legend import percent
 from heatmaps.maps.places import nearest
-from mechanisms.grid import Region
+from mechanisms.areas import Areas, owners
+from mechanisms.grid import Region, morton_decode
 from mechanisms.interface import Heatmap
 
 
@@ -25,7 +27,12 @@ class TableRow:
 
 
 def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRow, ...]:
-    """The `most` regions with the greatest released values, the greatest first; those with 0 are left out."""
+    """The `most` regions with the greatest released values, the greatest first; those with 0 are left out.
+
+    Of a map of areas its centres.
+    """
+    if isinstance(heatmap, Areas):
+        return _areas(heatmap, region, most)
     order = np.argsort(-heatmap.values, kind="stable")[:most]
     chosen = order[heatmap.values[order] > 0].tolist()
     total = float(heatmap.values.sum())
@@ -33,6 +40,30 @@ def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRo
     return tuple(
         _row(heatmap, region, index, rank=rank, total=total, uncertain=bool(uncertain[index]))
         for rank, index in enumerate(chosen, start=1)
+    )
+
+
+def _areas(areas: Areas, region: Region, most: int) -> tuple[TableRow, ...]:
+    """A row a centre; the size is that of its whole area."""
+    cell_km2 = row_areas_km2(region, areas.level)[::-1]  # from the south, as Morton rows are
+    owner = owners(areas.level, areas.centres)
+    rows = morton_decode(np.arange(owner.size), areas.level)[1]
+    sizes = np.bincount(owner, cell_km2[rows], minlength=areas.centres.size)
+    return tuple(
+        TableRow(
+            rank=rank,
+            where=nearest(centre.lat, centre.lon),
+            lat=f"{centre.lat:.4f}",
+            lon=f"{centre.lon:.4f}",
+            size=f"{_number(float(size))} km²",
+            share=f"{percent(100 * centre.share)} %",
+            persons=_number(centre.persons),
+            standard_error="",
+            uncertain=False,
+        )
+        for rank, (centre, size) in enumerate(
+            zip(centres_of(areas, region)[:most], sizes[:most], strict=True), start=1
+        )
     )
 
 

@@ -1,22 +1,31 @@
 """Tables, one file a subject."""
 
 from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationChoice, Role
-from heatmaps.models.ledger import Account, AccountKind, Event, Ledger
+from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
+from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profile
 from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
+from heatmaps.models.shard import FanOut, Shard, ShardState
 from heatmaps.models.token import ApiToken, Scope
-from heatmaps.models.upload import CheckIn, Suppression, Upload, UploadState
+from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Suppression, Upload, UploadState
 
 __all__ = [
+    "OPT_OUT_STATES",
     "Account",
     "AccountKind",
+    "Allowance",
     "ApiToken",
     "Charge",
     "CheckIn",
     "DataVersion",
     "Dataset",
     "Event",
+    "FanOut",
     "Ledger",
+    "LinkPurpose",
     "Membership",
+    "OneTimeLink",
+    "PeopleRules",
+    "Profile",
     "RelationChoice",
     "Release",
     "ReleaseState",
@@ -24,6 +33,8 @@ __all__ = [
     "Result",
     "Role",
     "Scope",
+    "Shard",
+    "ShardState",
     "Suppression",
     "Upload",
     "UploadState",

@@ -1,5 +1,7 @@
 """A dataset's public facts, its members and its data versions."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
@@ -44,6 +46,9 @@ class Dataset(models.Model):
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
     key_fingerprint = models.CharField(max_length=64)
+    # When data versions advance by themselves, as `heatmaps.schedules` writes it; empty: by a steward's act.
+    schedule = models.CharField(max_length=40, blank=True, default="")
+    next_version_at = models.DateTimeField(null=True, blank=True)
     is_demo = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -61,7 +66,14 @@ class Dataset(models.Model):
                 name="dataset_region_is_a_box",
                 condition=Q(west__lt=models.F("east"), south__lt=models.F("north")),
             ),
+            models.CheckConstraint(
+                name="dataset_schedule_has_its_moment",
+                condition=Q(schedule="", next_version_at=None)
+                | (~Q(schedule="") & Q(next_version_at__isnull=False)),
+            ),
         ]
+        # The sweep: versions that are due.
+        indexes = [models.Index(fields=["next_version_at"], name="version_due")]
 
     def __str__(self) -> str:
         return self.slug
@@ -74,7 +86,8 @@ class Dataset(models.Model):
 
 class Membership(models.Model):
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="memberships")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships")
+    # Protected: a membership ends by an act of `heatmaps.members`, which writes the event.
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=16, choices=Role.choices)
 
     class Meta:
@@ -89,12 +102,32 @@ class DataVersion(models.Model):
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
-    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    # Nobody, where the schedule made it; then it was due at `due_at`.
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    due_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["dataset", "-number"]
-        constraints = [models.UniqueConstraint(fields=["dataset", "number"], name="one_version_per_number")]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "number"], name="one_version_per_number"),
+            models.UniqueConstraint(fields=["dataset", "due_at"], name="one_version_per_due_moment"),
+            models.CheckConstraint(
+                name="version_by_somebody_or_due",
+                condition=Q(created_by__isnull=False, due_at=None) | Q(created_by=None, due_at__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.dataset_id} version {self.number}"
+
+    @property
+    def since(self) -> datetime:
+        """What is shown as its moment: the public one, not when a worker came to it."""
+        return self.due_at or self.created_at
+
+    @property
+    def is_scheduled(self) -> bool:
+        return self.due_at is not None

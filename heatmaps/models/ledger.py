@@ -1,6 +1,6 @@
 """The budget: accounts with integer balances and the chain of events.
 
-Only `heatmaps/ledger/transitions.py` writes these tables.
+Only `heatmaps/ledger/transitions` writes these tables.
 """
 
 from django.conf import settings
@@ -55,6 +55,43 @@ class Account(models.Model):
         return f"{self.kind} account of {self.dataset_id}"
 
 
+class Allowance(models.Model):
+    """What one person may take of an account, and what was taken; policy, not a promise: people collude.
+
+    The row without a person is the default of everybody who follows it; it counts nothing.
+    """
+
+    account = models.ForeignKey(Account, models.PROTECT, related_name="allowances")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    follows_default = models.BooleanField(default=True)
+    # Empty: not limited. It may be below what was taken: nothing more can be taken then.
+    limit = models.BigIntegerField(null=True)
+    # Reserved and spent together, in the account's units; charges without a bound are not in it.
+    committed = models.BigIntegerField(default=0)
+
+    class Meta:
+        ordering = ["account", "person"]
+        constraints = [
+            models.UniqueConstraint(fields=["account", "person"], name="one_allowance_a_person"),
+            models.UniqueConstraint(
+                fields=["account"], condition=Q(person=None), name="one_default_allowance"
+            ),
+            models.CheckConstraint(
+                name="allowance_counts_up",
+                condition=Q(committed__gte=0) & (Q(limit=None) | Q(limit__gte=0)),
+            ),
+            models.CheckConstraint(
+                name="allowance_is_one_or_the_default",
+                condition=Q(follows_default=True, limit=None)
+                | Q(follows_default=False, person__isnull=False)
+                | Q(follows_default=False, person=None, committed=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"allowance on account {self.account_id}"
+
+
 class Event(models.Model):
     """One move, hashed together with the hash of the move before it; never changed, never deleted."""
 
@@ -68,6 +105,9 @@ class Event(models.Model):
     after = models.TextField()  # canonical JSON
     previous_hash = models.CharField(max_length=64)
     hash = models.CharField(max_length=64)
+    # Random and hashed too, for stewards only: who knows hash and minute cannot search the exact moment.
+    # Empty: written before events had salts.
+    salt = models.CharField(max_length=32, null=True)  # noqa: DJ001 - told apart in the hash
 
     class Meta:
         ordering = ["dataset", "sequence"]

@@ -29,8 +29,14 @@ class Release(models.Model):
     state = models.CharField(max_length=16, choices=ReleaseState.choices, default=ReleaseState.RESERVED)
     mechanism = models.CharField(max_length=40)
     epsilon = models.CharField(max_length=80)  # exact, as "numerator/denominator"
-    resolution = models.PositiveIntegerField()
+    delta = models.CharField(max_length=80, default="0/1")  # exact, as ε; 0: it holds without exception
+    # Cells a side; empty: what is released has no resolution.
+    resolution = models.PositiveIntegerField(null=True, blank=True)
     parameters = models.JSONField(default=dict)  # the mechanism's own public parameters
+    # The part of the data that is asked about, as `heatmaps.slices` reads it; empty: all of it.
+    since = models.BigIntegerField(null=True, blank=True)  # epoch seconds, inclusive
+    until = models.BigIntegerField(null=True, blank=True)  # epoch seconds, exclusive
+    within = models.JSONField(null=True, blank=True)  # west, south, east, north: finest grid lines
     guarantee = models.JSONField()
     expected_error = models.JSONField(null=True)
     # SHA-256 of the canonical question, the data version included: equal questions have equal answers.
@@ -41,6 +47,8 @@ class Release(models.Model):
     # SPENT: failed by the sweep after this moment.
     lease_until = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
+    # Readable by anybody since then; `heatmaps.publication` alone writes it.
+    public_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-requested_at"]
@@ -88,7 +96,7 @@ class Charge(models.Model):
 
 
 class Result(models.Model):
-    """What was drawn, as `mechanisms.interface.Heatmap.to_bytes` wrote it."""
+    """What was drawn, as `to_bytes` of a map or a point wrote it (`mechanisms.interface.Result`)."""
 
     release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="result")
     content = models.BinaryField()

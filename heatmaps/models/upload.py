@@ -31,6 +31,8 @@ class Upload(models.Model):
     # The version that made it available; empty until a steward's act includes it.
     version = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="uploads")
     advance = models.BooleanField(default=True)
+    # Files sent together share one, and become available in one version, once the last of them was read.
+    batch = models.UUIDField(null=True, blank=True)
     # How to read the file, as `heatmaps.ingest.options` writes it; empty: as the server does by default.
     options = models.JSONField(default=dict, blank=True)
     uploaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
@@ -70,7 +72,10 @@ class CheckIn(models.Model):
     Written with COPY or prepared batches and read by aggregation in the database, never row by row.
     """
 
-    upload = models.ForeignKey(Upload, models.CASCADE, related_name="checkins")
+    # Without a constraint, which would be checked row by row (a COPY takes twice as long). Every block is
+    # written in a transaction that renews the lease of its upload, an UPDATE that must hit the row, and no
+    # upload's row is ever deleted. Rows without one would be read by nothing; `verify-ledger` finds them.
+    upload = models.ForeignKey(Upload, models.CASCADE, related_name="checkins", db_constraint=False)
     person = models.BigIntegerField()
     cell = models.BigIntegerField()
     time = models.BigIntegerField(null=True)
@@ -81,18 +86,49 @@ class CheckIn(models.Model):
         return f"check-in {self.pk}"
 
 
+OPT_OUT_STATES = ("waiting", "in_effect", "ending", "ended")
+
+
 class Suppression(models.Model):
-    """A person (keyed hash) who opted out: no data version from `version` on has any of their check-ins."""
+    """A person (keyed hash) who opted out: from `version` up to before `until`, no data version has them."""
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="suppressions")
+    # Its name in addresses: neither a running number, which would count, nor anything of the person.
+    entry = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     person = models.BigIntegerField()
     # The version it took effect with; empty until the next one is made.
     version = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="+")
+    # Taken back: the version from which on it has no effect any more; empty until the next one is made.
+    is_withdrawn = models.BooleanField(default=False)
+    until = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="+")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="one_opt_out_per_person")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["dataset", "person"], condition=Q(until=None), name="one_open_opt_out_per_person"
+            ),
+            models.CheckConstraint(
+                name="opt_out_ends_after_it_began",
+                condition=Q(until=None, is_withdrawn=False) | Q(is_withdrawn=True, version__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"opt-out {self.pk}"
+        return f"opt-out {self.entry}"
+
+    @property
+    def state(self) -> str:
+        """Waiting and ending: until the next version is made."""
+        if self.version_id is None:
+            return "waiting"
+        if self.until_id is not None:
+            return "ended"
+        return "ending" if self.is_withdrawn else "in_effect"
+
+    @classmethod
+    def in_effect(cls, version: DataVersion) -> "models.QuerySet[Suppression]":
+        """Who is left out of what a data version holds."""
+        begun = cls.objects.filter(dataset=version.dataset_id, version__number__lte=version.number)
+        return begun.filter(Q(until=None) | Q(until__number__gt=version.number))

@@ -1,19 +1,16 @@
-"""The ledger of a dataset, and the page that changes one of its limits."""
+"""The ledger of a dataset: its page with filters, and its files."""
 
 from typing import Final
 
-from django.contrib import messages
-from django.http import Http404, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
-from heatmaps import queries
+from heatmaps import alerts, queries
 from heatmaps.access import Act, dataset_for, may
 from heatmaps.ledger import verification
-from heatmaps.ledger.errors import InvalidLimit, LedgerError, LimitMoved
-from heatmaps.ledger.transitions import change_limit
-from heatmaps.models import Account
-from heatmaps.views.forms.limit import LimitForm
+from heatmaps.ledger_files import file_of
+from heatmaps.views.forms.ledger import LedgerFilter
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.events import event_line
@@ -25,50 +22,35 @@ VERIFIED_UNASKED: Final = 200  # events; longer chains are verified when somebod
 @require_safe
 def ledger(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.READ_LEDGER)
-    events = page_of(request, queries.events_of(found), "page", size=EVENTS_A_PAGE)
-    verify = "verify" in request.GET or events.paginator.count <= VERIFIED_UNASKED
-    exact_time = may(request.user, found, Act.SEE_DATA)
+    sees_data = may(request.user, found, Act.SEE_DATA)
+    form = LedgerFilter(found, request.GET)
+    chain = queries.events_of(found, sees_data=sees_data)
+    total = chain.count()
+    events = page_of(
+        request,
+        queries.events_of(found, sees_data=sees_data, selection=form.selection()),
+        "page",
+        size=EVENTS_A_PAGE,
+    )
+    verify = "verify" in request.GET or total <= VERIFIED_UNASKED
     context = {
         "section": "datasets",
         "dataset": found,
         "budget": queries.budget(found),
+        "alerts": alerts.alerts_of(found, request.user),
+        "form": form,
+        "total": total,  # the draws that run now are not counted for those who may not see them
         "events": events,
-        "lines": [event_line(event, exact_time=exact_time) for event in events],
+        "lines": [event_line(event, exact_time=sees_data) for event in events],
         "report": verification.verify(found) if verify else None,
+        "sees_data": sees_data,
         "may_change_limits": may(request.user, found, Act.CHANGE_LIMIT),
     }
     return render(request, "ledger/ledger.html", context)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
-    account = Account.objects.filter(dataset=found, kind=kind).first()
-    if account is None:
-        raise Http404("no such account")
-    form = LimitForm(account, request.POST or None)
-    if request.method == "POST" and form.is_valid() and _changed(request, form):
-        messages.success(request, f"The limit of {account.get_kind_display()} is changed.")
-        return redirect("ledger", slug=found.slug)
-    lines = [line for line in queries.budget(found) if line.kind == account.kind]
-    context = {"section": "datasets", "dataset": found, "account": account, "form": form, "budget": lines}
-    return render(request, "ledger/limit.html", context, status=422 if form.errors else 200)
-
-
-def _changed(request: PersonRequest, form: LimitForm) -> bool:
-    """False when the ledger refused; the form then says why."""
-    try:
-        change_limit(
-            form.account,
-            form.units,
-            actor=request.user,
-            reason=form.cleaned_data["reason"],
-            expected=form.seen_units,
-        )
-    except InvalidLimit as refusal:
-        form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
-    except LimitMoved as refusal:
-        form.add_error("limit", f"{refusal}. Reload this page to see it before you change it.")
-    except LedgerError as refusal:
-        form.add_error(None, str(refusal))
-    return form.is_valid()
+@require_safe
+def ledger_file(request: PersonRequest, slug: str, suffix: str) -> StreamingHttpResponse:
+    """The whole chain, streamed: for stewards with all that its hashes cover."""
+    found = dataset_for(request.user, slug, Act.READ_LEDGER)
+    return file_of(found, suffix, sees_data=may(request.user, found, Act.SEE_DATA))

@@ -5,7 +5,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from heatmaps.access import may_create_datasets
+from heatmaps.access import MAY_NOT_CREATE, may_create_datasets
 from heatmaps.datasets import create
 from heatmaps.views.forms.dataset import DatasetForm
 from heatmaps.views.forms.shared import explain
@@ -16,7 +16,7 @@ from mechanisms.check import ParameterError
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_dataset(request: PersonRequest) -> HttpResponse:
     if not may_create_datasets(request.user):
-        raise PermissionDenied("your account may not make datasets")
+        raise PermissionDenied(MAY_NOT_CREATE)
     form = DatasetForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -3,19 +3,26 @@
 import uuid
 from dataclasses import asdict, dataclass
 
+from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import queries, releases
-from heatmaps.access import Act, dataset_for
+from heatmaps import accuracy, alerts, forecasts, queries, releases
+from heatmaps.access import Act, dataset_for, may
+from heatmaps.forecasts import Forecast
 from heatmaps.ledger.errors import LedgerError
+from heatmaps.lengths import length_words
 from heatmaps.models import Dataset, Release
 from heatmaps.releases import ChargeLine, Quote, ReleaseRequest
 from heatmaps.views.forms.release import ReleaseForm
 from heatmaps.views.requests import PersonRequest
-from heatmaps.wording.release import ErrorWords, error_words, for_guarantee
+from heatmaps.wording import choosing
+from heatmaps.wording.choosing import Answers
+from heatmaps.wording.guarantee import decimal
+from heatmaps.wording.parts import part_words
+from heatmaps.wording.release import DistanceWords, ErrorWords, error_words, for_guarantee, result_word
 from mechanisms.check import ParameterError
 
 
@@ -40,9 +47,12 @@ class QuoteWords:
     """A quote as the page shows it."""
 
     quote: Quote
+    part: list[tuple[str, str]]
     lines: tuple[CostLine, ...]
     sentences: tuple[str, ...]
-    expected_error: ErrorWords | None
+    result_word: str  # "map" or "point"
+    expected_error: ErrorWords | DistanceWords | None
+    more: Forecast
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,7 +60,11 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
     """GET with a filled form quotes, nothing is written; POST of the same asks for it and spends."""
     found = dataset_for(request.user, slug, Act.RELEASE)
     typed: QueryDict = request.POST if request.method == "POST" else request.GET
-    form = ReleaseForm(found, typed if "mechanism" in typed else None)
+    answers = Answers(trusted=typed.get("trusted", ""), protects=typed.get("protects", ""))
+    form = ReleaseForm(found, typed if "mechanism" in typed else None, answers)
+    wished = ""
+    if request.method != "POST" and form.is_valid():
+        form, wished = _with_epsilon(found, form, typed)
     asked = form.request() if form.is_valid() else None
     if asked is not None and request.method == "POST":
         made = _ask(request, found, form, asked)
@@ -58,19 +72,38 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
             return redirect("release", release_id=made.pk)
     # Refused by the ledger: the quote says how much is missing. Refused for a field: there is none.
     quotable = asked is not None and not set(form.errors) - {NON_FIELD_ERRORS}
-    quote = _quote(found, form, asked) if asked is not None and quotable else None
+    quote = _quote(request.user, found, form, asked) if asked is not None and quotable else None
     context = {
         "section": "datasets",
         "dataset": found,
         "form": form,
+        "may_upload": may(request.user, found, Act.UPLOAD),
         "quote": quote,
+        "wished": wished if quote else "",
         "typed": form.typed() if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
         "budget": queries.budget(found),
+        "alerts": alerts.alerts_of(found, request.user),
+        "bounds": ",".join(map(repr, queries.region_of(found))),
     }
     status = 200 if not form.errors else 409 if quote else 422
     return render(request, "releases/new.html", context, status=status)
+
+
+def _with_epsilon(found: Dataset, form: ReleaseForm, typed: QueryDict) -> tuple[ReleaseForm, str]:
+    """The form with the ε that a wished error takes, and the wish in words; as it is where none was typed."""
+    error_m = form.cleaned_data["error_m"]
+    if not error_m:
+        return form, ""
+    try:
+        epsilon = accuracy.epsilon_for(found, form.request(), error_m)
+    except ParameterError as error:
+        form.explain(error)
+        return form, ""
+    answered = typed.copy()
+    answered["epsilon"], answered["error_m"] = decimal(epsilon), ""
+    return ReleaseForm(found, answered, form.answers), length_words(float(error_m))
 
 
 def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> Release | None:
@@ -85,18 +118,26 @@ def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: Relea
     return None
 
 
-def _quote(found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> QuoteWords | None:
+def _quote(person: User, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> QuoteWords | None:
     try:
-        quote = releases.quote(found, asked)
+        quoted = releases.quote(found, asked)
     except ParameterError as error:
         form.explain(error)
         return None
+    quote = forecasts.for_person(found, person, quoted)
     region = queries.region_of(found)
+    expected = asdict(quote.expected_error) if quote.expected_error else None
     return QuoteWords(
         quote=quote,
+        part=part_words(quote.asked, region),
         lines=_cost_lines(found, quote),
-        sentences=for_guarantee(quote.guarantee, found, subject="this map"),
-        expected_error=error_words(asdict(quote.expected_error) if quote.expected_error else None, region),
+        sentences=(
+            *for_guarantee(quote.guarantee, found, subject=f"this {result_word(asked.mechanism)}"),
+            *choosing.on_devices(quote.on_devices, found),
+        ),
+        result_word=result_word(asked.mechanism),
+        expected_error=error_words(expected, quote.asked.region(region)),
+        more=forecasts.forecast(found, person, quote),
     )
 
 

@@ -1,6 +1,6 @@
 """One release: its page, its map, its files."""
 
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
@@ -9,39 +9,42 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import maps, published, queries, releases
+from heatmaps import maps, publication, published, queries, releases
 from heatmaps.access import Act, may
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Release, ReleaseState
+from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
 from mechanisms import catalogue
+from mechanisms.point import Point
 
 TABLE_ROWS: Final = 15
 
 
+@open_if_public
 @require_safe
 def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    found = queries.release_for(request.user, release_id)
+    found = publication.readable_release(request.user, release_id)
+    outsider = publication.is_outsider(request.user, found)
     context = {
         "section": "datasets",
         "release": found,
         "dataset": found.dataset,
         "entry": catalogue.get(found.mechanism),
+        "result_word": wording.result_word(found.mechanism),
         "parameters": wording.parameter_words(found),
-        "charges": queries.charges_of(found),
+        "outsider": outsider,  # somebody who reads it only because it is public
+        "charges": [] if outsider else queries.charges_of(found),
         "sentences": wording.for_release(found),
-        "total": wording.for_dataset(found.dataset),
-        "expected_error": wording.error_words(found.expected_error, queries.region_of(found.dataset)),
+        "total": () if outsider else wording.for_dataset(found.dataset),
+        "expected_error": wording.error_words(found.expected_error, queries.released_region(found)),
         "may_cancel": _may_cancel(request, found),
+        "may_publish": may(request.user, found.dataset, Act.PUBLISH),
         "may_read_ledger": may(request.user, found.dataset, Act.READ_LEDGER),
     }
     if found.state == ReleaseState.PUBLISHED:
-        heatmap = releases.heatmap_of(found)
-        region = queries.region_of(found.dataset)
-        context["rows"] = maps.top_regions(heatmap, region, most=TABLE_ROWS)
-        context["regions"] = heatmap.values.size
-        context["formats"] = published.formats_for(found)
+        context |= _published(found)
     return render(request, "releases/detail.html", context)
 
 
@@ -52,18 +55,17 @@ def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
     return JsonResponse({"state": queries.release_for(request.user, release_id).public_state})
 
 
+@open_if_public
 @require_safe
 def release_map(request: PersonRequest, release_id: UUID) -> HttpResponse:
     """The map as a document of its own, for the frame of the release's page."""
     found = published_for(request, release_id)
     title = f"{found.dataset.title}, {catalogue.get(found.mechanism).title}"
-    html = maps.document(
-        releases.heatmap_of(found),
-        queries.region_of(found.dataset),
-        nonce=str(request.csp_nonce),
-        title=title,
-    )
-    return HttpResponse(html)
+    result, region = releases.result_of(found), queries.released_region(found)
+    nonce = str(request.csp_nonce)
+    if isinstance(result, Point):
+        return HttpResponse(maps.point_document(result, region, nonce=nonce, title=title))
+    return HttpResponse(maps.document(result, region, nonce=nonce, title=title))
 
 
 @require_POST
@@ -80,6 +82,20 @@ def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
 def published_for(request: PersonRequest, release_id: UUID) -> Release:
     """The published release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
     return queries.published_for(request.user, release_id)
+
+
+def _published(found: Release) -> dict[str, Any]:
+    """What there is to look at and to download, by kind."""
+    result = releases.result_of(found)
+    context: dict[str, Any] = {"formats": published.formats_for(found)}
+    if isinstance(result, Point):
+        return context | {"point": maps.point_words(result)}
+    region = queries.released_region(found)
+    return context | {
+        "rows": maps.top_regions(result, region, most=TABLE_ROWS),
+        "centres": len(maps.centres_of(result, region)),
+        "regions": result.values.size,
+    }
 
 
 def _may_cancel(request: PersonRequest, found: Release) -> bool:

@@ -13,13 +13,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import queries
+from heatmaps import keys, queries
 from heatmaps.access import Act, dataset_for
+from heatmaps.bodies import body_length
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.files import shown_name
 from heatmaps.ingest.options import Options
 from heatmaps.ingest.preview import preview
 from heatmaps.ingest.reader import ReaderError
+from heatmaps.ingest.receiving import MOST_FILES, Taken
 from heatmaps.keys import KeyFileError
 from heatmaps.models import Dataset, Upload
 from heatmaps.views.requests import PersonRequest, wants_json
@@ -34,7 +37,7 @@ _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
     """Refuse strangers and files that are too large before a byte of the body is read."""
     found = dataset_for(request.user, slug, Act.UPLOAD)
-    if _length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
+    if body_length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
         return _too_large(request)
     return _received(request, found)
 
@@ -44,9 +47,13 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
     """The columns and first rows of (the beginning of) a file; nothing is stored."""
-    dataset_for(request.user, slug, Act.UPLOAD)
-    if _length(request) > PREVIEW_BYTES + _FORM_BYTES:
+    found = dataset_for(request.user, slug, Act.UPLOAD)
+    if body_length(request) > PREVIEW_BYTES + _FORM_BYTES:
         return JsonResponse({"error": "a preview takes the beginning of a file"}, status=413)
+    try:
+        keys.load(found)  # so that nobody waits for a large file to be refused
+    except KeyFileError as refusal:
+        return JsonResponse({"error": str(refusal)}, status=422)
     return _previewed(request)
 
 
@@ -79,24 +86,39 @@ def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
 
 @csrf_protect
 def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
-    file = request.FILES.get("file")
-    if not isinstance(file, UploadedFile):
-        return _refused(request, found, "choose a file first")
+    sent = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
+    if not 1 <= len(sent) <= MOST_FILES:
+        return _refused(request, found, f"choose 1 to {MOST_FILES} files" if sent else "choose a file first")
     try:
-        made = uploads.receive(
+        taken = uploads.receive_all(
             request.user,
             found,
-            file,
-            name=file.name or "",
+            [(file, file.name or "") for file in sent],
             advance=bool(request.POST.get("advance")),
             options=_options(request),
         )
     except (UploadError, KeyFileError, ParameterError) as refusal:
         return _refused(request, found, str(refusal))
     if wants_json(request):
-        return JsonResponse(_progress(made), status=201)
-    messages.success(request, "The file is here and is being read.")
+        return _told(sent, taken)
+    for file, one in zip(sent, taken, strict=True):
+        if isinstance(one, Upload):
+            messages.success(request, f"{one.file_name} is here and is being read.")
+        else:
+            messages.error(request, f"{shown_name(file.name or '')} was refused: {one}.")
     return redirect("dataset", slug=found.slug)
+
+
+def _told(sent: "list[UploadedFile[Any]]", taken: list[Taken]) -> JsonResponse:
+    """For each file, in their order, what `_progress` says of its upload, or its name and an error."""
+    files = [
+        _progress(one)
+        if isinstance(one, Upload)
+        else {"name": shown_name(file.name or ""), "error": str(one)}
+        for file, one in zip(sent, taken, strict=True)
+    ]
+    some = any(isinstance(one, Upload) for one in taken)
+    return JsonResponse({"files": files}, status=201 if some else 422)
 
 
 def _options(request: HttpRequest) -> Options:
@@ -130,11 +152,6 @@ def _too_large(request: HttpRequest) -> HttpResponse:
         error = f"the file is larger than {context['most']}; compress it with gzip or split it"
         return JsonResponse({"error": error}, status=413)
     return render(request, "413.html", context, status=413)
-
-
-def _length(request: HttpRequest) -> int:
-    text = request.META.get("CONTENT_LENGTH") or "0"
-    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def _progress(row: Upload) -> dict[str, Any]:

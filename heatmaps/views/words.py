@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
-from heatmaps.exports import FORMATS
+from heatmaps.exports import FORMATS, FORMATS_OF
 from heatmaps.maps.places import find_places, places_in
 from heatmaps.wording.guarantee import RELATIONS, factor, right_guesses
 from mechanisms.check import ParameterError
@@ -28,6 +28,7 @@ def help_page(request: HttpRequest) -> HttpResponse:
         "section": "help",
         "relations": {key.value: text for key, text in RELATIONS.items()},
         "formats": FORMATS.values(),
+        "point_formats": FORMATS_OF["centroid"].values(),
         "examples": [_example(text) for text in EXAMPLES],
     }
     return render(request, "help.html", context)

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
+from heatmaps.wording.plan import explained
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Trust
 
 _LARGEST_FACTOR: Final = 10**12
@@ -115,6 +116,8 @@ def _exchange(
     said = [_exchange_record(record_loss(guarantee, diameter_m), guarantee.delta, subject)]
     if radius_m is not None:
         said.append(_exchange_radius(guarantee.loss(radius_m), guarantee.delta, radius_m))
+        if diameter_m is not None:
+            said.extend(explained(guarantee, radius_m=radius_m, diameter_m=diameter_m))
     return [
         *said,
         _exceptions(guarantee.delta),

@@ -3,11 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Final
 
 from heatmaps import queries
+from heatmaps.lengths import length_words
 from heatmaps.models import Dataset, Release
+from heatmaps.quotes import asked_of
 from heatmaps.wording.guarantee import decimal, metres, sentences
+from heatmaps.wording.parts import part_words
 from mechanisms import catalogue
+from mechanisms.catalogue import Kind
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee
 from mechanisms.prediction import FARTHEST
@@ -26,11 +31,31 @@ class ErrorWords:
     distance: str
     quantity: str
     assumptions: str
+    least: str = ""  # a distance, where a forecast has a lower end too; empty: a bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistanceWords:
+    """A predicted error of a point: two distances, what they are, and when."""
+
+    expected: str
+    within: str
+    quantity: str
+    assumptions: str
+
+
+RESULTS: Final[Mapping[Kind, str]] = {"heatmap": "map", "centroid": "point"}
+
+
+def result_word(mechanism: str) -> str:
+    """What a mechanism releases, in a word: "map" or "point"."""
+    return RESULTS[catalogue.get(mechanism).kind]
 
 
 def for_release(release: Release) -> tuple[str, ...]:
     """What one release promises."""
-    return for_guarantee(Guarantee.from_json(release.guarantee), release.dataset, subject="this map")
+    subject = f"this {result_word(release.mechanism)}"
+    return for_guarantee(Guarantee.from_json(release.guarantee), release.dataset, subject=subject)
 
 
 def for_dataset(dataset: Dataset) -> tuple[str, ...]:
@@ -44,26 +69,39 @@ def for_guarantee(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> tu
     return sentences(guarantee, subject=subject, radius_m=dataset.radius_m, diameter_m=diameter_m)
 
 
-def error_words(bound: Mapping[str, object] | None, region: Region) -> ErrorWords | None:
-    """`bound` is an `ErrorBound` as JSON values; None where no error can be predicted."""
+def error_words(bound: Mapping[str, object] | None, region: Region) -> ErrorWords | DistanceWords | None:
+    """`bound` is an `ErrorBound` or a `PointError` as JSON values; None where none can be predicted."""
     if bound is None:
         return None
-    emd = float(str(bound["emd"]))
+    if "within_m" in bound:
+        return DistanceWords(
+            expected=length_words(float(str(bound["expected_m"]))),
+            within=length_words(float(str(bound["within_m"]))),
+            quantity=str(bound["quantity"]),
+            assumptions=str(bound["assumptions"]),
+        )
+    emd, side_m = float(str(bound["emd"])), max(region.width_m, region.height_m)
     return ErrorWords(
         useful=emd < FARTHEST / 2,
         share=f"{100 * emd:.3g} %",
-        distance=metres(_two_digits(emd * max(region.width_m, region.height_m))),
+        distance=metres(_two_digits(emd * side_m)),
         quantity=str(bound["quantity"]),
         assumptions=str(bound["assumptions"]),
+        least=metres(_two_digits(float(str(bound["emd_low"])) * side_m)) if "emd_low" in bound else "",
     )
 
 
 def parameter_words(release: Release) -> list[tuple[str, str]]:
-    """(title, value) of the mechanism's own parameters, and of what every mechanism has."""
+    """(title, value) of what every mechanism has, of its own parameters, and of the part of the data."""
     titles = {parameter.name: parameter.title for parameter in catalogue.get(release.mechanism).parameters}
     own = [(titles.get(name, name), str(value)) for name, value in release.parameters.items()]
     side = f"{release.resolution} × {release.resolution} cells"
-    return [("ε asked for", decimal(Fraction(release.epsilon))), ("Resolution", side), *own]
+    grid = [] if release.resolution is None else [("Resolution", side)]
+    part = part_words(asked_of(release), queries.region_of(release.dataset))
+    delta = Fraction(release.delta)
+    costs = [("ε asked for", decimal(Fraction(release.epsilon)))]
+    costs += [("δ asked for", decimal(delta, digits=18))] if delta else []
+    return [*costs, *grid, *own, *part]
 
 
 def _two_digits(value: float) -> float:

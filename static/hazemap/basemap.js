@@ -27,6 +27,25 @@ window.hazemap = (() => {
     }).addTo(map);
   }
 
+  // A released point and the circle that the truth is in, by a polygon's corners.
+  function point(map, { lat, lon, circle }) {
+    addPane(map, "released", 610);
+    L.polygon(circle, { className: "error-circle", interactive: false, pane: "released", smoothFactor: 0 })
+      .addTo(map);
+    L.circleMarker([lat, lon], { className: "released-point", radius: 7, interactive: false, pane: "released" })
+      .addTo(map);
+  }
+
+  // Centres of areas, each with its number and share beside it.
+  function centres(map, found) {
+    addPane(map, "released", 610);
+    for (const { lat, lon, text } of found) {
+      L.circleMarker([lat, lon], { className: "released-point", radius: 6, interactive: false, pane: "released" })
+        .addTo(map);
+      textMarker([lat, lon], text, "centre-name", "released").addTo(map);
+    }
+  }
+
   function followView(map, alsoRun) {
     const lines = L.layerGroup().addTo(map);
     const redraw = () => {
@@ -144,5 +163,5 @@ window.hazemap = (() => {
     pane.classList.add("pane-through");
   }
 
-  return { basemap, border };
+  return { basemap, border, centres, point };
 })();

@@ -32,10 +32,16 @@ async function show() {
     clear();
     if (response.ok) showColumns(found);
     else say(`${found.error}.`, "bad");
+    if (input.files.length > 1) tellWhich(file.name);
     panel.hidden = false;
   } catch {
     // Without a preview the file can be sent all the same; the server checks it.
   }
+}
+
+function tellWhich(name) {
+  const text = `This is ${name}. Its columns are used for all ${input.files.length} files.`;
+  news.prepend(element("p", text));
 }
 
 async function partOf(file) {

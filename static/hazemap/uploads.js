@@ -6,9 +6,8 @@ const input = document.getElementById("file");
 const drop = document.getElementById("drop");
 const send = document.getElementById("send");
 const sending = document.getElementById("sending");
-const bar = document.getElementById("sending-bar");
-const label = document.getElementById("sending-label");
 const news = document.getElementById("upload-news");
+let someRefused = false; // then the page stays as it is, so that the reasons can be read
 
 document.getElementById("drop-hint").hidden = false;
 form.addEventListener("submit", submit);
@@ -28,40 +27,84 @@ function over(event, isOver) {
 
 function submit(event) {
   event.preventDefault();
-  if (!input.files.length) {
+  const files = [...input.files];
+  if (!files.length) {
     say("Choose a file first.", "bad");
     input.focus();
     return;
   }
+  const lines = files.map((file) => lineOf(file));
   const request = new XMLHttpRequest(); // fetch tells nothing about the progress of sending
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "application/json");
   request.responseType = "json";
-  request.upload.addEventListener("progress", (moved) => {
-    bar.value = moved.lengthComputable ? (100 * moved.loaded) / moved.total : 0;
-  });
-  request.addEventListener("load", () => received(request));
+  request.upload.addEventListener("progress", (moved) => advance(files, lines, moved));
+  request.addEventListener("load", () => received(request, lines));
   request.addEventListener("error", () => finished("The connection broke; nothing was stored.", "bad"));
-  label.textContent = `Sending ${input.files[0].name}`;
+  sending.replaceChildren(...lines.map((line) => line.item));
   sending.hidden = false;
   send.disabled = true;
   say("");
   request.send(new FormData(form));
 }
 
-function received(request) {
-  const answer = request.response;
-  if (request.status === 201 && answer) {
-    finished(`${answer.name} is here and is being read.`, "");
-    form.reset();
-    follow(addItem(answer), answer.url);
-  } else {
-    finished(answer?.error ? `The upload was refused: ${answer.error}.` : "The upload was refused.", "bad");
+// They are sent one after the other, in their order, as the parts of one form.
+function advance(files, lines, moved) {
+  if (!moved.lengthComputable) return;
+  const total = files.reduce((sum, file) => sum + file.size, 0);
+  let left = Math.max(0, moved.loaded - (moved.total - total));
+  for (const [at, { bar, state }] of lines.entries()) {
+    const { size } = files[at];
+    bar.value = size ? (100 * Math.min(left, size)) / size : 100;
+    state.textContent = left >= size ? "sent" : "sending";
+    left = Math.max(0, left - size);
   }
 }
 
-function finished(text, kind) {
-  sending.hidden = true;
+function lineOf(file) {
+  const item = document.createElement("li");
+  const top = element("div", "upload-top");
+  const state = element("span", "tag", "sending");
+  const bar = document.createElement("progress");
+  bar.max = 100;
+  bar.value = 0;
+  bar.setAttribute("aria-label", `Sending ${file.name}`);
+  top.append(element("span", "upload-name", file.name), state);
+  item.append(top, bar);
+  return { item, state, bar };
+}
+
+function received(request, lines) {
+  const files = request.response?.files;
+  if (!files) {
+    const error = request.response?.error;
+    finished(error ? `The upload was refused: ${error}.` : "The upload was refused.", "bad");
+    return;
+  }
+  const taken = files.filter((file) => !file.error);
+  files.forEach((file, at) => file.error && refuse(lines[at], file.error));
+  taken.forEach((file) => follow(addItem(file), file.url));
+  if (taken.length) form.reset();
+  const news = [taken.length ? `${named(taken)} here and being read.` : ""];
+  news.push(taken.length < files.length ? "Some files were refused; each says why." : "");
+  finished(news.join(" ").trim(), taken.length < files.length ? "bad" : "", taken.length < files.length);
+}
+
+function named(files) {
+  return files.length === 1 ? `${files[0].name} is` : `${files.length} files are`;
+}
+
+function refuse({ item, state, bar }, reason) {
+  bar.remove();
+  state.textContent = "refused";
+  state.className = "tag failed";
+  item.append(element("p", "note bad", `${reason}.`));
+  someRefused = true;
+}
+
+function finished(text, kind, keepLines = false) {
+  if (keepLines) for (const item of [...sending.children]) item.querySelector("progress") && item.remove();
+  sending.hidden = !keepLines;
   send.disabled = false;
   say(text, kind);
 }
@@ -103,7 +146,7 @@ async function follow(item, url) {
     if (progress) progress.value = upload.percent;
     if (!upload.active) {
       // What is said about an upload that ended stands in one place, the page itself.
-      window.location.reload();
+      if (!someRefused) window.location.reload();
       return;
     }
   } catch {

@@ -1,10 +1,13 @@
 """`manage.py audit NAME`: a statistical lower bound on what a mechanism costs, beside what it claims."""
 
 import json
+import math
 from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -12,24 +15,48 @@ from django.core.management.base import BaseCommand, CommandError
 from heatmaps.management.parsing import named_values, whole
 from heatmaps.management.progress import Progress
 from mechanisms import audit, catalogue
+from mechanisms.catalogue import Kind
+from mechanisms.central.exponential import Exponential
 from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Relation
-from mechanisms.interface import HeatmapMechanism, SystemSource, Target
+from mechanisms.interface import HeatmapMechanism, Mechanism, RandomSource, SystemSource, Target
+from mechanisms.local import choices
+from mechanisms.local.lattice import Lattice
+from mechanisms.local.reports import LocalMechanism
+from mechanisms.metric import linear_audit
+from mechanisms.metric.linear_centroid import EmdLinear
+from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 # Grid sides: below, neighbours would share cells; above, all runs would not fit in memory.
 LOWEST_RESOLUTION, HIGHEST_RESOLUTION = 4, 16
 MOST_DRAWS: Final = 200_000
+# Made up, for central points: along a street most of a move is seen, and few persons move their mean far.
+STREET: Final = Region(10.0, 50.0, 10.05, 50.0005)
+PERSONS, RADIUS_M = 3, 400
+PARTICIPANTS: Final = 20  # of shuffling, which needs a crowd
+SIDE, CELL_M = 5, 100  # of a made-up square of cells, for reports
+AUDITED_PERSONS: Final = 20  # public guess that makes an adaptive mechanism measure several cells
 # Defaults that fit a map of millions of squares show next to nothing on a small grid: the bound would be 0.
-TELLING: Final = {"laplace-top": {"keep_percent": "50"}}
+TELLING: Final[Mapping[str, Mapping[str, str]]] = {
+    "laplace-top": {"keep_percent": "50"},
+    "frequency": {"expected_persons": "6"},
+    # Few squares: draws take as long as there are of them.
+    **{name: {"cell_m": "100"} for name in ("sgdl-shuffle", "geo-shuffle", "rr-shuffle")},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """`lower_bound` and `claim` are losses at `delta` between two neighbours of `relation`."""
+    """`lower_bound` and `claim` are losses at `delta` between two neighbours of `relation`.
+
+    distance_m: how far one person's record was moved; None: any two neighbours.
+    """
 
     mechanism: str
     relation: str
     epsilon: str
+    distance_m: float | None
     delta: float
     claim: float
     lower_bound: float
@@ -47,10 +74,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("name", metavar="NAME", help="a heatmap mechanism of the catalogue")
+        add("name", metavar="NAME", help=f"a mechanism of the catalogue, or a local one: {choices.names()}")
         add("--epsilon", nargs="+", default=["1"], metavar="E", help="plain decimals (default 1)")
         add("--draws", default="20000", metavar="N", help="on each of the two inputs (default 20000)")
-        add("--resolution", default="8", help="cells a side, a power of two from 4 to 16 (default 8)")
+        add("--resolution", help="of a map: cells a side, a power of two from 4 to 16 (default 8)")
         add("--parameter", nargs="+", action="extend", default=[], metavar="NAME=VALUE")
         add("--json", action="store_true", help="print one JSON object")
 
@@ -68,9 +95,9 @@ class Command(BaseCommand):
 
     def _rows(self, options: dict[str, Any]) -> list[Row]:
         draws = whole("draws", options["draws"], low=100, high=MOST_DRAWS)
-        audited = _mechanisms(options)
-        counted = _Counted(Progress(self.stderr, "draw"), 2 * draws * len(audited))
-        return [_row(mechanism, epsilon, draws, counted) for mechanism, epsilon in audited]
+        audits = _audits(options["name"])(options)
+        counted = _Counted(Progress(self.stderr, "draw"), 2 * draws * len(audits))
+        return [run(draws, counted) for run in audits]
 
 
 class _Counted:
@@ -79,57 +106,154 @@ class _Counted:
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0
 
-    def __call__(self, draw: audit.Draw) -> audit.Draw:
-        def counted(*arguments: Any) -> audit.Matrix:
+    def __call__(self, draw: audit.Draw[audit.Input]) -> audit.Draw[audit.Input]:
+        def counted(data: audit.Input, rng: RandomSource) -> audit.Matrix:
             self._done += 1
             self._progress(self._done, self._total)
-            return draw(*arguments)
+            return draw(data, rng)
 
         return counted
 
 
-def _mechanisms(options: dict[str, Any]) -> list[tuple[HeatmapMechanism, str]]:
+_Audit: TypeAlias = Callable[[int, _Counted], Row]
+
+
+def _of_maps(options: dict[str, Any]) -> list[_Audit]:
     """Each relation at each epsilon, everything checked before the first draw."""
     entry = catalogue.get(options["name"])
-    if entry.kind != "heatmap":
-        raise ParameterError("NAME", entry.name, _names())
-    side = whole("resolution", options["resolution"], low=LOWEST_RESOLUTION, high=HIGHEST_RESOLUTION)
-    parameters = TELLING.get(entry.name, {}) | named_values(options["parameter"])
-    return [
-        (
-            catalogue.build(
-                entry.name,
-                target=Target(relation=relation, epsilon=_epsilon(text)),
-                resolution=side,
-                parameters=parameters,
-            ),
-            text,
-        )
+    side = whole("resolution", options["resolution"] or "8", low=LOWEST_RESOLUTION, high=HIGHEST_RESOLUTION)
+    parameters = dict(TELLING.get(entry.name, {})) | named_values(options["parameter"])
+    built = [
+        (_map(entry.name, relation, text, side, parameters), text)
         for relation in Relation
         if relation in entry.relations
         for text in options["epsilon"]
     ]
+    return [partial(_map_row, mechanism, text) for mechanism, text in built]
 
 
-def _row(mechanism: HeatmapMechanism, epsilon: str, draws: int, counted: _Counted) -> Row:
-    guarantee = mechanism.guarantee
-    claim = guarantee.loss(INFINITY)
+def _map(
+    name: str, relation: Relation, epsilon: str, side: int, parameters: Mapping[str, object]
+) -> HeatmapMechanism:
+    target = Target(relation=relation, epsilon=_epsilon(epsilon))
+    return catalogue.build(name, target=target, resolution=side, parameters=parameters)
+
+
+def _map_row(mechanism: HeatmapMechanism, epsilon: str, draws: int, counted: _Counted) -> Row:
     bound = audit.audit(
         counted(audit.private_part(mechanism)),
         *audit.neighbours(mechanism),
         SystemSource(),
         draws=draws,
-        delta=float(guarantee.delta),
+        delta=float(mechanism.guarantee.delta),
     )
+    return _row(mechanism, epsilon, None, bound)
+
+
+_Point: TypeAlias = EmdLinear | Exponential | ShuffledCentroid
+
+
+def _of_points(options: dict[str, Any]) -> list[_Audit]:
+    """Each distance at each epsilon, on a street with a few persons; by shuffling, none beyond the radius."""
+    if options["resolution"] is not None:
+        raise ParameterError("resolution", options["resolution"], "none: a central point has no cells")
+    parameters = named_values(options["parameter"])
+    built = [(_point(options["name"], text, parameters), text) for text in options["epsilon"]]
+    return [
+        partial(_point_row, mechanism, text, distance_m)
+        for mechanism, text in built
+        for distance_m in (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M, math.floor(STREET.diameter_m))
+        if mechanism.guarantee.loss(distance_m) < INFINITY
+        and (distance_m >= RADIUS_M or isinstance(mechanism, ShuffledCentroid))
+    ]
+
+
+def _point(name: str, epsilon: str, parameters: Mapping[str, object]) -> _Point:
+    entry = catalogue.get(name)
+    target = Target(
+        relation=Relation.REPLACE,
+        epsilon=_epsilon(epsilon),
+        delta=catalogue.LARGEST_DELTA if entry.usual_delta else Fraction(0),  # smaller ones show nothing
+        radius_m=Fraction(RADIUS_M),
+    )
+    persons = PARTICIPANTS if entry.usual_delta else PERSONS
+    parameters = {**TELLING.get(name, {}), **parameters}
+    built = catalogue.build_centroid(
+        name, target=target, region=STREET, persons=persons, parameters=parameters
+    )
+    if not isinstance(built, _Point):
+        raise ParameterError("NAME", name, f"{Exponential.name} or another central point")
+    return built
+
+
+def _point_row(mechanism: _Point, epsilon: str, distance_m: int, draws: int, counted: _Counted) -> Row:
+    delta = float(mechanism.guarantee.delta)
+    if isinstance(mechanism, Exponential):
+        drawn = audit.drawn_place(mechanism), *audit.moved(mechanism, Fraction(distance_m))
+    elif isinstance(mechanism, EmdLinear):
+        drawn = linear_audit.drawn_sums(mechanism), *linear_audit.moved(mechanism, Fraction(distance_m))
+    else:
+        drawn = audit.drawn_sums(mechanism), *audit.one_moved(mechanism, Fraction(distance_m))
+    draw, here, there = drawn
+    bound = audit.audit(counted(draw), here, there, SystemSource(), draws=draws, delta=delta)
+    return _row(mechanism, epsilon, distance_m, bound)
+
+
+def _of_reports(options: dict[str, Any]) -> list[_Audit]:
+    """Each distance at each epsilon, on a small square of cells."""
+    for name, given in (("resolution", options["resolution"]), ("parameter", options["parameter"])):
+        if given:
+            raise ParameterError(name, given, "nothing: reports are audited on a small square of cells")
+    built = [(_reports(options["name"], text), text) for text in options["epsilon"]]
+    return [
+        partial(_report_row, mechanism, text, cell)
+        for mechanism, text in built
+        for cell in ((1, 0), (2, 0), (SIDE - 1, SIDE - 1))
+    ]
+
+
+def _reports(name: str, epsilon: str) -> LocalMechanism:
+    target = Target(relation=Relation.REPLACE, epsilon=_epsilon(epsilon), radius_m=Fraction(CELL_M))
+    cell_m = Fraction(CELL_M)
+    lattice = Lattice(columns=SIDE, rows=SIDE, column_m=cell_m, row_m=cell_m)
+    return choices.get(name).mechanism.calibrate(target, lattice=lattice)
+
+
+def _report_row(
+    mechanism: LocalMechanism, epsilon: str, cell: audit.Cell, draws: int, counted: _Counted
+) -> Row:
+    distance_m = math.ceil(math.hypot(*cell) * CELL_M)
+    drawn = counted(audit.drawn_report(mechanism))
+    bound = audit.audit(drawn, (0, 0), cell, SystemSource(), draws=draws)
+    return _row(mechanism, epsilon, distance_m, bound)
+
+
+_AUDITS: Final[Mapping[Kind, Callable[[dict[str, Any]], list[_Audit]]]] = {
+    "heatmap": _of_maps,
+    "centroid": _of_points,
+}
+
+
+def _audits(name: str) -> Callable[[dict[str, Any]], list[_Audit]]:
+    local = name in {entry.name for entry in choices.entries()}
+    return _of_reports if local else _AUDITS[catalogue.get(name).kind]
+
+
+def _row(
+    mechanism: Mechanism | LocalMechanism, epsilon: str, distance_m: int | None, bound: audit.LowerBound
+) -> Row:
+    guarantee = mechanism.guarantee
+    claim = guarantee.loss(INFINITY if distance_m is None else distance_m)
     return Row(
         mechanism=mechanism.name,
         relation=mechanism.relation,
         epsilon=epsilon,
+        distance_m=distance_m,
         delta=float(guarantee.delta),
         claim=float(claim),
         lower_bound=bound.epsilon,
         confidence=bound.confidence,
-        draws=draws,
+        draws=bound.draws,
         exceeded=bound.epsilon > claim,
     )
 
@@ -138,14 +262,14 @@ def _epsilon(text: str) -> Fraction:
     return exact_decimal("epsilon", text, low=0, low_open=True, high=settings.MAX_EPSILON)
 
 
-def _names() -> str:
-    return ", ".join(entry.name for entry in catalogue.entries(kind="heatmap"))
-
-
 def _table(rows: list[Row]) -> list[str]:
-    lines = [f"{'mechanism':<12} {'relation':<10} {'epsilon':>7} {'claim':>9} {'lower bound':>11}  verdict"]
+    moved = rows[0].distance_m is not None
+    distance = f" {'metres':>7}" if moved else ""
+    names = f"{'mechanism':<16} {'relation':<10} {'epsilon':>7}{distance}"
+    lines = [f"{names} {'claim':>9} {'lower bound':>11}  verdict"]
     lines += [
-        f"{row.mechanism:<12} {row.relation:<10} {row.epsilon:>7} {row.claim:>9.4f} {row.lower_bound:>11.4f}"
+        f"{row.mechanism:<16} {row.relation:<10} {row.epsilon:>7}"
+        f"{f' {row.distance_m:>7}' if moved else ''} {row.claim:>9.4f} {row.lower_bound:>11.4f}"
         f"  {'REFUTED: it costs more than it claims' if row.exceeded else 'below its claim'}"
         for row in rows
     ]

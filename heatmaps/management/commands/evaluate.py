@@ -49,6 +49,12 @@ class Command(BoxCommand):
         add("--sigma", default="4", help="of the Gaussian, in cells; what leaves the map is cut (default 4)")
         add("--resolution", default="256", help="cells a side, a power of two (default 256)")
         add("--emd-exact", action="store_true", help="on the full grid, not on 32×32 blocks")
+        add(
+            "--expected-persons",
+            metavar="FACTOR",
+            default="1",
+            help="the public guess that mechanisms get, as a multiple of the persons drawn (default 1)",
+        )
         add("--split", default="all", choices=[split.value for split in Split], help="half of the cells")
         add("--seed", default="0", help="whole number; the same seed, the same result (default 0)")
         add("--json", action="store_true", help="print one JSON object")
@@ -63,6 +69,10 @@ class Command(BoxCommand):
         else:
             for line in _table(rows):
                 self.stdout.write(line)
+            guess = options["expected_persons"]
+            self.stdout.write(
+                f"Public guess of the number of persons, where one is used: {guess} × the right one."
+            )
 
     def _rows(self, options: dict[str, Any]) -> list[Row]:
         protocol, mechanisms = _protocol(options), _mechanisms(options)
@@ -91,11 +101,17 @@ def _mechanisms(options: dict[str, Any]) -> list[HeatmapMechanism]:
     """Each mechanism at each epsilon; records are exchanged only for those that know nothing else."""
     epsilons = [exact_decimal("epsilons", e, low=0, low_open=True) for e in options["epsilons"].split(",")]
     resolution = whole("resolution", options["resolution"], low=2, high=2**31)
+    persons = whole("persons", options["persons"], low=1, high=2**20)
+    factor = exact_decimal("expected_persons", options["expected_persons"], low=0, low_open=True, high=1000)
     entries = [catalogue.get(name) for name in options["mechanisms"].split(",")]
     return [
         catalogue.build(
             entry.name,
-            target=Target(relation=_relation(entry), epsilon=epsilon),
+            target=Target(
+                relation=_relation(entry),
+                epsilon=epsilon,
+                expected_persons=max(1, round(persons * factor)),
+            ),
             resolution=resolution,
             parameters={},
         )

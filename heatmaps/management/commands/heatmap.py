@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from heatmaps import charging, slices
 from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
 from heatmaps.ingest.reader import ReaderError
 from heatmaps.management.parsing import (
@@ -21,17 +22,20 @@ from heatmaps.management.parsing import (
     whole,
 )
 from heatmaps.offline import Drawn, draw
+from heatmaps.slices import Slice
 from heatmaps.wording.guarantee import sentences
 from mechanisms import catalogue
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
-from mechanisms.guarantee import Relation
+from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import HeatmapMechanism, SystemSource, Target
 
 NO_LEDGER: Final = (
     "No database was used and no ledger was charged: this is one release, and each further one from the "
     "same people adds its loss to it."
 )
+_MOMENTS: Final = "a date, or a date and time such as 2026-03-01T18:30:00Z; UTC where no offset is named"
+_IN_FULL: Final = "Parts and periods hold the same people: the losses of their maps add up in full"
 _OUTPUT: Final = f"OUT.{{{','.join(suffix.removeprefix('.') for suffix in FORMATS)}}}"
 
 
@@ -54,6 +58,13 @@ class Command(BoxCommand):
         add("--delta", default="0", help="probability bound (default 0)")
         add("--radius-m", metavar="R", help="radius in metres of a metric mechanism's epsilon")
         add("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the mechanism")
+        add("--since", metavar="TIME", help=f"only check-ins from then on: {_MOMENTS}")
+        add(
+            "--until",
+            metavar="TIME",
+            help="only check-ins before then; those without a time are in no period",
+        )
+        add("--within", metavar="W,S,E,N", help=f"only this part of the bbox, in degrees. {_IN_FULL}")
         add("--output", type=Path, metavar=_OUTPUT, help="the map; its release sheet goes beside it")
         add("--json", action="store_true", help="print one JSON object")
 
@@ -69,7 +80,9 @@ class Command(BoxCommand):
         region, radius_m = Region.parse(options["bbox"]), _radius_m(options)
         reading = reading_options(options)
         mechanism = _mechanism(options, radius_m)
-        notes = [*_promises(mechanism, region, radius_m), *_prediction(mechanism, options), NO_LEDGER]
+        asked = _asked(options, region, mechanism)
+        promise = _promise(mechanism, asked, region)
+        notes = [*_promises(promise, region, radius_m), *_prediction(mechanism, asked, options), NO_LEDGER]
         paths = [Path(name) for name in options["files"]]
         output = None if options["output"] is None else Path(options["output"])
         chosen = None
@@ -82,15 +95,15 @@ class Command(BoxCommand):
             SystemSource(),
             max_rejected_share=settings.MAX_REJECTED_SHARE,
             options=reading,
+            asked=asked,
         )
         if output is not None and chosen is not None:
-            sheet = _sheet(drawn, mechanism, region, chosen, options)
-            saving.save(output, Released(heatmap=drawn.heatmap, region=region, sheet=sheet))
-        self._report(drawn, mechanism, notes, options)
+            sheet = _sheet(drawn, mechanism, (region, asked), chosen, options)
+            covered = asked.region(region)
+            saving.save(output, Released(result=drawn.heatmap, region=covered, sheet=sheet))
+        self._report(drawn, promise, notes, options)
 
-    def _report(
-        self, drawn: Drawn, mechanism: HeatmapMechanism, notes: list[str], options: dict[str, Any]
-    ) -> None:
+    def _report(self, drawn: Drawn, promise: Guarantee, notes: list[str], options: dict[str, Any]) -> None:
         if drawn.points.rejected:
             shown = "; ".join(drawn.points.first_rejections)
             self.stderr.write(f"rows left out: {drawn.points.rejected}; the first: {shown}")
@@ -98,7 +111,7 @@ class Command(BoxCommand):
             (self.stderr if options["json"] else self.stdout).write(note)
         output = None if options["output"] is None else str(options["output"])
         if options["json"]:
-            self.stdout.write(json.dumps(_result(drawn, mechanism, output)))
+            self.stdout.write(json.dumps(_result(drawn, promise, output)))
         else:
             for line in _outcome(drawn, output):
                 self.stdout.write(line)
@@ -121,6 +134,7 @@ def _mechanism(options: dict[str, Any], radius_m: int | None) -> HeatmapMechanis
         epsilon=exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON),
         delta=exact_decimal("delta", options["delta"], low=0, high=1),
         radius_m=None if radius_m is None else Fraction(radius_m),
+        expected_persons=_expected_persons(options),
     )
     return catalogue.build(
         options["mechanism"],
@@ -130,46 +144,77 @@ def _mechanism(options: dict[str, Any], radius_m: int | None) -> HeatmapMechanis
     )
 
 
+def _asked(options: dict[str, Any], region: Region, mechanism: HeatmapMechanism) -> Slice:
+    text = options["within"]
+    within = None if text is None else [edge.strip() for edge in text.split(",")]
+    return slices.asked(
+        region,
+        since=options["since"],
+        until=options["until"],
+        within=within,
+        resolution=mechanism.resolution,
+    )
+
+
+def _promise(mechanism: HeatmapMechanism, asked: Slice, region: Region) -> Guarantee:
+    diameter_m = region.diameter_m
+    return charging.promised(mechanism.guarantee, by_period=asked.has_period, diameter_m=diameter_m)
+
+
 def _sheet(
-    drawn: Drawn, mechanism: HeatmapMechanism, region: Region, chosen: Format, options: dict[str, Any]
+    drawn: Drawn,
+    mechanism: HeatmapMechanism,
+    data: tuple[Region, Slice],
+    chosen: Format,
+    options: dict[str, Any],
 ) -> dict[str, object]:
-    radius_m = _radius_m(options)
+    """data: the region of all the data, and the part that was asked about."""
+    (region, asked), radius_m = data, _radius_m(options)
+    promise = _promise(mechanism, asked, region)
     entry = catalogue.get(mechanism.name)
-    known = {parameter.name: parameter.default for parameter in entry.parameters}
+    parameters = {parameter.name: getattr(mechanism, parameter.name) for parameter in entry.parameters}
     return release_sheet(
         title=f"Private heatmap: {entry.title}",
-        heatmap=drawn.heatmap,
+        result=drawn.heatmap,
         mechanism=mechanism.name,
-        parameters=known | named_values(options["parameter"]),
-        guarantee=mechanism.guarantee,
-        region=region,
+        parameters=parameters,
+        guarantee=promise,
+        region=asked.region(region),
+        asked=asked,
+        whole_region=region,
         released=datetime.now(UTC).date(),
         radius_m=radius_m,
-        statements=_promises(mechanism, region, radius_m),
+        statements=_promises(promise, region, radius_m),
         values=chosen.values,
     )
 
 
-def _result(drawn: Drawn, mechanism: HeatmapMechanism, output: str | None) -> dict[str, object]:
+def _result(drawn: Drawn, promise: Guarantee, output: str | None) -> dict[str, object]:
     return {
-        "guarantee": mechanism.guarantee.to_json(),
+        "guarantee": promise.to_json(),
         "seconds": drawn.seconds,
         "output": output,
         "sum": drawn.map_sum,
     }
 
 
-def _promises(mechanism: HeatmapMechanism, region: Region, radius_m: int | None) -> tuple[str, ...]:
+def _promises(promise: Guarantee, region: Region, radius_m: int | None) -> tuple[str, ...]:
     diameter_m = region.diameter_m
-    return sentences(mechanism.guarantee, subject="this map", radius_m=radius_m, diameter_m=diameter_m)
+    return sentences(promise, subject="this map", radius_m=radius_m, diameter_m=diameter_m)
 
 
-def _prediction(mechanism: HeatmapMechanism, options: dict[str, Any]) -> list[str]:
-    if options["expected_persons"] is None:
+def _expected_persons(options: dict[str, Any]) -> int | None:
+    text = options["expected_persons"]
+    return None if text is None else whole("expected_persons", text, low=1, high=10**12)
+
+
+def _prediction(mechanism: HeatmapMechanism, asked: Slice, options: dict[str, Any]) -> list[str]:
+    persons = _expected_persons(options)
+    if persons is None:
         return []
-    persons = whole("expected_persons", options["expected_persons"], low=1, high=10**12)
     bound = mechanism.expected_error(persons=persons)
-    return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}"]
+    of_a_part = "" if asked == slices.WHOLE else f" {slices.ALL_IN_THE_PART}"
+    return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}{of_a_part}"]
 
 
 def _outcome(drawn: Drawn, output: str | None) -> list[str]:

@@ -2,7 +2,7 @@
 """`manage.py import-checkins SLUG FILE…`: what an upload in the browser does, from the command line.
 
 Several files become available together, in one data version, once all of them are in. In all of them
-equal users are the same person.
+equal users are the same person. Where a public schedule advances the versions, the next one includes them.
 """
 
 import time
@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from heatmaps import keys
-from heatmaps.ingest import inline, uploads
+from heatmaps.ingest import inline, receiving, uploads, versions
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
 from heatmaps.management.parsing import FORMATS, add_reading, reading_options
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-advance",
             action="store_true",
-            help="keep the rows back until a steward advances the version",
+            help="keep the rows back until a steward advances the version (or its schedule does)",
         )
         parser.add_argument(
             "--user", help="the steward in whose name to upload; default: who created the dataset"
@@ -54,7 +54,9 @@ class Command(BaseCommand):
         stored = [upload for upload in imported if upload]
         if not stored:
             raise CommandError("nothing new was stored")
-        if options["no_advance"]:
+        if due := versions.next_due(dataset):
+            self.stderr.write(f"stored; in the data version that is due at {due:%Y-%m-%d %H:%M} UTC")
+        elif options["no_advance"]:
             self.stderr.write("stored; not in a data version yet")
         else:
             version = uploads.advance(steward, dataset)
@@ -68,7 +70,7 @@ class Command(BaseCommand):
                 steward, dataset, path, advance=False, options=reading, progress=progress
             )
         except UploadError as error:
-            if error.code != uploads.DUPLICATE:
+            if error.code != receiving.DUPLICATE:
                 raise CommandError(f"{path.name}: {error}") from error
             self.stderr.write(f"{path.name}: skipped, {error}")
             return None

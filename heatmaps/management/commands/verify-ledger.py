@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from heatmaps.ingest.rows import without_upload
 from heatmaps.ledger.verification import Report, verify
 from heatmaps.models import Dataset
 
@@ -22,6 +23,8 @@ class Command(BaseCommand):
             report = verify(dataset)
             self.stdout.write(_line(dataset, report))
             bad += not report.ok
+        if options["slug"] is None and without_upload():
+            raise CommandError("there are check-ins that belong to no upload; no release reads them")
         if bad:
             raise CommandError(f"{bad} ledger{'s do' if bad > 1 else ' does'} not verify")
 

@@ -7,7 +7,8 @@ from django.utils.text import slugify
 
 from heatmaps.datasets import NewDataset
 from heatmaps.models import AccountKind
-from heatmaps.views.forms.shared import DecimalText, explain
+from heatmaps.views.forms.schedule import SCHEDULE_FIELDS, ScheduleFields, schedule_of
+from heatmaps.views.forms.shared import DecimalText, PlainNumber, WholeNumber, explain
 from heatmaps.wording.guarantee import RELATIONS
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
@@ -20,10 +21,10 @@ _FIELDS: Final = {
     "limits.record": "record_limit",
     "limits.radius": "radius_limit",
     "limits.delta": "delta_limit",
-}
+} | SCHEDULE_FIELDS
 
 
-class DatasetForm(forms.Form):
+class DatasetForm(ScheduleFields):
     """Valid once `NewDataset` accepts it, which is then in `new`."""
 
     title = forms.CharField(
@@ -36,10 +37,10 @@ class DatasetForm(forms.Form):
         help_text="Lower-case letters, digits and hyphens; stands in links and file names. "
         "Left empty, it is made from the title.",
     )
-    west = forms.FloatField(min_value=-180, max_value=180)
-    south = forms.FloatField(min_value=-90, max_value=90)
-    east = forms.FloatField(min_value=-180, max_value=180)
-    north = forms.FloatField(min_value=-90, max_value=90)
+    west = PlainNumber(min_value=-180, max_value=180)
+    south = PlainNumber(min_value=-90, max_value=90)
+    east = PlainNumber(min_value=-180, max_value=180)
+    north = PlainNumber(min_value=-90, max_value=90)
     relation = forms.ChoiceField(
         choices=[(relation.value, title) for relation, title in _TITLES.items()],
         initial=Relation.ADD_REMOVE.value,
@@ -52,7 +53,7 @@ class DatasetForm(forms.Form):
         help_text="The most that all releases together may lose about whether a person is there. ε has no "
         "unit; a factor of e^ε: 1 is strong, 10 is weak.",
     )
-    expected_persons = forms.IntegerField(
+    expected_persons = WholeNumber(
         required=False,
         min_value=1,
         initial=1000,
@@ -60,14 +61,14 @@ class DatasetForm(forms.Form):
         help_text="A public guess, not a count: it steers how accurate maps become, never what they reveal. "
         "Do not look into the data for it.",
     )
-    persons = forms.IntegerField(
+    persons = WholeNumber(
         required=False,
         min_value=1,
         label="Declared number of persons, n",
         help_text="Everyone enrolled, whether they check in or not. It is public, and uploads with more "
         "different users are refused.",
     )
-    radius_m = forms.IntegerField(
+    radius_m = WholeNumber(
         required=False,
         min_value=1,
         initial=600,
@@ -129,6 +130,7 @@ def _new_dataset(typed: dict[str, Any]) -> NewDataset:
         persons=typed["persons"] if replace else None,
         radius_m=typed["radius_m"] if replace else None,
         expected_persons=None if replace else typed["expected_persons"],
+        schedule=schedule_of(typed),
     )
 
 

@@ -8,25 +8,63 @@ from django import forms
 
 from heatmaps.models import Dataset
 from heatmaps.releases import ReleaseRequest
-from heatmaps.views.forms.shared import DecimalText, explain
+from heatmaps.slices import EDGES
+from heatmaps.views.forms.shared import DecimalText, WholeNumber, explain
+from heatmaps.wording import choosing
+from heatmaps.wording.choosing import Answers
 from mechanisms import catalogue
-from mechanisms.catalogue import Entry, Parameter
+from mechanisms.catalogue import AnyEntry, Entry, Kind, Parameter
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 
+KINDS: Final[Mapping[Kind, str]] = {
+    "heatmap": "A map of where persons are",
+    "centroid": "One central point",
+}
 _RESOLUTIONS: Final = tuple(2**level for level in range(4, 13))
 _USUAL_RESOLUTION: Final = 256
 _USUAL_EPSILON: Final = "1"
-_USUAL_MECHANISM: Final = "sparse-emd"
+_USUAL_MECHANISM: Final = "adaptive"
+_WITHOUT_PERSONS: Final = "sparse-emd"  # where no number of persons is public
+_PART: Final = ("since", "since_time", "until", "until_time", *EDGES)
+_EDGE_FIELDS: Final = {"within": EDGES[0]} | {f"within.{edge}": edge for edge in EDGES}
+
+
+def _moment_field(kind: str, **words: Any) -> forms.CharField:
+    """A date or a time of day as it was typed: what it may be, the question says."""
+    widget = forms.TextInput(
+        attrs={"type": kind, "autocomplete": "off"} | ({"step": "1"} if kind == "time" else {})
+    )
+    return forms.CharField(required=False, widget=widget, **words)
+
+
+def _edge_field() -> forms.CharField:
+    widget = forms.NumberInput(attrs={"step": "any", "autocomplete": "off"})
+    return forms.CharField(max_length=40, required=False, widget=widget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MechanismFields:
     """One mechanism of the form with the bound fields of its own parameters."""
 
-    entry: Entry
+    entry: AnyEntry
     chosen: bool
+    fits: bool  # what was said of trust and protection
+    who_and_what: str  # is trusted, is protected
     fields: tuple[forms.BoundField, ...]
+
+    @property
+    def trusted(self) -> str:
+        return choosing.trusted(self.entry)
+
+    @property
+    def protected(self) -> str:
+        return choosing.protected(self.entry)
+
+    @property
+    def kind(self) -> str:
+        """In words."""
+        return KINDS[self.entry.kind]
 
 
 class ReleaseForm(forms.Form):
@@ -35,21 +73,47 @@ class ReleaseForm(forms.Form):
     mechanism = forms.ChoiceField(widget=forms.RadioSelect)
     resolution = forms.TypedChoiceField(
         coerce=int,
+        empty_value=None,
+        required=False,  # of maps only; a map without one is refused by name
         initial=_USUAL_RESOLUTION,
         help_text="Cells along each side of the region. Finer is not more accurate: noise grows with cells.",
     )
     epsilon = DecimalText(
         initial=_USUAL_EPSILON,
         label="ε of this release",
-        help_text="What it may cost, exact to the last digit. More ε: a more accurate map, less protection.",
+        help_text="What it may cost, exact to the last digit. More ε: a better result, less protection.",
     )
 
-    def __init__(self, dataset: Dataset, data: Mapping[str, Any] | None = None) -> None:
+    delta = DecimalText(
+        label="δ of this release",
+        required=False,
+        help_text="The probability beside ε with which the promise may not hold: far below one over the "
+        "number of persons. Only for mechanisms that need one; 0.000000001 is one in a thousand million.",
+    )
+    error_m = DecimalText(
+        label="Or: predicted error of at most",
+        required=False,
+        help_text="The least ε is found at which what is predicted is no more; nothing is read for that. "
+        "Typed here, the ε beside it is not looked at.",
+    )
+    since = _moment_field("date", label="From", help_text="The first day, from midnight UTC on.")
+    since_time = _moment_field("time", label="From, time of day", help_text="UTC. Empty: midnight, 00:00.")
+    until = _moment_field("date", label="Until", help_text="The first moment that is left out, UTC.")
+    until_time = _moment_field("time", label="Until, time of day", help_text="UTC. Empty: midnight, 00:00.")
+    west, south, east, north = (_edge_field() for _ in EDGES)
+
+    def __init__(
+        self, dataset: Dataset, data: Mapping[str, Any] | None = None, answers: Answers | None = None
+    ) -> None:
         super().__init__(data)
-        self.entries = catalogue.entries(relation=Relation(dataset.relation), kind="heatmap")
+        self._dataset, self.answers = dataset, answers or Answers()
+        self.entries = catalogue.entries(relation=Relation(dataset.relation))
         names = [entry.name for entry in self.entries]
         _choice(self, "mechanism").choices = [(entry.name, entry.title) for entry in self.entries]
-        self.fields["mechanism"].initial = _USUAL_MECHANISM if _USUAL_MECHANISM in names else names[0]
+        usual = _WITHOUT_PERSONS if dataset.public_persons is None else _USUAL_MECHANISM
+        usual_deltas = [entry.usual_delta for entry in self.entries if entry.usual_delta]
+        self.fields["delta"].initial = usual_deltas[0] if usual_deltas else ""
+        self.fields["mechanism"].initial = usual if usual in names else names[0]
         most = max(entry.max_resolution for entry in self.entries)
         _choice(self, "resolution").choices = [
             (str(side), f"{side} × {side} cells") for side in _RESOLUTIONS if side <= most
@@ -61,14 +125,41 @@ class ReleaseForm(forms.Form):
     @property
     def mechanisms(self) -> list[MechanismFields]:
         chosen = self["mechanism"].value()
+        fitting = [entry.name for entry in self.entries if self.answers.fit(entry)]
+        if fitting and not self.is_bound and chosen not in fitting:
+            chosen = fitting[0]
         return [
             MechanismFields(
                 entry=entry,
                 chosen=entry.name == chosen,
+                fits=entry.name in (*fitting, chosen if self.is_bound else ""),
+                who_and_what=choosing.words(entry, self._dataset),
                 fields=tuple(self[_field_name(entry, parameter)] for parameter in entry.parameters),
             )
             for entry in self.entries
         ]
+
+    @property
+    def may_take_delta(self) -> bool:
+        """Whether any mechanism of the dataset needs one."""
+        return any(entry.usual_delta for entry in self.entries)
+
+    @property
+    def questions(self) -> list[tuple[str, str, list[tuple[str, str, bool]]]]:
+        """(name, question, [(value, words, chosen)]) of who is trusted and what is to be protected."""
+        protections = choosing.protections(self._dataset)
+        asked = (
+            ("trusted", "Who may be trusted?", choosing.TRUSTED, self.answers.trusted),
+            ("protects", "What has to be protected?", protections, self.answers.protects),
+        )
+        return [
+            (name, question, [(value, text, value == chosen) for value, text in offered])
+            for name, question, offered, chosen in asked
+        ]
+
+    @property
+    def nothing_fits(self) -> bool:
+        return not any(self.answers.fit(entry) for entry in self.entries)
 
     def request(self) -> ReleaseRequest:
         """What was asked for, once the form is valid."""
@@ -77,9 +168,18 @@ class ReleaseForm(forms.Form):
         return ReleaseRequest(
             mechanism=entry.name,
             epsilon=typed["epsilon"],
-            resolution=typed["resolution"],
+            delta=(typed["delta"] or None) if entry.usual_delta else None,
+            resolution=typed["resolution"] if entry.max_resolution else None,
             parameters=_parameters(entry, typed),
+            since=_moment(typed["since"], typed["since_time"]),
+            until=_moment(typed["until"], typed["until_time"]),
+            within=[typed[name] for name in EDGES] if any(typed[name] for name in EDGES) else None,
         )
+
+    @property
+    def asks_for_a_part(self) -> bool:
+        """Whether anything was typed, or refused, about a part of the data."""
+        return any(self[name].value() or self[name].errors for name in _PART)
 
     def explain(self, error: ParameterError) -> None:
         """Put a refusal beside the field it is about."""
@@ -90,7 +190,7 @@ class ReleaseForm(forms.Form):
             if entry.name == chosen
             for parameter in entry.parameters
         }
-        explain(self, error, own)
+        explain(self, error, own | _EDGE_FIELDS)
 
     def typed(self) -> list[tuple[str, str]]:
         """(name, value) of what was asked for, to be asked for once more when it is paid."""
@@ -101,6 +201,10 @@ class ReleaseForm(forms.Form):
             if entry.name != chosen
             for parameter in entry.parameters
         }
+        entry = next(entry for entry in self.entries if entry.name == chosen)
+        foreign |= set() if entry.max_resolution else {"resolution"}
+        foreign |= set() if entry.usual_delta else {"delta"}
+        foreign.add("error_m")  # answered by an ε
         return [(name, str(self[name].value() or "")) for name in self.fields if name not in foreign]
 
 
@@ -113,8 +217,12 @@ def _field(parameter: Parameter) -> forms.Field:
     words: dict[str, Any] = {"label": parameter.title, "help_text": parameter.help, "required": False}
     initial = "" if parameter.default is None else str(parameter.default)
     if parameter.kind == "int":
-        return forms.IntegerField(initial=initial, **words)
+        return WholeNumber(initial=initial, **words)
     return DecimalText(initial=initial, **words)
+
+
+def _moment(day: str, time: str) -> str | None:
+    return f"{day}T{time}" if time else day or None
 
 
 def _parameters(entry: Entry, typed: Mapping[str, Any]) -> dict[str, object]:

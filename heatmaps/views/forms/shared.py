@@ -1,9 +1,11 @@
 """Fields and errors that the forms share."""
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from mechanisms.check import ParameterError
 
@@ -16,8 +18,31 @@ class DecimalText(forms.CharField):
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attributes), **options)
 
 
+_PLAIN: Final = re.compile(r"[0-9+.eE-]*", re.ASCII)  # Python reads "٣" as 3 and "1_0" as 10, too
+
+
+class WholeNumber(forms.IntegerField):
+    """An integer in plain ASCII digits."""
+
+    def to_python(self, value: Any) -> int | None:
+        return super().to_python(_plain(value, "Enter a whole number."))
+
+
+class PlainNumber(forms.FloatField):
+    """A finite number in plain ASCII digits."""
+
+    def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # the stubs say int
+        return super().to_python(_plain(value, "Enter a number."))
+
+
 def explain(form: forms.Form, error: ParameterError, fields: Mapping[str, str]) -> None:
     """Put a refusal beside the field it is about; `fields` says which field holds which parameter."""
     name = fields.get(error.parameter, error.parameter)
     text = f"{error.value} is not allowed here. Allowed: {error.allowed}."
     form.add_error(name if name in form.fields else None, text)
+
+
+def _plain(value: Any, refusal: str) -> Any:
+    if isinstance(value, str) and not _PLAIN.fullmatch(value.strip()):
+        raise ValidationError(refusal, code="invalid")
+    return value

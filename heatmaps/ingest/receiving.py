@@ -1,0 +1,95 @@
+"""Files come in: each onto disk, then all of them into the database in one transaction."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from heatmaps import keys, queue
+from heatmaps.ingest import files
+from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.options import Options
+from heatmaps.models import Dataset, Upload, UploadState
+
+DUPLICATE: Final = "duplicate_upload"
+MOST_FILES: Final = 100  # sent together
+
+Sent = tuple[files.Readable, str]  # a file and its name
+Taken = Upload | UploadError  # an upload, or why its file was not taken
+
+
+def receive(
+    steward: User, dataset: Dataset, sent: Sequence[Sent], *, advance: bool, options: Options, enqueue: bool
+) -> list[Taken]:
+    """For each file, in their order, its upload or why it was refused; the others are taken all the same.
+
+    Errors: `keys.KeyFileError`, before any file is read; those of the disk and of the database, after which
+    nothing is stored.
+    """
+    key = keys.load(dataset)
+    batch = uuid4() if len(sent) > 1 else None
+    taken: list[Taken] = []
+    try:
+        for file, name in sent:
+            upload = Upload(
+                id=uuid4(),
+                dataset=dataset,
+                uploaded_by=steward,
+                file_name=files.shown_name(name),
+                advance=advance,
+                batch=batch,
+                options=options.to_json(),
+            )
+            taken.append(_on_disk(upload, file, key))
+        with transaction.atomic():
+            rows = [_saved(one, enqueue=enqueue) if isinstance(one, Upload) else one for one in taken]
+    except BaseException:
+        _forget(one.pk for one in taken if isinstance(one, Upload))
+        raise
+    _forget(
+        one.pk for one, row in zip(taken, rows, strict=True) if isinstance(one, Upload) and row is not one
+    )
+    return rows
+
+
+def _on_disk(upload: Upload, file: files.Readable, key: bytes) -> Taken:
+    try:
+        stored = files.store(file, upload.pk, key)
+    except UploadError as refusal:
+        return refusal
+    upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest
+    return upload
+
+
+def _saved(upload: Upload, *, enqueue: bool) -> Taken:
+    try:
+        with transaction.atomic():
+            upload.save(force_insert=True)
+    except IntegrityError:
+        if first := _same_file(upload):
+            return _duplicate(first)
+        raise
+    if enqueue:
+        queue.send(queue.INGEST, str(upload.pk))
+    return upload
+
+
+def _forget(upload_ids: Iterable[UUID]) -> None:
+    for upload_id in upload_ids:
+        files.remove(upload_id)
+
+
+def _same_file(upload: Upload) -> Upload | None:
+    gone = (UploadState.FAILED, UploadState.UNDONE)
+    same = Upload.objects.exclude(state__in=gone).exclude(pk=upload.pk)
+    return same.filter(dataset=upload.dataset, content_digest=upload.content_digest).first()
+
+
+def _duplicate(first: Upload) -> UploadError:
+    return UploadError(
+        DUPLICATE,
+        f"this file is in the dataset already: it was uploaded as {first.file_name} on "
+        f"{first.created_at:%Y-%m-%d}. Nothing was stored twice",
+    )

@@ -1,0 +1,97 @@
+"""Data versions on a public schedule: at each due moment one version, whether anything changed or not.
+
+So a version tells nothing of what came in, or when. A steward cannot advance out of turn; lifting or
+changing the schedule is an act of its own, with a reason, in the ledger. After a downtime there is one
+version, for the latest moment that was missed: those before it would have held the same.
+"""
+
+from datetime import datetime
+from typing import Final
+
+import structlog
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.utils import timezone
+
+from heatmaps.access import Act, Person, require
+from heatmaps.ingest import versions
+from heatmaps.ledger import transitions
+from heatmaps.ledger.facts import schedule_fact
+from heatmaps.ledger.transitions import LONGEST_REASON
+from heatmaps.models import Dataset, DataVersion
+from heatmaps.schedules import Schedule
+from mechanisms.check import ParameterError
+
+AT_CREATION: Final = "set when the dataset was made"
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def fix(dataset: Dataset, schedule: Schedule, *, actor: User) -> None:
+    """The schedule of a dataset that is just being made, in the caller's transaction."""
+    with transitions.locked(dataset.pk):
+        _set(dataset, schedule, actor=actor, reason=AT_CREATION)
+
+
+def change(person: Person, dataset: Dataset, schedule: Schedule | None, *, reason: str) -> None:
+    """Another schedule, or none, from now on. A version that is due already is made first.
+
+    The reason is asked for whether there were uploads or not, which is data. Errors: as `access.require`;
+    `ParameterError` without a reason.
+    """
+    require(person, dataset, Act.UPLOAD)
+    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
+        raise PermissionDenied("sign in to change the schedule")
+    if not 1 <= len(reason.strip()) <= LONGEST_REASON or not reason.isprintable():
+        raise ParameterError("reason", reason, f"1 to {LONGEST_REASON} visible characters in one line")
+    with transitions.locked(dataset.pk):
+        _advance(dataset.pk, timezone.now())
+        dataset.refresh_from_db(fields=["schedule", "next_version_at"])
+        if dataset.schedule != _text(schedule):
+            _set(dataset, schedule, actor=person, reason=reason.strip())
+
+
+def advance_due(dataset_id: int, now: datetime) -> DataVersion | None:
+    """The version that is due, once however many ask for it at the same moment; None when none is."""
+    with transitions.locked(dataset_id):
+        return _advance(dataset_id, now)
+
+
+def sweep() -> None:
+    """Every version that is due. A dataset in trouble does not hold up the others."""
+    now = timezone.now()
+    due = Dataset.objects.filter(next_version_at__lte=now).order_by("next_version_at")
+    for dataset_id in list(due.values_list("pk", flat=True)):
+        try:
+            advance_due(dataset_id, now)
+        except Exception as error:  # noqa: BLE001 - the next sweep tries again
+            _log.error("version.not_made", dataset=dataset_id, cause=error)
+
+
+def _advance(dataset_id: int, now: datetime) -> DataVersion | None:
+    """The caller holds the ledger's lock: what is due is read behind it."""
+    dataset = Dataset.objects.get(pk=dataset_id)
+    schedule = Schedule.parse(dataset.schedule)
+    if schedule is None or dataset.next_version_at is None or dataset.next_version_at > now:
+        return None
+    version = versions.next_version(dataset, actor=None, due_at=schedule.last_until(now))
+    Dataset.objects.filter(pk=dataset_id).update(next_version_at=schedule.next_after(now))
+    return version
+
+
+def _set(dataset: Dataset, schedule: Schedule | None, *, actor: User, reason: str) -> None:
+    before = schedule_fact(dataset)
+    dataset.schedule = _text(schedule)
+    dataset.next_version_at = schedule.next_after(timezone.now()) if schedule else None
+    dataset.save(update_fields=["schedule", "next_version_at"])
+    transitions.record(
+        dataset,
+        transitions.SCHEDULE,
+        actor=actor,
+        before={"schedule": before},
+        after={"schedule": schedule_fact(dataset), "reason": reason},
+    )
+
+
+def _text(schedule: Schedule | None) -> str:
+    return schedule.text if schedule else ""

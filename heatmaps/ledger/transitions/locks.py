@@ -1,0 +1,32 @@
+"""The order in which every move takes its locks: the ledger's row, then accounts by primary key."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from uuid import UUID
+
+from django.db import transaction
+
+from heatmaps.models import Account, Ledger, Release
+
+
+@contextmanager
+def locked(dataset_id: int) -> Iterator[Ledger]:
+    """A transaction that no other move of this dataset runs beside; moves may be made inside it."""
+    with transaction.atomic():
+        yield _lock(dataset_id)
+
+
+@contextmanager
+def locked_release(release_id: UUID, *, durable: bool = False) -> Iterator[Ledger]:
+    """As `locked`, of the release's dataset; `durable`: refuses to be part of another transaction."""
+    with transaction.atomic(durable=durable):
+        yield _lock(Release.objects.values_list("dataset_id", flat=True).get(pk=release_id))
+
+
+def locked_accounts(dataset_id: int) -> list[Account]:
+    """The dataset's accounts in the order of their locks."""
+    return list(Account.objects.select_for_update().filter(dataset=dataset_id).order_by("pk"))
+
+
+def _lock(dataset_id: int) -> Ledger:
+    return Ledger.objects.select_for_update().get(pk=dataset_id)

@@ -1,0 +1,37 @@
+"""The state machine as a table, and the names of all events."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from heatmaps.models import ReleaseState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """A row of the package's table; `before` is empty for a release that does not exist yet."""
+
+    before: ReleaseState | None
+    after: ReleaseState
+
+
+RESERVE, SPEND, PUBLISH, FAIL, CANCEL = "reserve", "spend", "publish", "fail", "cancel"
+MOVES: Final[Mapping[str, Move]] = {
+    RESERVE: Move(before=None, after=ReleaseState.RESERVED),
+    SPEND: Move(before=ReleaseState.RESERVED, after=ReleaseState.SPENT),
+    PUBLISH: Move(before=ReleaseState.SPENT, after=ReleaseState.PUBLISHED),
+    FAIL: Move(before=ReleaseState.SPENT, after=ReleaseState.FAILED),
+    CANCEL: Move(before=ReleaseState.RESERVED, after=ReleaseState.CANCELLED),
+}
+QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the public
+OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
+VERSION, SCHEDULE = "version", "schedule"
+LONGEST_REASON: Final = 500  # characters
+
+
+class Unset(Enum):
+    UNSET = "unset"
+
+
+UNSET: Final = Unset.UNSET

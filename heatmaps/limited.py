@@ -1,0 +1,55 @@
+"""Pages that need no account: who asks too often is told how long to wait.
+
+Counted together with the same requests at the API (`heatmaps.attempts`).
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
+
+from heatmaps import attempts
+
+View = Callable[..., HttpResponseBase]
+
+
+def limited_sign_in(view: View) -> View:
+    """A page whose form sends `username`; counted before anybody looks whether there is such an account."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            return view(request, *arguments, **named)
+        who = request.POST.get("username", ""), attempts.address_of(request)
+        if wait := attempts.sign_in(*who):
+            return come_again(request, wait, sign_in=True)
+        was_inside = request.user.is_authenticated  # then the form is not even looked at
+        answer = view(request, *arguments, **named)
+        if request.user.is_authenticated and not was_inside:
+            attempts.forget_sign_in(*who)
+        return answer
+
+    return checked
+
+
+def limited_visits(view: View) -> View:
+    """A page that needs no account: those who have none are counted by their address."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated and (wait := attempts.visit(attempts.address_of(request))):
+            return come_again(request, wait)
+        return view(request, *arguments, **named)
+
+    return checked
+
+
+def come_again(request: HttpRequest, seconds: int, *, sign_in: bool = False) -> HttpResponseBase:
+    """The page that says how long to wait."""
+    answer = render(request, "429.html", {"seconds": seconds, "sign_in": sign_in}, status=429)
+    answer["Retry-After"] = str(seconds)
+    add_never_cache_headers(answer)
+    return answer

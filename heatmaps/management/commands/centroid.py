@@ -1,0 +1,151 @@
+"""`manage.py centroid FILE… --bbox W,S,E,N --mechanism NAME …`: files in, one private central point out."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from heatmaps.exports.sheet import exact_text
+from heatmaps.ingest.points import Points
+from heatmaps.ingest.reader import ReaderError
+from heatmaps.lengths import length_words
+from heatmaps.management.parsing import (
+    BoxCommand,
+    add_files,
+    add_reading,
+    named_values,
+    reading_options,
+    whole,
+)
+from heatmaps.offline import means_in_files
+from heatmaps.wording.guarantee import sentences
+from mechanisms import catalogue
+from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.grid import Region
+from mechanisms.guarantee import Relation
+from mechanisms.interface import CentroidMechanism, SystemSource, Target
+from mechanisms.point import MOST_PERSONS, Point
+
+NO_LEDGER: Final = (
+    "No database was used and no ledger was charged: this is one release, and each further one from the "
+    "same people adds its loss to it."
+)
+_LATTICES: Final = ("cell_m", "spacing_m")  # what --cell-m is to a mechanism
+
+
+class Command(BoxCommand):
+    help = (
+        "Draw one private central point of all persons, each at the mean of their check-ins. The number of "
+        "persons is taken to be public. It uses no database and charges no ledger."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_files(parser)
+        add_reading(parser)
+        add = parser.add_argument
+        add("--bbox", required=True, metavar="W,S,E,N", help="the region, in degrees; public")
+        names = ", ".join(entry.name for entry in catalogue.entries(kind="centroid"))
+        add("--mechanism", required=True, help=names)
+        add("--epsilon", required=True, help="the loss when one person's record moves by the radius")
+        add("--radius-m", required=True, metavar="R", help="metres at which epsilon is the loss")
+        add("--delta", metavar="D", help="probability bound, for mechanisms that need one (default: theirs)")
+        add("--cell-m", metavar="C", help="squares that places are counted in (default: by the radius)")
+        add(
+            "--persons",
+            metavar="N",
+            help="all who are enrolled: those without check-ins stand at the region's centre "
+            "(default: the persons in the files)",
+        )
+        add("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the mechanism")
+        add("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            self._run(options)
+        except (ParameterError, ReaderError) as error:
+            raise CommandError(str(error)) from error
+
+    def _run(self, options: dict[str, Any]) -> None:
+        region, target, parameters = _asked(options)
+        declared = options["persons"]
+        persons = None if declared is None else whole("persons", declared, low=1, high=MOST_PERSONS)
+        if persons is not None:  # what is wrong is said before the files are read
+            _mechanism(options, region, target, persons, parameters)
+        read = means_in_files(
+            [Path(name) for name in options["files"]],
+            region,
+            enrolled=persons,
+            max_rejected_share=settings.MAX_REJECTED_SHARE,
+            options=reading_options(options),
+        )
+        mechanism = _mechanism(options, region, target, read.means.persons, parameters)
+        point = mechanism.release(read.means, SystemSource())
+        self._report(point, mechanism, read.points, options)
+
+    def _report(
+        self, point: Point, mechanism: CentroidMechanism, points: Points, options: dict[str, Any]
+    ) -> None:
+        if points.rejected:
+            shown = "; ".join(points.first_rejections)
+            self.stderr.write(f"rows left out: {points.rejected}; the first: {shown}")
+        said = self.stderr if options["json"] else self.stdout
+        for line in (*_promises(mechanism, options), NO_LEDGER):
+            said.write(line)
+        if options["json"]:
+            self.stdout.write(json.dumps(_result(point, mechanism)))
+            return
+        expected, within = length_words(point.expected_m), length_words(point.within_m)
+        self.stdout.write(f"Expected error: {expected}; with probability 95 % at most {within}.")
+        self.stdout.write(f"Central point (latitude, longitude): {point.lat:.6f}, {point.lon:.6f}")
+
+
+def _asked(options: dict[str, Any]) -> tuple[Region, Target, dict[str, object]]:
+    """Errors: `ParameterError`."""
+    entry = catalogue.get(options["mechanism"])
+    target = Target(
+        relation=Relation.REPLACE,
+        epsilon=exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON),
+        delta=entry.delta(options["delta"]),
+        radius_m=Fraction(whole("radius_m", options["radius_m"], low=1, high=10**8)),
+    )
+    parameters: dict[str, object] = dict(named_values(options["parameter"]))
+    if options["cell_m"] is not None:
+        own = [name for name in _LATTICES if name in {parameter.name for parameter in entry.parameters}]
+        if not own:
+            raise ParameterError("cell_m", options["cell_m"], f"nothing: {entry.name} counts in no squares")
+        parameters.setdefault(own[0], options["cell_m"])
+    return Region.parse(options["bbox"]), target, parameters
+
+
+def _mechanism(
+    options: dict[str, Any], region: Region, target: Target, persons: int, parameters: Mapping[str, object]
+) -> CentroidMechanism:
+    return catalogue.build_centroid(
+        options["mechanism"], target=target, region=region, persons=persons, parameters=parameters
+    )
+
+
+def _promises(mechanism: CentroidMechanism, options: dict[str, Any]) -> tuple[str, ...]:
+    radius_m = whole("radius_m", options["radius_m"], low=1, high=10**8)
+    return sentences(
+        mechanism.guarantee,
+        subject="this point",
+        radius_m=radius_m,
+        diameter_m=mechanism.region.diameter_m,
+    )
+
+
+def _result(point: Point, mechanism: CentroidMechanism) -> dict[str, object]:
+    own = {one.name: getattr(mechanism, one.name) for one in catalogue.get(mechanism.name).parameters}
+    exact = {name: exact_text(value) if isinstance(value, Fraction) else value for name, value in own.items()}
+    return {
+        "centroid": {"lat": point.lat, "lon": point.lon},
+        "expected_error_m": point.expected_m,
+        "guarantee": mechanism.guarantee.to_json(),
+        "parameters": {"persons": mechanism.persons, **exact},
+    }

@@ -1,0 +1,88 @@
+"""Read masses and record means of persons: all of them, or one share of them after the other.
+
+Flat mechanisms weigh a person's check-ins *inside* what is asked about 1 together (design, section 2,
+"Mass"): inside the region, or the asked part of it, and inside the asked period, where check-ins without a
+time are in none. The rest of the record is left out before shares are taken, so the L1 bound holds whatever
+the record. ADD_REMOVE datasets store no check-ins outside the region; REPLACE datasets do, clamped to the
+border and flagged, for metric mechanisms, where the whole record counts (`read_means`): they are left out
+of masses. A person with nothing inside, or enrolled and in no file, or who opted out before the version was
+made, has mass 0; for a mean, that person stands at the region's centre.
+
+All check-ins of a person are in one `Share`, so sums of shares are sums of persons: exact, in integers,
+whatever the number of shares. SQLite sums check-ins by person and cell itself (`embedded`); PostgreSQL sends
+columns (`columns`), which are sorted and summed here: it would take several times as long.
+"""
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+from heatmaps.masses import columns, embedded, partial
+from heatmaps.masses.selection import EVERYBODY, Share
+from heatmaps.models import Dataset, DataVersion
+from heatmaps.slices import WHOLE, Slice
+from mechanisms.interface import MassMap
+from mechanisms.point import RecordMeans
+from mechanisms.records import MeanSums, means_of, summed
+
+__all__ = [
+    "EVERYBODY",
+    "Share",
+    "joined",
+    "joined_means",
+    "read",
+    "read_means",
+    "read_part",
+    "read_part_of_means",
+]
+
+
+def read(
+    dataset: Dataset,
+    version: DataVersion,
+    *,
+    level: int,
+    unit: int,
+    asked: Slice = WHOLE,
+    share: Share = EVERYBODY,
+) -> MassMap:
+    """The masses of all persons, or of a share of them, over the cells of one level, in `unit`s per person.
+
+    Reads every upload that a version up to this one included. With a part, the cells are those of the part's
+    own grid. Memory on PostgreSQL: about 120 bytes a check-in, here and in the server; on SQLite 24 bytes for
+    each pair of a person and a cell with check-ins of that person, and a few copies of that.
+    """
+    reader = columns.masses if connection.vendor == "postgresql" else embedded.masses
+    return reader(dataset, version, asked, share, level=level, unit=unit)
+
+
+def read_means(dataset: Dataset, version: DataVersion, *, enrolled: int, asked: Slice = WHOLE) -> RecordMeans:
+    """The sum of the mean positions of all persons enrolled; points outside the region are on its border."""
+    return means_of([_means(dataset, version, asked, EVERYBODY)], enrolled=enrolled)
+
+
+def read_part(
+    dataset: Dataset, version: DataVersion, *, level: int, unit: int, asked: Slice, share: Share
+) -> bytes:
+    """As `read`, in bytes for `joined`."""
+    return partial.packed(read(dataset, version, level=level, unit=unit, asked=asked, share=share))
+
+
+def joined(parts: Sequence[bytes], *, level: int, unit: int) -> MassMap:
+    """What `read` would have said of everybody, from `read_part` of every share."""
+    return summed([partial.unpacked(part, level=level, unit=unit) for part in parts])
+
+
+def read_part_of_means(dataset: Dataset, version: DataVersion, *, asked: Slice, share: Share) -> bytes:
+    """A share of what `read_means` sums, in bytes for `joined_means`."""
+    return partial.packed_means(_means(dataset, version, asked, share))
+
+
+def joined_means(parts: Sequence[bytes], *, enrolled: int) -> RecordMeans:
+    """What `read_means` would have said, from `read_part_of_means` of every share."""
+    return means_of([partial.unpacked_means(part) for part in parts], enrolled=enrolled)
+
+
+def _means(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> MeanSums:
+    reader = columns.means if connection.vendor == "postgresql" else embedded.means
+    return reader(dataset, version, asked, share)

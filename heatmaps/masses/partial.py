@@ -1,0 +1,36 @@
+"""Partial sums of a share of the persons as bytes, for the rows they wait in until every share is read.
+
+They are raw data, kept as long as the release is drawn and no longer. Integers, little-endian; nothing of a
+level or a unit, which the release fixes.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from mechanisms.interface import MassMap
+from mechanisms.records import MeanSums
+
+_NUMBER: Final = "<i8"
+
+
+def packed(masses: MassMap) -> bytes:
+    """Cells, then masses."""
+    return np.concatenate((masses.cells, masses.masses)).astype(_NUMBER, copy=False).tobytes()
+
+
+def unpacked(content: bytes, *, level: int, unit: int) -> MassMap:
+    """Errors: ValueError for anything that `packed` cannot have written."""
+    cells, masses = np.frombuffer(content, _NUMBER).reshape(2, -1).astype(np.int64)
+    return MassMap(level=level, unit=unit, cells=cells, masses=masses)
+
+
+def packed_means(sums: MeanSums) -> bytes:
+    """Persons, x and y."""
+    return np.array(sums, _NUMBER).tobytes()
+
+
+def unpacked_means(content: bytes) -> MeanSums:
+    """What `packed_means` wrote."""
+    persons, x, y = np.frombuffer(content, _NUMBER).tolist()
+    return persons, x, y

@@ -1,0 +1,12 @@
+"""The name of the request that is being answered, also on pages that are made without a context."""
+
+from django import template
+from structlog.contextvars import get_contextvars
+
+register = template.Library()
+
+
+@register.simple_tag
+def request_id() -> str:
+    """Three groups of letters; "" outside of a request."""
+    return str(get_contextvars().get("request_id", ""))

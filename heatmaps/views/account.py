@@ -1,0 +1,83 @@
+"""One's own account: password and tokens."""
+
+from datetime import timedelta
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import PasswordChangeForm
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from heatmaps import accounts
+from heatmaps.access import may_create_datasets
+from heatmaps.models import ApiToken, Membership
+from heatmaps.views.forms.people import TokenForm
+from heatmaps.views.requests import PersonRequest
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_safe
+def account(request: PersonRequest) -> HttpResponse:
+    return _page(request, TokenForm())
+
+
+@sensitive_post_parameters()
+@require_http_methods(FORM_METHODS)
+def password(request: PersonRequest) -> HttpResponse:
+    """The old one is asked for; other sessions end, this one goes on."""
+    form = PasswordChangeForm(request.user, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        tokens_too = "revoke_tokens" in request.POST
+        accounts.set_password(request.user, form.cleaned_data["new_password1"], revoke_tokens=tokens_too)
+        update_session_auth_hash(request, request.user)
+        messages.success(request, "Your password is changed; everywhere else you are signed out.")
+        return redirect("account")
+    context = {"section": "account", "form": form}
+    return render(request, "people/password.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+@never_cache
+def new_token(request: PersonRequest) -> HttpResponse:
+    """Its secret is in this answer and never again."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _page(request, form, status=422)
+    typed = form.cleaned_data
+    made, secret = ApiToken.objects.create(
+        user=request.user,
+        name=typed["name"],
+        scopes=sorted(typed["scopes"]),
+        expiry=timedelta(days=typed["days"]) if typed["days"] else None,
+    )
+    return render(request, "people/new_token.html", {"section": "account", "token": made, "secret": secret})
+
+
+@require_http_methods(FORM_METHODS)
+def revoke_token(request: PersonRequest, token_id: str) -> HttpResponse:
+    """GET asks once more."""
+    found = ApiToken.objects.filter(user=request.user, token_key=token_id).first()
+    if found is None:
+        raise Http404("no such token")
+    if request.method == "POST":
+        found.delete()
+        messages.success(request, f"The token {found.name} is revoked: it is refused from now on.")
+        return redirect("account")
+    return render(request, "people/revoke_token.html", {"section": "account", "token": found})
+
+
+def _page(request: PersonRequest, form: TokenForm, *, status: int = 200) -> HttpResponse:
+    context = {
+        "section": "account",
+        "form": form,
+        "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),
+        "memberships": Membership.objects.filter(user=request.user)
+        .select_related("dataset")
+        .order_by("dataset__title", "dataset__slug"),
+        "may_create": may_create_datasets(request.user),
+    }
+    return render(request, "people/account.html", context, status=status)

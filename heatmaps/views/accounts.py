@@ -1,0 +1,161 @@
+"""Accounts of this server, for its administrators."""
+
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from heatmaps import accounts, invitations
+from heatmaps.access import may_create_datasets
+from heatmaps.members import MemberError
+from heatmaps.models import Membership
+from heatmaps.views.forms.people import InstallationInvitationForm
+from heatmaps.views.pages import page_of
+from heatmaps.views.requests import PersonRequest
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+View = Callable[..., HttpResponse]
+
+
+def for_administrators(view: View) -> View:
+    @wraps(view)
+    def checked(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponse:
+        accounts.require_administrator(request.user)
+        return view(request, *arguments, **named)
+
+    return checked
+
+
+@require_safe
+@for_administrators
+def listed(request: PersonRequest) -> HttpResponse:
+    context = {
+        "section": "accounts",
+        "accounts": page_of(request, accounts.accounts(), "page", size=50),
+        "invitations": invitations.open_invitations(None),
+        "form": InstallationInvitationForm(),
+        "sign_up": accounts.sign_up_by_invitation(),
+        "days": invitations.INVITATION_DAYS,
+    }
+    return render(request, "people/accounts.html", context)
+
+
+@require_POST
+@never_cache
+@for_administrators
+def invite(request: PersonRequest) -> HttpResponse:
+    made = invitations.invite_to_installation(
+        request.user, may_create_datasets="may_create_datasets" in request.POST
+    )
+    context = {
+        "section": "accounts",
+        "link": made.row,
+        "url": request.build_absolute_uri(reverse("invitation", args=[made.secret])),
+        "back": reverse("accounts"),
+    }
+    return render(request, "people/new_link.html", context)
+
+
+@require_POST
+@for_administrators
+def revoke_invitation(request: PersonRequest, invitation_id: UUID) -> HttpResponse:
+    invitations.revoke(request.user, None, invitation_id)
+    messages.success(request, "The invitation is taken back: its link does not work any more.")
+    return redirect("accounts")
+
+
+@require_POST
+@for_administrators
+def sign_up_rule(request: PersonRequest) -> HttpResponse:
+    allowed = request.POST.get("allowed") == "yes"
+    accounts.allow_sign_up(request.user, allowed=allowed)
+    now = "may" if allowed else "may not"
+    messages.success(request, f"Invitations of stewards {now} be used to make an account from now on.")
+    return redirect("accounts")
+
+
+@require_safe
+@for_administrators
+def account(request: PersonRequest, account_id: int) -> HttpResponse:
+    return _page(request, accounts.account_for(request.user, account_id))
+
+
+@require_POST
+@never_cache
+@for_administrators
+def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
+    """A link by which the person chooses a new password; shown in this answer and never again."""
+    made = invitations.reset(request.user, accounts.account_for(request.user, account_id))
+    context = {
+        "section": "accounts",
+        "link": made.row,
+        "url": request.build_absolute_uri(reverse("new-password", args=[made.secret])),
+        "back": reverse("account-of", args=[account_id]),
+    }
+    return render(request, "people/new_link.html", context)
+
+
+Change = Callable[[User, User], None]
+CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
+    "close": (accounts.close, "The account is closed: nobody signs in with it, and its tokens are gone."),
+    "open": (accounts.reopen, "The account is open again."),
+    "allow-datasets": (
+        partial(accounts.allow_datasets, allowed=True),
+        "This person may make datasets from now on.",
+    ),
+    "forbid-datasets": (
+        partial(accounts.allow_datasets, allowed=False),
+        "This person may not make datasets from now on; those that are there stay.",
+    ),
+    "make-administrator": (
+        partial(accounts.set_administrator, wanted=True),
+        "This person is an administrator now.",
+    ),
+    "unmake-administrator": (
+        partial(accounts.set_administrator, wanted=False),
+        "This person is no administrator any more.",
+    ),
+}
+
+
+@require_http_methods(FORM_METHODS)
+@for_administrators
+def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
+    """GET asks once more. `act` is one of `CHANGES`, as its address says."""
+    found = accounts.account_for(request.user, account_id)
+    if request.method != "POST":
+        return render(
+            request, "people/account_change.html", {"section": "accounts", "person": found, "act": act}
+        )
+    carry_out, done = CHANGES[act]
+    try:
+        carry_out(request.user, found)
+    except MemberError as refusal:
+        return _page(request, found, refusal=refusal, status=409)
+    messages.success(request, done)
+    own_rights_gone = found == request.user and act in ("close", "unmake-administrator")
+    return redirect("datasets") if own_rights_gone else redirect("account-of", account_id=account_id)
+
+
+def _page(
+    request: PersonRequest, found: User, *, refusal: MemberError | None = None, status: int = 200
+) -> HttpResponse:
+    context = {
+        "section": "accounts",
+        "person": found,
+        "refusal": refusal,
+        "may_create": may_create_datasets(found),
+        "hours": invitations.RESET_HOURS,
+        "memberships": Membership.objects.filter(user=found)
+        .select_related("dataset")
+        .order_by("dataset__title", "dataset__slug"),
+    }
+    return render(request, "people/account_of.html", context, status=status)

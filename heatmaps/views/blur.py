@@ -1,0 +1,60 @@
+"""A file of a steward's own, blurred row by row: for stewards, who see true places anyway."""
+
+from typing import BinaryIO, cast
+
+from django.http import FileResponse, HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from heatmaps import attempts, blurred_files
+from heatmaps.access import Act, dataset_for
+from heatmaps.bodies import body_length
+from heatmaps.ingest.errors import UploadError
+from heatmaps.limited import come_again
+from heatmaps.models import Dataset
+from heatmaps.views.forms.blur import BlurForm
+from heatmaps.views.requests import PersonRequest
+from mechanisms.check import ParameterError
+
+_FORM_BYTES = 64 * 1024  # what a form takes beside its file
+
+
+@csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
+@require_http_methods(["GET", "HEAD", "POST"])
+def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
+    """GET shows the form, POST answers with the blurred rows and their statement; nothing is stored."""
+    found = dataset_for(request.user, slug, Act.UPLOAD)
+    if request.method == "POST":
+        if body_length(request) > blurred_files.MOST_BYTES + _FORM_BYTES:
+            most = f"{blurred_files.MOST_BYTES / 2**20:,.0f} MiB"
+            return render(request, "413.html", {"most": most}, status=413)
+        if wait := attempts.blur(request.user.pk):
+            return come_again(request, wait)
+    return _answered(request, found)
+
+
+@csrf_protect
+def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
+    sent = request.method == "POST"
+    form = BlurForm(found, *([request.POST, request.FILES] if sent else []))
+    if sent and form.is_valid():
+        try:
+            file = cast(BinaryIO, form.cleaned_data["file"].file)
+            made = blurred_files.blurred(cast(PersonRequest, request).user, found, form.question(), file)
+        except ParameterError as error:
+            form.explain(error)
+        except UploadError as error:
+            form.add_error("file", f"Nothing was blurred: {error}.")
+        else:
+            answer = FileResponse(made, as_attachment=True, filename=f"{found.slug}-blurred.zip")
+            add_never_cache_headers(answer)
+            return answer
+    context = {
+        "section": "datasets",
+        "dataset": found,
+        "form": form,
+        "not_charged": blurred_files.NOT_CHARGED,
+    }
+    return render(request, "datasets/blur.html", context, status=422 if form.errors else 200)

@@ -1,0 +1,100 @@
+"""Forms about people: members, invitations, accounts, passwords, tokens."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.models import User
+from django.core.exceptions import NON_FIELD_ERRORS
+
+from heatmaps.members import LONGEST_REASON
+from heatmaps.models import Role, Scope
+from heatmaps.views.forms.shared import WholeNumber
+
+MOST_DAYS = 3650
+
+_REASON_HELP = (
+    "You are no steward of this dataset. Making somebody a steward lets that person see the data: the reason "
+    "is written into the ledger for good, with your name, and every member sees it on this page."
+)
+
+
+class RoleForm(forms.Form):
+    """A role; a reason where an administrator may have to give one."""
+
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        label="Reason, if the role is steward",
+        help_text=_REASON_HELP,
+    )
+
+    def __init__(self, data: Any = None, *, reasons: bool, **options: Any) -> None:
+        """reasons: whether the person who fills it in has to give one for stewards."""
+        super().__init__(data, **options)
+        if not reasons:
+            del self.fields["reason"]
+
+    @property
+    def reason_text(self) -> str:
+        return str(self.cleaned_data.get("reason", ""))
+
+
+class MemberForm(RoleForm):
+    username = forms.CharField(
+        max_length=150,
+        help_text="Of an account on this server.",
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+    field_order = ("username", "role", "reason")
+
+
+class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
+    """A new account: name, and a password twice, by Django's validators."""
+
+    class Meta:
+        model = User
+        fields = ("username",)
+
+    def say_taken(self) -> None:
+        """The name was taken at this very moment."""
+        self.add_error("username" if "username" in self.fields else NON_FIELD_ERRORS, "This name is taken.")
+
+    def clean_username(self) -> str:
+        name = str(self.cleaned_data["username"])
+        # Names that differ in case only are easily taken for each other.
+        if User.objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError("This name is taken.")
+        return name
+
+
+class InstallationInvitationForm(forms.Form):
+    may_create_datasets = forms.BooleanField(required=False, label="May make datasets of their own")
+
+
+class TokenForm(forms.Form):
+    """A new token of one's own."""
+
+    name = forms.CharField(
+        max_length=80,
+        help_text="For yourself: where the token is used.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=[Scope.READ],
+        label="What it may do",
+    )
+    days = WholeNumber(
+        min_value=1,
+        max_value=MOST_DAYS,
+        required=False,
+        initial=90,
+        label="Valid for so many days",
+        help_text="Empty: until you revoke it.",
+    )

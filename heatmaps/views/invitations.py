@@ -1,0 +1,102 @@
+"""Pages of those who hold a link: an invitation, or a new password to be chosen."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from heatmaps import invitations
+from heatmaps.invitations import NoSuchLink
+from heatmaps.members import MemberError
+from heatmaps.models import Dataset, OneTimeLink
+from heatmaps.views.forms.people import SignUpForm
+from heatmaps.views.requests import PersonRequest
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+@login_not_required
+@never_cache
+@require_http_methods(FORM_METHODS)
+def invitation(request: PersonRequest, secret: str) -> HttpResponse:
+    """Accept it with the account one is signed in with, or make one by it."""
+    try:
+        link = invitations.invitation(secret)
+        return (
+            _accept(request, link, secret)
+            if request.user.is_authenticated
+            else _sign_up(request, link, secret)
+        )
+    except NoSuchLink:
+        return render(request, "people/no_link.html", status=404)
+
+
+@login_not_required
+@never_cache
+@require_http_methods(FORM_METHODS)
+def new_password(request: PersonRequest, secret: str) -> HttpResponse:
+    try:
+        link = invitations.password_link(secret)
+        form = SetPasswordForm(cast(User, link.account), request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            invitations.choose_password(secret, form.cleaned_data["new_password1"])
+            messages.success(request, "Your password is changed. Sign in with it.")
+            return redirect("sign-in")
+    except NoSuchLink:
+        return render(request, "people/no_link.html", status=404)
+    context = {"form": form, "account": form.user}
+    return render(request, "people/new_password.html", context, status=422 if form.errors else 200)
+
+
+def _accept(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpResponse:
+    context: dict[str, object] = {"link": link, "needs_account": link.dataset is None}
+    status = 200
+    if request.method == "POST":
+        try:
+            found = invitations.accept(request.user, secret)
+            messages.success(request, "You are a member now.")
+            return _to(found)
+        except (MemberError, PermissionDenied) as refusal:
+            context["refusal"], status = refusal, 409
+    return render(request, "people/accept.html", context, status=status)
+
+
+def _sign_up(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpResponse:
+    allowed = invitations.may_sign_up(link)
+    form = SignUpForm(request.POST or None) if allowed else None
+    if request.method == "POST" and form is None:
+        raise PermissionDenied("on this server, accounts are made by administrators")
+    if request.method == "POST" and form is not None and form.is_valid():
+        made = _made(form, secret)
+        if made is not None:
+            login(request, made, backend=BACKEND)
+            messages.success(request, "Your account is there, and you are signed in.")
+            return _to(link.dataset)
+    sign_in = f"{reverse('sign-in')}?{urlencode({'next': request.path})}"
+    context = {"link": link, "form": form, "sign_in": sign_in}
+    return render(request, "people/sign_up.html", context, status=422 if form and form.errors else 200)
+
+
+def _made(form: SignUpForm, secret: str) -> User | None:
+    typed = form.cleaned_data
+    try:
+        return invitations.sign_up(secret, typed["username"], typed["password1"])
+    except IntegrityError:
+        form.say_taken()
+        return None
+
+
+def _to(found: Dataset | None) -> HttpResponseRedirect:
+    return redirect("datasets") if found is None else redirect("dataset", slug=found.slug)

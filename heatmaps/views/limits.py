@@ -1,0 +1,48 @@
+"""The page that changes one limit."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from heatmaps import queries
+from heatmaps.access import Act, dataset_for
+from heatmaps.ledger.errors import InvalidLimit, LedgerError, LimitMoved
+from heatmaps.ledger.transitions import change_limit
+from heatmaps.models import Account
+from heatmaps.views.forms.limit import LimitForm
+from heatmaps.views.requests import PersonRequest
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
+    found = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
+    account = Account.objects.filter(dataset=found, kind=kind).first()
+    if account is None:
+        raise Http404("no such account")
+    form = LimitForm(account, request.POST or None)
+    if request.method == "POST" and form.is_valid() and _changed(request, form):
+        messages.success(request, f"The limit of {account.get_kind_display()} is changed.")
+        return redirect("ledger", slug=found.slug)
+    lines = [line for line in queries.budget(found) if line.kind == account.kind]
+    context = {"section": "datasets", "dataset": found, "account": account, "form": form, "budget": lines}
+    return render(request, "ledger/limit.html", context, status=422 if form.errors else 200)
+
+
+def _changed(request: PersonRequest, form: LimitForm) -> bool:
+    """False when the ledger refused; the form then says why."""
+    try:
+        change_limit(
+            form.account,
+            form.units,
+            actor=request.user,
+            reason=form.cleaned_data["reason"],
+            expected=form.seen_units,
+        )
+    except InvalidLimit as refusal:
+        form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))
+    except LimitMoved as refusal:
+        form.add_error("limit", f"{refusal}. Reload this page to see it before you change it.")
+    except LedgerError as refusal:
+        form.add_error(None, str(refusal))
+    return form.is_valid()

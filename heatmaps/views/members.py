@@ -1,0 +1,150 @@
+"""The people of a dataset: who they are, in which role, and how they came to it."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from heatmaps import invitations, members
+from heatmaps.access import Act, dataset_for, may, require
+from heatmaps.members import MemberError
+from heatmaps.models import Dataset, Membership, Role
+from heatmaps.views.forms.people import MemberForm, RoleForm
+from heatmaps.views.forms.shared import explain
+from heatmaps.views.pages import page_of
+from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.events import event_line
+from mechanisms.check import ParameterError
+
+FORM_METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_safe
+def people(request: PersonRequest, slug: str) -> HttpResponse:
+    return _page(request, dataset_for(request.user, slug))
+
+
+@require_POST
+def add(request: PersonRequest, slug: str) -> HttpResponse:
+    """Somebody who has an account becomes a member at once."""
+    found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+    form = MemberForm(request.POST, reasons=_reasons(request, found), prefix="add")
+    if form.is_valid():
+        typed = form.cleaned_data
+        try:
+            members.add(request.user, found, typed["username"], typed["role"], reason=form.reason_text)
+            messages.success(request, f"{typed['username']} is a member now.")
+            return redirect("people", slug=found.slug)
+        except ParameterError as error:
+            explain(form, error, {})
+        except MemberError as refusal:
+            form.add_error(None, f"{refusal}.")
+    return _page(request, found, status=422, add_form=form)
+
+
+@require_POST
+@never_cache
+def invite(request: PersonRequest, slug: str) -> HttpResponse:
+    """A link, shown in this answer and never again."""
+    found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+    form = RoleForm(request.POST, reasons=_reasons(request, found), prefix="invite")
+    if form.is_valid():
+        try:
+            made = invitations.invite(request.user, found, form.cleaned_data["role"], reason=form.reason_text)
+        except ParameterError as error:
+            explain(form, error, {})
+        else:
+            context = {
+                "section": "datasets",
+                "dataset": found,
+                "link": made.row,
+                "url": request.build_absolute_uri(reverse("invitation", args=[made.secret])),
+                "back": reverse("people", args=[found.slug]),
+            }
+            return render(request, "people/new_link.html", context)
+    return _page(request, found, status=422, invite_form=form)
+
+
+@require_POST
+def revoke_invitation(request: PersonRequest, slug: str, invitation_id: UUID) -> HttpResponse:
+    found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
+    invitations.revoke(request.user, found, invitation_id)
+    messages.success(request, "The invitation is taken back: its link does not work any more.")
+    return redirect("people", slug=found.slug)
+
+
+@require_http_methods(FORM_METHODS)
+def role(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
+    member = members.member_for(request.user, slug, account_id)
+    found = member.dataset
+    require(request.user, found, Act.MANAGE_MEMBERS)
+    initial = {"role": member.role}
+    form = RoleForm(request.POST or None, reasons=_reasons(request, found), initial=initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = members.change_role(
+                request.user, member, form.cleaned_data["role"], reason=form.reason_text
+            )
+        except ParameterError as error:
+            explain(form, error, {})
+        except MemberError as refusal:
+            form.add_error(None, f"{refusal}.")
+        else:
+            name = changed.user.get_username()
+            messages.success(request, f"{name} is {changed.get_role_display().lower()} now.")
+            return redirect("people", slug=found.slug)
+    context = {"section": "datasets", "dataset": found, "member": member, "form": form}
+    return render(request, "people/role.html", context, status=422 if form.errors else 200)
+
+
+@require_http_methods(FORM_METHODS)
+def remove(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
+    """GET asks once more; one's own membership may be ended by oneself."""
+    member = members.member_for(request.user, slug, account_id)
+    own = member.user_id == request.user.pk
+    context = {"section": "datasets", "dataset": member.dataset, "member": member, "own": own}
+    if request.method != "POST":
+        return render(request, "people/remove.html", context)
+    try:
+        members.remove(request.user, member)
+    except MemberError as refusal:
+        return render(request, "people/remove.html", context | {"refusal": refusal}, status=409)
+    if own:
+        messages.success(request, f"You are no member of {member.dataset.title} any more.")
+        return redirect("datasets")
+    messages.success(request, f"{member.user.get_username()} is no member any more.")
+    return redirect("people", slug=slug)
+
+
+def _page(request: PersonRequest, found: Dataset, *, status: int = 200, **forms: Any) -> HttpResponse:
+    manages = may(request.user, found, Act.MANAGE_MEMBERS)
+    exact_time = may(request.user, found, Act.SEE_DATA)
+    changes = page_of(request, members.changes_of(found), "changes")
+    context = {
+        "section": "datasets",
+        "dataset": found,
+        "members": members.members_of(found),
+        "own": Membership.objects.filter(dataset=found, user=request.user).first(),
+        "changes": changes,
+        "lines": [event_line(event, exact_time=exact_time) for event in changes],
+        "may_manage": manages,
+        "days": invitations.INVITATION_DAYS,
+    }
+    if manages:
+        reasons = _reasons(request, found)
+        context |= {
+            "takeover": reasons,
+            "invitations": invitations.open_invitations(found),
+            "add_form": MemberForm(reasons=reasons, prefix="add"),
+            "invite_form": RoleForm(reasons=reasons, prefix="invite"),
+        } | forms
+    return render(request, "people/people.html", context, status=status)
+
+
+def _reasons(request: PersonRequest, found: Dataset) -> bool:
+    return members.needs_reason(request.user, found, Role.STEWARD)

@@ -1,0 +1,71 @@
+"""Two questions that lead to a mechanism, in plain words: who is trusted, and what is to be protected."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from heatmaps.models import Dataset
+from heatmaps.wording.guarantee import decimal, metres
+from mechanisms.catalogue import AnyEntry
+from mechanisms.guarantee import Guarantee, Relation
+
+Trusted: TypeAlias = Literal["server", "shuffler", "nobody"]
+Protected: TypeAlias = Literal["record", "moves"]
+
+TRUSTED: Final[tuple[tuple[Trusted, str], ...]] = (
+    ("server", "This server, which holds the check-ins"),
+    ("shuffler", "Only a shuffler between people’s devices and whoever reads (simulated here)"),
+    ("nobody", "Nobody: each place is blurred before it leaves its person"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What somebody chose; empty: anything fits."""
+
+    trusted: str = ""
+    protects: str = ""
+
+    def fit(self, entry: AnyEntry) -> bool:
+        return self.trusted in ("", trusted(entry)) and self.protects in ("", protected(entry))
+
+
+def trusted(entry: AnyEntry) -> Trusted:
+    """Whom a mechanism was made to trust; simulated, it takes this server's word as well."""
+    return "shuffler" if entry.usual_delta or entry.simulates_shuffling else "server"
+
+
+def protected(entry: AnyEntry) -> Protected:
+    """Metric mechanisms run under replace only: they protect short moves more than long ones."""
+    return "moves" if entry.relations == {Relation.REPLACE} and not entry.flat else "record"
+
+
+def protections(dataset: Dataset) -> tuple[tuple[Protected, str], ...]:
+    """What can be protected in a dataset."""
+    if dataset.relation == Relation.ADD_REMOVE:
+        return (("record", "That a person is in the data at all, with everything"),)
+    near = metres(dataset.radius_m or 0)
+    return (
+        ("record", "All of a person’s check-ins, wherever they might have been"),
+        ("moves", f"Where a person was: moves within {near} most, longer ones less"),
+    )
+
+
+def words(entry: AnyEntry, dataset: Dataset) -> str:
+    """ "Trusted: … Protected: …", for the choice of a mechanism."""
+    who = "this server"
+    if trusted(entry) == "shuffler":
+        who = "this server, which simulates it; on people’s devices a shuffler only"
+    what = dict(protections(dataset))[protected(entry)]
+    return f"Trusted: {who}. Protected: {what[0].lower()}{what[1:]}."
+
+
+def on_devices(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]:
+    """What the protocol that is simulated would promise in earnest; nothing where none is."""
+    if guarantee is None or guarantee.if_shuffler_fails is None or dataset.radius_m is None:
+        return ()
+    alone, near = guarantee.if_shuffler_fails, dataset.radius_m
+    left = f"ε = {decimal(alone.loss(near), digits=6)} within {metres(near)}"
+    left += f", δ = {float(alone.delta):.2g}" if alone.delta else ""
+    said = "On people’s own devices the same protocol would promise as much without trust in this server"
+    unless = "the shuffler does not collude with the reader. If it does, what is left is"
+    return (f"{said}, as long as {unless} {left}.",)

@@ -1,0 +1,259 @@
+// A rectangle on a map and in the number boxes of a form, kept equal (templates/parts/region.html).
+// A classic script beside basemap.js, which made `window.hazemap`.
+window.hazemap.regionPicker = (form) => {
+  "use strict";
+
+  const boxes = ["west", "south", "east", "north"].map((name) => form.elements[name]);
+  const ground = document.getElementById("region-map");
+  const news = document.getElementById("region-news");
+  const size = document.getElementById("region-size");
+  const drawButton = document.getElementById("draw");
+  const clearButton = document.getElementById("clear-region");
+  const placeInput = document.getElementById("place");
+
+  const EARTH_KM = 6371;
+  const AROUND_PLACE = 0.35; // degrees from a found city to each side: about 40 km
+  const WORLD = [-180, -85, 180, 85];
+  // Of a rectangle that has to lie within another one; then no box is put around a found place.
+  const bounds = ground.dataset.bounds?.split(",").map(Number);
+  const [lowWest, lowSouth, highEast, highNorth] = bounds ?? WORLD;
+  const KEEP_DIGITS = bounds ? 6 : 4;
+
+  let shownPlace = ""; // the place the map went to, as it was typed
+  let turns = 0; // of questions for a place
+
+  document.getElementById("region-tools").hidden = false;
+  ground.hidden = false;
+
+  const map = L.map(ground, { attributionControl: false, minZoom: 1, zoomControl: false }).setView([25, 0], 2);
+  L.control.zoom({ position: "topright" }).addTo(map);
+  L.control.scale({ imperial: false }).addTo(map);
+  const names = window.hazemap.basemap(map, {
+    region: bounds ?? null, places: [], attribution: "Place names: GeoNames (CC BY 4.0)",
+  });
+  const shape = L.rectangle([[0, 0], [0, 0]], { className: "region-shape", interactive: false });
+  const handles = [0, 1, 2, 3].map((corner) => handle("", (point) => moveCorner(corner, point)));
+  const middle = handle("middle", moveAll);
+
+  map.on("moveend", loadPlaces);
+  map.on("mousedown", startDrawing);
+  drawButton.addEventListener("click", () => setDrawing(!isDrawing()));
+  clearButton?.addEventListener("click", clear);
+  document.addEventListener("keydown", (event) => event.key === "Escape" && setDrawing(false));
+  map.getContainer().addEventListener("touchstart", startTouch, { passive: false });
+  for (const box of boxes) {
+    box.addEventListener("input", fromBoxes);
+    box.addEventListener("change", showAll);
+  }
+  placeInput.addEventListener("input", debounced(findPlace, 200));
+  placeInput.addEventListener("change", findPlace);
+  placeInput.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    shownPlace = ""; // asked for again, the map goes there again
+    findPlace();
+  });
+  // Folded away, a map has no size; it gets one when it is unfolded.
+  ground.closest("details")?.addEventListener("toggle", () => {
+    map.invalidateSize();
+    showAll();
+  });
+  // The same where what is not asked for is hidden: only then, so that nobody's view is taken away.
+  let visible = ground.clientWidth > 0;
+  new ResizeObserver(() => {
+    const appeared = !visible && ground.clientWidth > 0;
+    visible = ground.clientWidth > 0;
+    if (!appeared) return;
+    map.invalidateSize();
+    showAll();
+  }).observe(ground);
+  fromBoxes();
+  showAll();
+  loadPlaces();
+
+  // --- the region: the number boxes hold it, the map shows it ---
+
+  function region() {
+    const values = boxes.map((box) => (box.value.trim() === "" ? NaN : Number(box.value)));
+    const [west, south, east, north] = values;
+    return values.every(Number.isFinite) && west < east && south < north ? values : null;
+  }
+
+  function setRegion([west, south, east, north]) {
+    const across = (value) => Math.min(Math.max(rounded(value), lowWest), highEast);
+    const up = (value) => Math.min(Math.max(rounded(value), lowSouth), highNorth);
+    const values = [across(west), up(south), across(east), up(north)];
+    boxes.forEach((box, index) => {
+      box.value = String(values[index]);
+    });
+    fromBoxes();
+  }
+
+  // The outer rectangle's own edges stay exact.
+  function rounded(value) {
+    return bounds?.includes(value) ? value : Number(value.toFixed(KEEP_DIGITS));
+  }
+
+  function clear() {
+    for (const box of boxes) box.value = "";
+    fromBoxes();
+    showAll();
+    news.textContent = "The box is cleared: all of the region is asked about.";
+  }
+
+  function fromBoxes() {
+    const box = region();
+    for (const layer of [shape, middle, ...handles]) box ? layer.addTo(map) : layer.remove();
+    size.textContent = box ? inWords(box) : "";
+    if (!box) return;
+    const [west, south, east, north] = box;
+    shape.setBounds([[south, west], [north, east]]);
+    corners(box).forEach((point, index) => handles[index].setLatLng(point));
+    middle.setLatLng([(south + north) / 2, (west + east) / 2]);
+  }
+
+  function showAll() {
+    if (!ground.clientWidth) return; // no zoom fits into nothing
+    const box = region() ?? bounds;
+    if (box) map.fitBounds([[box[1], box[0]], [box[3], box[2]]], { padding: [40, 40] });
+  }
+
+  function corners([west, south, east, north]) {
+    return [[south, west], [south, east], [north, east], [north, west]];
+  }
+
+  function inWords([west, south, east, north]) {
+    const radians = Math.PI / 180;
+    const high = (north - south) * radians * EARTH_KM;
+    const wide = (east - west) * radians * EARTH_KM * Math.cos(((south + north) / 2) * radians);
+    const km = (value) => (value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en"));
+    return `About ${km(wide)} × ${km(high)} km.`;
+  }
+
+  // --- dragging ---
+
+  function handle(className, moved) {
+    const marker = L.marker([0, 0], {
+      draggable: true, keyboard: false,
+      icon: L.divIcon({ className: `region-handle ${className}`, iconSize: [20, 20] }),
+    });
+    marker.on("drag", () => moved(marker.getLatLng()));
+    return marker;
+  }
+
+  function moveCorner(corner, point) {
+    const box = region();
+    if (!box) return;
+    const opposite = L.latLng(corners(box)[(corner + 2) % 4]);
+    setRegion(between(opposite, point));
+  }
+
+  function moveAll(point) {
+    const box = region();
+    if (!box) return;
+    const [west, south, east, north] = box;
+    const [across, up] = [(east - west) / 2, (north - south) / 2];
+    setRegion([point.lng - across, point.lat - up, point.lng + across, point.lat + up]);
+  }
+
+  function between(one, other) {
+    return [
+      Math.min(one.lng, other.lng), Math.min(one.lat, other.lat),
+      Math.max(one.lng, other.lng), Math.max(one.lat, other.lat),
+    ];
+  }
+
+  // --- drawing a new box ---
+
+  function isDrawing() {
+    return drawButton.getAttribute("aria-pressed") === "true";
+  }
+
+  function setDrawing(on) {
+    drawButton.setAttribute("aria-pressed", String(on));
+    drawButton.textContent = on ? "Stop drawing" : "Draw a box";
+    map.getContainer().classList.toggle("drawing", on);
+    on ? map.dragging.disable() : map.dragging.enable();
+    news.textContent = on ? "Drag over the map to draw the box. Escape stops." : "";
+  }
+
+  function startDrawing(event) {
+    if (!isDrawing()) return;
+    const start = event.latlng;
+    const move = (moved) => setRegion(between(start, moved.latlng));
+    map.on("mousemove", move);
+    document.addEventListener("mouseup", () => endDrawing(() => map.off("mousemove", move)), { once: true });
+  }
+
+  function startTouch(event) {
+    if (!isDrawing() || event.touches.length !== 1) return;
+    event.preventDefault();
+    const at = (touch) => map.mouseEventToLatLng(touch);
+    const start = at(event.touches[0]);
+    const move = (moved) => setRegion(between(start, at(moved.touches[0])));
+    document.addEventListener("touchmove", move);
+    document.addEventListener("touchend", () => endDrawing(() => document.removeEventListener("touchmove", move)), {
+      once: true,
+    });
+  }
+
+  function endDrawing(release) {
+    release();
+    setDrawing(false);
+    if (region()) news.textContent = `The box is set. ${inWords(region())}`;
+  }
+
+  // --- places ---
+
+  async function loadPlaces() {
+    const view = map.getBounds();
+    const bbox = [
+      Math.max(view.getWest(), -180), Math.max(view.getSouth(), -85),
+      Math.min(view.getEast(), 180), Math.min(view.getNorth(), 85),
+    ];
+    if (!(bbox[0] < bbox[2] && bbox[1] < bbox[3])) return;
+    names.show(await places(`bbox=${bbox.map((value) => value.toFixed(4)).join(",")}`));
+  }
+
+  // Typing, Enter and leaving the field all ask; one place is gone to once, or a later question's
+  // answer would take away what the first one said and move the map under somebody's hand.
+  async function findPlace() {
+    const wanted = placeInput.value.trim();
+    if (wanted.length < 2 || wanted === shownPlace) return;
+    const turn = ++turns;
+    const found = await places(`name=${encodeURIComponent(wanted.split(",")[0])}`);
+    if (turn !== turns) return; // asked again meanwhile
+    const list = document.getElementById("place-list");
+    list.replaceChildren(...found.map((place) => new Option("", `${place.name}, ${place.country}`)));
+    const exact = found.find((place) => `${place.name}, ${place.country}` === wanted);
+    shownPlace = exact ? wanted : "";
+    if (exact) goTo(exact);
+  }
+
+  function goTo({ lat, lon, name }) {
+    map.setView([lat, lon], 9);
+    if (!region() && !bounds) {
+      setRegion([lon - AROUND_PLACE, lat - AROUND_PLACE, lon + AROUND_PLACE, lat + AROUND_PLACE]);
+      news.textContent = `The map shows ${name}; a box was put around it.`;
+    } else {
+      news.textContent = `The map shows ${name}.`;
+    }
+  }
+
+  async function places(query) {
+    try {
+      const response = await fetch(`${ground.dataset.places}?${query}`);
+      return response.ok ? (await response.json()).places : [];
+    } catch {
+      return [];
+    }
+  }
+
+  function debounced(run, wait) {
+    let timer;
+    return () => {
+      clearTimeout(timer);
+      timer = setTimeout(run, wait);
+    };
+  }
+};
