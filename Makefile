@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 DEMO ?= 1
+SCALE ?= 0
 TESTS ?= tests
 export HAZEMAP_STATE ?= .local
 
@@ -29,7 +30,7 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 	@exec $(MANAGE) serve --port $(PORT)
 
 test: setup-dev ## the tests (under 10 minutes on two cores)
-	$(PYTEST) --dist loadfile -m "not long" $(TESTS)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not long" $(TESTS)
 
 test-long: setup-dev ## the long statistical, kill and scale tests
 	$(PYTEST) --dist worksteal -m long --timeout 1800 $(TESTS)
@@ -37,8 +38,8 @@ test-long: setup-dev ## the long statistical, kill and scale tests
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
 	$(RUN) -m tests.services.rehearsal
 
-bench: setup-dev ## measure speed and memory as ratios; JSON in .local/bench
-	$(RUN) -m tests.bench
+bench: setup-dev ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: 10 million check-ins too)
+	SCALE=$(SCALE) $(RUN) -m tests.bench
 
 lint: setup-dev ## style, types, layers, migrations
 	$(VENV)/bin/ruff check .

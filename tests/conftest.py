@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase
 
+from tests.browser.chromium import Chromium
 from tests.services.programs import Postgres, Redis, found_or_skip
 
 TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
@@ -25,6 +26,13 @@ def flush(_case):
 
 
 TransactionTestCase._fixture_teardown = flush
+
+WAITING = {"browser", "deployment", "services"}  # folders whose files take long
+
+
+def pytest_collection_modifyitems(items):
+    """What takes long comes first, so that no process waits for another's last file."""
+    items.sort(key=lambda item: item.path.parent.name not in WAITING)
 
 
 def run_statements(by_vendor):
@@ -47,3 +55,11 @@ def redis(tmp_path):
     found_or_skip(Redis)
     with Redis.started() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """Not for the session: its event loop would still run under later tests, and Django refuses that."""
+    found_or_skip(Chromium)
+    with Chromium.started() as browser:
+        yield browser

@@ -40,6 +40,7 @@ NAMED = {
     "path.slug": "city",
     "path.release_id": "11111111-1111-4111-8111-111111111111",
     "path.upload_id": "22222222-2222-4222-8222-222222222222",
+    "path.account_id": 1,
     "header.If-Match": "*",
 }
 

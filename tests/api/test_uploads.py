@@ -98,7 +98,7 @@ def test_it_takes_the_same_file_once(api, dataset):
         ({"body": b"<x/>", "content_type": "text/xml"}, 415, "unsupported_media_type"),
         ({"body": b"{}", "content_type": "application/json"}, 415, "unsupported_media_type"),
         ({"body": b"--x", "content_type": "multipart/form-data"}, 400, "parse_error"),
-        ({"body": b"--x--", "content_type": "multipart/form-data; boundary=x"}, 400, "invalid_request"),
+        ({"body": b"--x--", "content_type": "multipart/form-data; boundary=x"}, 422, "empty"),
     ],
 )
 def test_it_refuses_what_is_no_file(api, dataset, changes, status, code):
@@ -112,6 +112,19 @@ def test_it_refuses_checkins_that_are_none(api, dataset, content_type):
     answer = api("steward").send("POST", "checkins", dataset.slug, body=b"", content_type=content_type)
 
     assert (answer.status_code, answer.json()["code"]) == (422, "empty")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_it_refuses_a_name_that_is_too_long(api, dataset, count):
+    address = reverse("api:uploads", args=[dataset.slug]) + "?name=" + "n" * 201
+    before = Upload.objects.count()
+
+    answer = api("steward").post(
+        address, {"file": [SimpleUploadedFile(f"{number}.csv", CSV) for number in range(count)]}
+    )
+
+    assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "name")
+    assert Upload.objects.count() == before
 
 
 def test_it_refuses_other_fields_of_a_form(api, dataset):
@@ -169,3 +182,21 @@ def test_it_takes_an_upload_back_until_a_version_includes_it(api, dataset, work)
     assert "undo" not in undone.json()["links"]
     assert (again.status_code, again.json()["code"]) == (409, "not_undoable")
     assert not CheckIn.objects.filter(upload=ready["id"]).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_takes_several_files_into_one_version(api, dataset, work):
+    address = reverse("api:uploads", args=[dataset.slug])
+    contents = [b"user,lat,lon\na,0.5,0.5\n", b"user,lat,lon\na,0.25,0.5\nb,0.5,0.5\n"]
+    files = [SimpleUploadedFile(f"{at}.csv", content) for at, content in enumerate([*contents, contents[0]])]
+
+    answer = api("steward").post(address, {"file": files})
+    work()
+
+    told = answer.json()
+    assert answer.status_code == 201
+    assert [row["file_name"] for row in told["results"]] == ["0.csv", "1.csv"]
+    assert [(row["file_name"], row["code"]) for row in told["refused"]] == [("2.csv", "duplicate_upload")]
+    taken = Upload.objects.filter(pk__in=[row["id"] for row in told["results"]])
+    assert {row.version.number for row in taken} == {2}
+    assert CheckIn.objects.filter(upload__in=taken).values("person").distinct().count() == 2

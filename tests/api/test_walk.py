@@ -190,3 +190,18 @@ def test_it_makes_a_dataset_of_the_other_relation(api):
     assert (made.json()["persons"], made.json()["radius_m"]) == (40, 600)
     accounts = api("stranger").send("GET", "budget", "austin").json()["accounts"]
     assert [row["limit"] for row in accounts] == [None, "1.5", "0.000001"]
+
+
+def test_a_quote_finds_the_epsilon_of_a_wished_error(api, dataset, question):
+    body = question(mechanism="adaptive")
+    epsilon = body.pop("epsilon")
+    client = api("analyst")
+
+    answer = client.send("POST", "quotes", dataset.slug, body=body | {"error_m": "30000"})
+    both = client.send("POST", "quotes", dataset.slug, body=body | {"error_m": "3", "epsilon": epsilon})
+    neither = client.send("POST", "quotes", dataset.slug, body=body)
+
+    found = answer.json()["epsilon"]
+    again = client.send("POST", "quotes", dataset.slug, body=body | {"epsilon": found})
+    assert answer.json() == again.json()
+    assert (both.status_code, neither.status_code) == (422, 422)

@@ -3,35 +3,15 @@
 import json
 import os
 import re
-import shutil
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
 
 import pytest
-from playwright.sync_api import sync_playwright
 
+from tests.browser.chromium import PATIENCE_MS
 from tests.services.installation import Installation
-from tests.services.programs import found_or_skip, free_port, wait_until
-
-SWITCHES = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
-PATIENCE_MS = 60_000
-
-
-class Chromium:
-    @staticmethod
-    def missing():
-        return "" if shutil.which(CHROMIUM) else "chromium is not installed"
+from tests.services.programs import free_port, wait_until
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +21,7 @@ class Site:
     address: str
     username: str
     password: str
+    installation: Installation
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +34,7 @@ def site(tmp_path_factory):
     address = f"http://127.0.0.1:{free_port()}"
     with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
         wait_until(lambda: healthy(address), seconds=60, what="the server answering")
-        yield Site(address=address, username=words["username"], password=words["password"])
+        yield Site(address=address, username=words["username"], password=words["password"], installation=made)
 
 
 def healthy(address):
@@ -62,16 +43,6 @@ def healthy(address):
             return json.load(answer)["status"] == "ok"
     except (urllib.error.URLError, OSError):
         return False
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """Not for the session: its event loop would still run under later tests, and Django refuses that."""
-    found_or_skip(Chromium)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield browser
-        browser.close()
 
 
 @dataclass(kw_only=True)

@@ -28,9 +28,10 @@ def test_it_reads_the_document_offline(open_page):
 
     page.get_by_text("/api/v1/datasets/{slug}/releases/").first.wait_for()
     page.locator("#operations-releases-releases_heatmap").click()
-    page.get_by_text("A published release as a file").first.wait_for()
+    page.get_by_text("A published map as a file").first.wait_for()
 
 
+@pytest.mark.long
 def test_it_sends_a_request_with_a_token_and_shows_the_answer(open_page, token):
     page = open_page()
     page.goto("/api/docs/")

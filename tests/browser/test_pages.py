@@ -101,6 +101,9 @@ def test_it_shows_the_fields_of_the_chosen_relation_and_mechanism_only(signed_in
     assert page.get_by_label("Radius", exact=True).is_visible()
 
     page.goto(f"/datasets/{slug}/releases/new/")
+    assert page.locator("[id='id_adaptive.expected_persons']").is_visible()
+    page.get_by_text("Sparse reconstruction", exact=True).click()
+    assert not page.locator("[id='id_adaptive.expected_persons']").is_visible()
     assert page.get_by_label("Squares kept a level").is_visible()
     page.get_by_text("Noise in every square, largest kept", exact=True).click()
     assert not page.get_by_label("Squares kept a level").is_visible()
@@ -175,7 +178,7 @@ def test_it_says_why_an_upload_is_refused(signed_in, slug, tmp_path):
     page = signed_in()
     page.goto(f"/datasets/{slug}/")
 
-    page.get_by_label("Choose a file").set_input_files(path)
+    page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Upload").click()
 
     page.locator(".uploads .tag.failed").first.wait_for()

@@ -32,7 +32,7 @@ def other_file(tmp_path):
 
 def test_it_shows_a_file_guesses_its_columns_and_reads_those_chosen(dataset_page, other_file, fits):
     page = dataset_page("columns", width=360)
-    page.get_by_label("Choose a file").set_input_files(other_file)
+    page.get_by_label("Choose files").set_input_files(other_file)
 
     page.get_by_role("cell", name="2024-07-01T12:00:00Z").wait_for()
     assert page.get_by_label("User", exact=True).input_value() == "uid"
@@ -52,13 +52,13 @@ def test_it_says_what_cannot_be_read_before_it_is_sent(dataset_page, tmp_path):
     path = tmp_path / "book.xlsx"
     path.write_bytes(b"PK\x03\x04" + bytes(100))
     page = dataset_page("refused")
-    page.get_by_label("Choose a file").set_input_files(path)
+    page.get_by_label("Choose files").set_input_files(path)
     page.get_by_text("looks like a ZIP archive or a spreadsheet").wait_for()
 
 
 def test_a_steward_undoes_an_upload_and_leaves_people_out_by_keyboard(dataset_page, other_file):
     page = dataset_page("undone")
-    page.get_by_label("Choose a file").set_input_files(other_file)
+    page.get_by_label("Choose files").set_input_files(other_file)
     page.get_by_label("Longitude").select_option("spot")
     page.get_by_label("Make it available").uncheck()
     page.get_by_role("button", name="Upload").press("Enter")

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.browser.conftest import PATIENCE_MS, real_data
+from tests.browser.chromium import PATIENCE_MS
+from tests.browser.conftest import real_data
 
 pytestmark = [pytest.mark.browser]
 
@@ -61,7 +62,7 @@ def test_it_leads_from_signing_in_to_the_charge_in_the_ledger(signed_in, check_i
     assert page.get_by_role("table").first.locator("tbody tr").count() > 3
 
     page.get_by_role("link", name="In the ledger").click()
-    page.get_by_text("Release published").wait_for()
+    page.locator("tbody").get_by_text("Release published").wait_for()
     assert page.get_by_text("The chain verifies").is_visible()
     assert page.get_by_text("charge to presence (ε): 1.25").is_visible()
     fits(page)
@@ -79,7 +80,7 @@ def make_dataset(page, title):
 
 
 def upload(page, path):
-    page.get_by_label("Choose a file").set_input_files(path)
+    page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Upload").click()
     page.locator(".uploads .tag.ready").wait_for(timeout=3 * PATIENCE_MS)
     assert page.locator(".uploads").get_by_text("in version 1").is_visible()

@@ -110,7 +110,7 @@ def test_it_says_when_there_are_fewer_cells(towns):
         (["--cells", "1", *named("--trials", "0")], "trials is 0,"),
         (["--cells", "1", *named("--sigma", "-1")], "sigma is -1,"),
         (["--cells", "1", *named("--resolution", "48")], "resolution is 48"),
-        (["--cells", "1", *named("--resolution", "256", "--emd-exact")], "from 2 to 128"),
+        (["--cells", "1", *named("--resolution", "512", "--emd-exact")], "from 2 to 256"),
         (["--cells", "1", *named("--seed", "-1")], "seed is -1,"),
         (["--cells", "1", *named("--split", "left")], "invalid choice: 'left'"),
         (["--cells", "1", "--bbox", "0,0,1,1", *named()], "not allowed with"),

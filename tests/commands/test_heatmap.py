@@ -64,7 +64,7 @@ def test_it_writes_a_map_with_its_sheet_and_prints_what_was_promised(city, tmp_p
     assert dense[0, 0] == dense.max() > 0.9
     sheet = json.loads((tmp_path / "map.json").read_text())
     assert (sheet["mechanism"], sheet["epsilon"], sheet["resolution"]) == ("sparse-emd", "2", 4)
-    assert sheet["parameters"]["width"] == "20"
+    assert sheet["parameters"]["width"] == 20
     assert "no ledger" in err
 
 
@@ -116,7 +116,7 @@ def test_it_says_in_plain_words_what_it_did(city, tmp_path):
 def test_it_passes_parameters_to_the_mechanism(city, tmp_path):
     run(city, "--parameter", "width=3", "--parameter", "decay=0.9", "--output", tmp_path / "map.npy")
     sheet = json.loads((tmp_path / "map.json").read_text())
-    assert sheet["parameters"] == {"width": "3", "decay": "0.9"}
+    assert sheet["parameters"] == {"width": 3, "decay": "0.9"}
 
 
 def test_it_knows_both_relations(city, tmp_path):

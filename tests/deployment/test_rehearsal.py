@@ -46,3 +46,7 @@ def test_a_service_comes_after_those_it_depends_on():
 def test_words_are_replaced_once_each():
     table = {"8000": "6379", "6379": "1", "$$": "$"}
     assert compose.replaced("a 8000 b 6379 $$(c)", table) == "a 6379 b 1 $(c)"
+
+
+def test_what_is_not_set_has_its_default():
+    assert compose.with_defaults("a ${B:-c},${D_1:-},$$e") == "a c,,$$e"

@@ -39,7 +39,7 @@ def make_released(squares=SQUARES, *, level=3, region=OCEAN, title="Fish & ships
     heatmap = make_heatmap(squares, level)
     sheet = release_sheet(
         title=title,
-        heatmap=heatmap,
+        result=heatmap,
         mechanism="sparse-emd",
         parameters={"width": 20},
         guarantee=Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=Fraction("0.5")),
@@ -48,7 +48,7 @@ def make_released(squares=SQUARES, *, level=3, region=OCEAN, title="Fish & ships
         statements=["A person is there or not."],
         values=values,
     )
-    return Released(heatmap=heatmap, region=region, sheet=sheet)
+    return Released(result=heatmap, region=region, sheet=sheet)
 
 
 def written(suffix, released):

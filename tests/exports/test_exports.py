@@ -37,7 +37,7 @@ def heatmap(level=3, regions=((1, 0, 4.0, 1.0), (3, 63, 2.0, np.nan), (2, 15 - 4
 
 def written(suffix, value):
     stream = io.BytesIO()
-    format_of(suffix).write(Released(heatmap=value, region=REGION, sheet={}), stream)
+    format_of(suffix).write(Released(result=value, region=REGION, sheet={}), stream)
     return stream.getvalue()
 
 
@@ -96,7 +96,7 @@ def test_it_writes_a_map_without_mass_as_uniform(regions):
 def test_it_refuses_grids_too_large_for_dense_files(suffix):
     stream, large = io.BytesIO(), heatmap(level=13, regions=())
     with pytest.raises(ParameterError, match="4096") as caught:
-        format_of(suffix).write(Released(heatmap=large, region=REGION, sheet={}), stream)
+        format_of(suffix).write(Released(result=large, region=REGION, sheet={}), stream)
     assert caught.value.parameter == "resolution"
     assert not stream.getvalue()
 
@@ -118,7 +118,7 @@ def test_it_knows_a_suffix_in_capitals():
 def sheet(**changes):
     values = {
         "title": "Check-ins of a city",
-        "heatmap": heatmap(),
+        "result": heatmap(),
         "mechanism": "sparse-emd",
         "parameters": {"width": 20, "decay": Fraction(1, 3)},
         "guarantee": Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=Fraction("0.1")),

@@ -1,11 +1,9 @@
 """The standalone page opened in Chromium from a file, with the network blocked."""
 
 import pytest
-from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import CHROMIUM, PATIENCE_MS, SWITCHES, Chromium
+from tests.browser.chromium import PATIENCE_MS
 from tests.exports.examples import ATTACK, make_released, written
-from tests.services.programs import found_or_skip
 
 pytestmark = pytest.mark.browser
 
@@ -15,16 +13,6 @@ LIES_IN_THE_BORDER = """shown => {
   return image.width > 50 && ["left", "top", "right", "bottom"].every((side) =>
     Math.abs(image[side] - border[side]) < 4);
 }"""
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    """Not for the session: its event loop would still run under later tests, and Django refuses that."""
-    found_or_skip(Chromium)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SWITCHES)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ MAP = Heatmap(
     standard_errors=np.array([np.nan]),
 )
 SHEET = {"kind": "hazemap release sheet", "epsilon": "1"}
-RELEASED = Released(heatmap=MAP, region=REGION, sheet=SHEET)
+RELEASED = Released(result=MAP, region=REGION, sheet=SHEET)
 
 
 def refused(path, **options):

@@ -1,14 +1,18 @@
 """The release sheet in words: the losses of each relation, lengths, sentences."""
 
+import math
 from datetime import date
 from fractions import Fraction
 
 import pytest
 
 from heatmaps.exports import release_sheet
+from heatmaps.exports.sheet import exact_text
 from heatmaps.exports.sheet_words import facts, headline, in_words
+from heatmaps.slices import Slice
 from mechanisms.grid import Region
-from mechanisms.guarantee import Guarantee, Relation, Term
+from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
+from mechanisms.part import LINES, Part
 from tests.exports.examples import OCEAN, make_heatmap
 
 METRIC = Guarantee(
@@ -18,16 +22,17 @@ METRIC = Guarantee(
 )
 
 
-def sheet(guarantee=METRIC, *, radius_m=600, region=OCEAN, mechanism="sparse-emd"):
+def sheet(guarantee=METRIC, *, radius_m=600, region=OCEAN, mechanism="sparse-emd", **changes):
     return release_sheet(
         title="A city",
-        heatmap=make_heatmap(),
+        result=make_heatmap(),
         mechanism=mechanism,
         parameters={"width": 20, "unheard-of": "1"},
         guarantee=guarantee,
         region=region,
         released=date(2026, 11, 20),
         radius_m=radius_m,
+        **changes,
     )
 
 
@@ -36,10 +41,39 @@ def test_it_states_both_losses_of_an_exchange():
 
 
 def test_it_says_where_there_is_no_bound():
-    unbounded = Guarantee(
-        relation=Relation.REPLACE, terms=(Term(cap=float("inf"), alpha_per_m=Fraction(1, 1000)),)
+    near = Guarantee(
+        relation=Relation.REPLACE,
+        max_distance_m=Fraction(600),
+        terms=(Term(cap=float("inf"), alpha_per_m=Fraction(1, 1000)),),
     )
-    assert headline(sheet(unbounded)).startswith("ε has no bound (whole record), ε = 0.6 (within 600 m)")
+    assert headline(sheet(near)).startswith("ε has no bound (whole record), ε = 0.6 (within 600 m)")
+
+
+def test_a_whole_record_is_exchanged_for_one_as_far_away_as_the_data_reach():
+    """Also where the map covers a small part of their region only."""
+    growing = Guarantee(relation=Relation.REPLACE, terms=(Term(cap=INFINITY, alpha_per_m=Fraction(1, 1000)),))
+    farthest = math.floor(OCEAN.diameter_m) + 1
+    assert sheet(growing)["epsilon"] == exact_text(Fraction(farthest, 1000))
+    corner = Part(0, 0, LINES // 1000, LINES // 1000)
+    part = sheet(growing, region=corner.region(OCEAN), whole_region=OCEAN, asked=Slice(part=corner))
+    assert part["epsilon"] == exact_text(Fraction(farthest, 1000))
+
+
+def test_it_says_what_part_of_the_data_it_is_about():
+    part = Part(0, 0, LINES // 2, LINES // 2)
+    asked = Slice(since=0, until=86_400, part=part)
+    found = sheet(region=part.region(OCEAN), whole_region=OCEAN, asked=asked)
+    assert found["period"] == {"since": "1970-01-01T00:00:00Z", "until": "1970-01-02T00:00:00Z"}
+    assert found["region"]["west"] == found["part_of_region"]["west"] == OCEAN.west
+    assert found["region"]["east"] == (OCEAN.west + OCEAN.east) / 2
+    assert found["part_of_region"]["east"] == OCEAN.east
+    said = dict(facts(found))
+    assert said["Period"].startswith(
+        "from 1970-01-01 00:00 to before 1970-01-02 00:00 UTC; check-ins without"
+    )
+    assert f"{OCEAN.east:g}°" in said["A part of the data’s region"]
+    assert (sheet()["period"], sheet()["part_of_region"]) == (None, None)
+    assert {"Period", "A part of the data’s region"}.isdisjoint(dict(facts(sheet())))
 
 
 def test_it_names_parameters_as_the_form_does():

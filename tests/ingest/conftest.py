@@ -6,6 +6,7 @@ import shutil
 
 import dj_database_url
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connections
@@ -139,8 +140,7 @@ class _default_database:  # noqa: N801 - reads as a function
     def __enter__(self):
         self._settings, self._connection = connections.settings["default"], connections["default"]
         ours = dj_database_url.parse(self._url)
-        if ours["ENGINE"].endswith("postgresql"):
-            ours["OPTIONS"] = {}
+        ours["OPTIONS"] = {} if ours["ENGINE"].endswith("postgresql") else settings.SQLITE_OPTIONS
         connections.settings["default"] = self._settings | ours
         del connections["default"]
 

@@ -4,7 +4,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from heatmaps.models import CheckIn, Membership, Role, Upload, UploadState
+from heatmaps.ingest import scheduling
+from heatmaps.models import CheckIn, Dataset, Membership, Role, Upload, UploadState
+from heatmaps.schedules import Schedule
 from tests.ingest.conftest import csv_of
 from tests.ingest.formats import FORMATS
 
@@ -106,3 +108,13 @@ def test_it_imports_every_format(dataset, tmp_path):
     call_command("import-checkins", "harbour", *map(str, paths))
     assert CheckIn.objects.count() == 2 * len(FORMATS)
     assert CheckIn.objects.values("person", "cell").distinct().count() == 2
+
+
+def test_under_a_schedule_the_next_version_includes_them(make_dataset, files, capsys):
+    dataset = make_dataset(schedule=Schedule(every="daily", hour=3))
+    call_command("import-checkins", "harbour", *files[:2])
+    assert not dataset.versions.exists()
+    assert "stored; in the data version that is due at" in capsys.readouterr().err
+    scheduling.advance_due(dataset.pk, Dataset.objects.get().next_version_at)
+    assert {upload.version.number for upload in Upload.objects.all()} == {1}
+    assert CheckIn.objects.values("person").distinct().count() == 2  # the same two in both files

@@ -7,9 +7,13 @@ from fractions import Fraction
 
 import pytest
 
-from heatmaps import keys, masses
-from heatmaps.ingest import uploads
+from heatmaps import keys, masses, slices
+from heatmaps.ingest import optouts, uploads
 from heatmaps.models import Upload, UploadState
+from heatmaps.slices import Slice
+from mechanisms.grid import morton_decode, morton_encode
+from mechanisms.part import LINES, Part
+from mechanisms.point import PARTS
 from tests.ingest.conftest import REGION
 
 UNIT = 2**20
@@ -107,7 +111,7 @@ def test_it_reads_an_empty_version(dataset, steward):
 
 
 def test_it_fetches_in_chunks(dataset, upload, monkeypatch):
-    monkeypatch.setattr(masses, "CHUNK_ROWS", 7)
+    monkeypatch.setattr(masses.embedded, "CHUNK_ROWS", 7)
     rows = random_rows(10)
     version = upload(dataset, rows).version
     assert as_dict(masses.read(dataset, version, level=6, unit=UNIT)) == naive(rows, level=6, unit=UNIT)
@@ -117,3 +121,174 @@ def test_it_needs_no_key_to_read(dataset, upload):
     version = upload(dataset, random_rows(11)).version
     keys.discard(dataset)
     assert masses.read(dataset, version, level=4, unit=UNIT).cells.size
+
+
+# --- parts of the data ---
+
+DAY = 86_400
+
+
+def timed_rows(seed, count=500, persons=17):
+    """As `random_rows`, over ten days from 1970-01-01 on; one check-in in six has no time."""
+    rng = random.Random(seed)
+    seconds = [None if rng.randrange(6) == 0 else rng.randrange(10 * DAY) for _ in range(count)]
+    times = ["" if at is None else slices.moment_text(at) for at in seconds]
+    rows = random_rows(seed, count, persons)
+    return [(user, time, lat, lon) for (user, _, lat, lon), time in zip(rows, times, strict=True)], seconds
+
+
+def naive_part(rows, seconds, asked, *, level, unit):
+    """As `naive`, of the check-ins of a period in a part, on the part's own grid; integers only."""
+    records = defaultdict(Counter)
+    part = asked.part or Part(0, 0, LINES, LINES)
+    for (user, _, lat, lon), second in zip(rows, seconds, strict=True):
+        if not (REGION.west <= lon <= REGION.east and REGION.south <= lat <= REGION.north):
+            continue
+        timeless = second is None and asked.has_period
+        if timeless or (asked.since is not None and second < asked.since):
+            continue
+        if asked.until is not None and second >= asked.until:
+            continue
+        x, y = (int(v[0]) for v in morton_decode(REGION.morton([lat], [lon]), 31))
+        if part.west <= x < part.east and part.south <= y < part.north:
+            column = (x - part.west) * 2**level // (part.east - part.west)
+            row = (y - part.south) * 2**level // (part.north - part.south)
+            records[user][int(morton_encode([column], [row], level)[0])] += 1
+    total = Counter()
+    for record in records.values():
+        visits = sum(record.values())
+        for cell, count in record.items():
+            total[cell] += unit * count // visits
+    return {cell: mass for cell, mass in total.items() if mass}
+
+
+def random_slice(rng):
+    """A period, a part or both, now and then with a check-in's own column or second for a bound."""
+    since, until = sorted(rng.sample(range(10 * DAY), 2))
+    west, east = sorted(rng.sample(range(0, LINES + 1, LINES // 64), 2))
+    south, north = sorted(rng.sample(range(LINES + 1), 2))
+    return Slice(
+        since=rng.choice([None, since]),
+        until=rng.choice([None, until]),
+        part=rng.choice([None, Part(west, south, east, north), Part(west, south, east, north)]),
+    )
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "replace"])
+def test_masses_of_random_parts_equal_the_definition(make_dataset, upload, relation, monkeypatch):
+    monkeypatch.setattr(masses.embedded, "CHUNK_ROWS", 37)
+    monkeypatch.setattr(masses.embedded, "JOIN_ROWS", 50)
+    dataset, rng = make_dataset(relation=relation), random.Random(relation)
+    rows, seconds = timed_rows(12)
+    version = upload(dataset, rows).version
+    found = 0
+    for _ in range(40):
+        asked, level = random_slice(rng), rng.choice([0, 1, 5, 12])
+        read = as_dict(masses.read(dataset, version, level=level, unit=UNIT, asked=asked))
+        assert read == naive_part(rows, seconds, asked, level=level, unit=UNIT), asked
+        found += bool(read)
+    assert found > 20
+
+
+def test_a_part_keeps_the_bounds_half_open(dataset, upload):
+    """The second and the line that begin are in, those that end are not."""
+    rows = [("a", slices.moment_text(at), 41.5, 2.5) for at in (99, 100, 199, 200)]
+    version = upload(dataset, rows).version
+
+    def read(**bounds):
+        return as_dict(masses.read(dataset, version, level=0, unit=UNIT, asked=Slice(**bounds)))
+
+    assert read(since=200) == read(until=100) == {0: UNIT}
+    assert read(since=201) == read(until=99) == {}
+    x, y = LINES // 2, LINES // 2  # of the check-ins' finest cell
+    assert read(part=Part(x, y, x + 1, y + 1)) == {0: UNIT}
+    assert read(part=Part(0, 0, x, y + 1)) == read(part=Part(x + 1, 0, LINES, LINES)) == {}
+
+
+def test_check_ins_without_a_time_are_in_no_period(dataset, upload):
+    version = upload(dataset, [("a", "", 41.5, 2.5), ("b", "1970-01-02", 41.1, 2.1)]).version
+    everything = Slice(since=slices.moment("since", "0001-01-01"))
+    read = as_dict(masses.read(dataset, version, level=1, unit=UNIT, asked=everything))
+    assert read == {0: UNIT}
+    assert as_dict(masses.read(dataset, version, level=1, unit=UNIT)) == {0: UNIT, 3: UNIT}
+
+
+def test_one_person_moves_the_masses_of_any_part_by_one_unit_at_most(make_dataset, upload):
+    """L1, whatever the record: also of a person with nearly all check-ins."""
+    rng = random.Random(14)
+    rows, _ = timed_rows(13, persons=6)
+    heavy = [("user-0", time, lat, lon) if rng.random() < 0.5 else (user, time, lat, lon)
+             for user, time, lat, lon in rows]  # fmt: skip
+    with_all, without = make_dataset("all"), make_dataset("less")
+    one = upload(with_all, heavy).version
+    other = upload(without, [row for row in heavy if row[0] != "user-0"]).version
+    moved = 0
+    for _ in range(25):
+        asked, level = random_slice(rng), rng.choice([0, 3, 8])
+        before = Counter(as_dict(masses.read(with_all, one, level=level, unit=UNIT, asked=asked)))
+        before.subtract(as_dict(masses.read(without, other, level=level, unit=UNIT, asked=asked)))
+        distance = sum(map(abs, before.values()))
+        assert distance <= UNIT
+        moved += distance > UNIT // 2
+    assert moved > 10
+
+
+def test_opted_out_people_are_in_no_part(dataset, upload, steward):
+    rows = [("anna", "1970-01-02", 41.1, 2.1), ("bob", "1970-01-02", 41.2, 2.2)]
+    upload(dataset, rows)
+    optouts.opt_out(steward, dataset, ["anna"])
+    version = uploads.advance(steward, dataset)
+    asked = Slice(since=0, part=Part(0, 0, LINES // 2, LINES // 2))
+    assert sum(as_dict(masses.read(dataset, version, level=3, unit=UNIT, asked=asked)).values()) == UNIT
+
+
+# --- record means ---
+
+
+def naive_means(rows, enrolled):
+    """(x, y) of the sum of mean positions in shares of the region, points outside clamped."""
+    records = defaultdict(list)
+    for user, _, lat, lon in rows:
+        x = (min(max(lon, REGION.west), REGION.east) - REGION.west) / (REGION.east - REGION.west)
+        y = (min(max(lat, REGION.south), REGION.north) - REGION.south) / (REGION.north - REGION.south)
+        records[user].append((x, y))
+    missing = enrolled - len(records)
+    return [
+        sum(math.fsum(place[axis] for place in record) / len(record) for record in records.values())
+        + missing / 2
+        for axis in (0, 1)
+    ]
+
+
+def test_record_means_equal_the_definition(make_dataset, upload):
+    dataset, rows = make_dataset(relation="replace"), random_rows(12)
+    version = upload(dataset, rows).version
+    means = masses.read_means(dataset, version, enrolled=20)
+    expected = naive_means(rows, 20)
+    assert means.persons == 20
+    # Half a finest cell and half a part a person, and the middle of the border's cell for points outside.
+    assert [means.x / PARTS, means.y / PARTS] == pytest.approx(expected, abs=20 * 2**-30)
+
+
+def test_record_means_of_a_period_leave_the_rest_out(make_dataset, upload):
+    dataset = make_dataset(relation="replace")
+    rows = [("anna", "2026-01-01T00:00:00Z", 41.25, 2.25), ("anna", "2026-02-01T00:00:00Z", 41.75, 2.75)]
+    version = upload(dataset, rows).version
+    january = slices.asked(REGION, until="2026-02-01")
+    means = masses.read_means(dataset, version, enrolled=1, asked=january)
+    assert [means.x / PARTS, means.y / PARTS] == pytest.approx([0.25, 0.25], abs=1e-9)
+
+
+def test_record_means_of_nobody_are_the_centre(make_dataset, steward):
+    dataset = make_dataset(relation="replace")
+    means = masses.read_means(dataset, uploads.advance(steward, dataset), enrolled=7)
+    assert (means.x, means.y) == (7 * PARTS // 2, 7 * PARTS // 2)
+
+
+def test_record_means_leave_out_who_opted_out(make_dataset, upload, steward):
+    dataset = make_dataset(relation="replace")
+    upload(dataset, [("anna", "", 41.25, 2.25), ("bob", "", 41.75, 2.75)])
+    optouts.opt_out(steward, dataset, ["anna"])
+    later = uploads.advance(steward, dataset)
+    means = masses.read_means(dataset, later, enrolled=2)
+    assert [means.x / PARTS, means.y / PARTS] == pytest.approx([0.75 + 0.5, 0.75 + 0.5], abs=1e-9)

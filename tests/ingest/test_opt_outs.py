@@ -128,3 +128,75 @@ def test_it_refuses_without_the_datasets_own_key(dataset, receive, steward, stat
     assert "restore it from the backup" in waiting.failure
     assert not Suppression.objects.exists()
     assert not CheckIn.objects.exists()
+
+
+def test_taken_back_before_a_version_it_leaves_no_trace(dataset, upload, steward):
+    upload(dataset, ANNA + BOB)
+    optouts.opt_out(steward, dataset, ["anna", "bob"])
+    assert optouts.take_back(steward, dataset, ["anna", "nobody"]) == 1
+    assert optouts.pending(dataset) == 1
+    assert read(dataset, uploads.advance(steward, dataset)) == naive(ANNA, level=4, unit=UNIT)
+    assert Suppression.objects.count() == 1
+
+
+def test_taken_back_after_a_version_they_count_again_from_the_next_one(dataset, upload, steward):
+    upload(dataset, ANNA + BOB)
+    optouts.opt_out(steward, dataset, ["anna"])
+    without = uploads.advance(steward, dataset)
+    later = [("anna", "", 41.9, 2.2)]
+    upload(dataset, later, advance=False)
+    assert optouts.take_back(steward, dataset, ["anna"]) == 1
+    assert optouts.take_back(steward, dataset, ["anna"]) == 0
+    assert optouts.pending(dataset) == 1
+    assert read(dataset, without) == naive(BOB, level=4, unit=UNIT)
+    again = uploads.advance(steward, dataset)
+    assert read(dataset, again) == naive(ANNA + BOB + later, level=4, unit=UNIT)
+    assert read(dataset, without) == naive(BOB, level=4, unit=UNIT)
+    assert optouts.pending(dataset) == 0
+
+
+def test_whoever_opts_out_once_more_is_left_out_once_more(dataset, upload, steward):
+    upload(dataset, ANNA + BOB)
+    held = []
+    for act in (optouts.opt_out, optouts.take_back, optouts.opt_out):
+        act(steward, dataset, ["anna"])
+        held.append(read(dataset, uploads.advance(steward, dataset)) == naive(BOB, level=4, unit=UNIT))
+    assert held == [True, False, True]
+    optouts.take_back(steward, dataset, ["anna"])
+    assert optouts.opt_out(steward, dataset, ["anna"]) == 0  # before a version: as if nothing was said
+    assert read(dataset, uploads.advance(steward, dataset)) == naive(BOB, level=4, unit=UNIT)
+
+
+def test_an_entry_is_named_by_nothing_of_the_person(dataset, steward):
+    entry, is_new = optouts.enter(steward, dataset, "anna")
+    same, is_new_again = optouts.enter(steward, dataset, " anna ")
+    assert (is_new, is_new_again, same.entry) == (True, False, entry.entry)
+    assert "anna" not in str(entry)
+    assert str(entry.person) not in str(entry)
+    optouts.take_back_entry(steward, dataset, entry.entry)
+    with pytest.raises(Http404):
+        optouts.take_back_entry(steward, dataset, entry.entry)
+
+
+def test_an_entry_of_another_dataset_is_not_found(make_dataset, steward):
+    one, other = make_dataset("one"), make_dataset("other")
+    entry, _ = optouts.enter(steward, one, "anna")
+    with pytest.raises(Http404):
+        optouts.take_back_entry(steward, other, entry.entry)
+
+
+@pytest.mark.parametrize(("role", "error"), [("analyst", PermissionDenied), (None, Http404)])
+def test_only_stewards_take_back_and_list(dataset, steward, role, error):
+    entry, _ = optouts.enter(steward, dataset, "anna")
+    other = User.objects.create_user("other")
+    if role:
+        Membership.objects.create(dataset=dataset, user=other, role=role)
+    for act in (
+        lambda: optouts.take_back(other, dataset, ["anna"]),
+        lambda: optouts.take_back_entry(other, dataset, entry.entry),
+        lambda: optouts.entries(other, dataset),
+        lambda: optouts.enter(other, dataset, "bob"),
+    ):
+        with pytest.raises(error):
+            act()
+    assert Suppression.objects.count() == 1

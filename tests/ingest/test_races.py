@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from django.db import connection
 
-from heatmaps.ingest import uploads
+from heatmaps.ingest import receiving, uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ledger import verification
 from heatmaps.models import CheckIn, Upload, UploadState
@@ -61,5 +61,5 @@ def test_it_takes_one_of_several_equal_files_sent_at_once(dataset, receive):
             return error.code
 
     answers = at_once(send, range(WORKERS))
-    assert answers.count(uploads.DUPLICATE) == WORKERS - 1
+    assert answers.count(receiving.DUPLICATE) == WORKERS - 1
     assert Upload.objects.count() == 1

@@ -1,15 +1,17 @@
 """The life of an upload: received, read under the staged upload, visible in one step, or gone."""
 
 import stat
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.core.management import CommandError, call_command
 from django.http import Http404
 
-from heatmaps import keys
-from heatmaps.ingest import files, uploads
-from heatmaps.ingest.errors import UploadError
+from heatmaps import keys, masses
+from heatmaps.ingest import files, receiving, rows, staging, uploads
+from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ledger import verification
 from heatmaps.models import CheckIn, Event, Membership, Role, Upload, UploadState
 from mechanisms.grid import Region
@@ -136,7 +138,7 @@ def test_it_refuses_the_same_file_twice(dataset, upload, receive, state, again):
     upload(dataset, ROWS, name="march.csv")
     with pytest.raises(UploadError, match=r"in the dataset already.*march\.csv") as caught:
         receive(dataset, again, name="april.csv")
-    assert caught.value.code == uploads.DUPLICATE
+    assert caught.value.code == receiving.DUPLICATE
     assert Upload.objects.count() == 1
     assert raw_files(state) == []
 
@@ -264,3 +266,26 @@ def test_it_puts_codes_of_the_whole_region_into_the_database_and_back(dataset, u
     upload(dataset, rows)
     expected = whole.morton([lat for *_, lat, _ in rows], [lon for *_, lon in rows])
     assert sorted(cell for _, cell, *_ in stored()) == sorted(expected.tolist())
+
+
+def test_check_ins_of_no_upload_are_read_by_nothing_and_found(dataset, upload, steward):
+    """The table has no constraint: a COPY checks it row by row."""
+    version = upload(dataset, ROWS).version
+    before = masses.read(dataset, version, level=4, unit=2**20)
+    assert rows.without_upload() == 0
+    CheckIn.objects.create(upload_id=uuid4(), person=1, cell=1)
+    assert rows.without_upload() == 1
+    after = masses.read(dataset, version, level=4, unit=2**20)
+    assert after.masses.tolist() == before.masses.tolist()
+    with pytest.raises(CommandError, match="belong to no upload"):
+        call_command("verify-ledger")
+
+
+def test_no_row_is_written_under_an_upload_that_is_gone(dataset, receive):
+    """As if the row had vanished while its file is read: the lease finds none, and the block is not kept."""
+    row = receive(dataset, ROWS)
+    lease = staging.claim(row.pk)
+    Upload.objects.filter(pk=row.pk)._raw_delete("default")
+    with pytest.raises(LeaseLost), lease.renewed():
+        raise AssertionError("the block would be written")
+    assert not CheckIn.objects.exists()

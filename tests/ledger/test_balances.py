@@ -8,6 +8,7 @@ from heatmaps.ledger import transitions
 from heatmaps.ledger.amounts import LARGEST
 from heatmaps.ledger.balances import balances
 from heatmaps.ledger.errors import BudgetExceeded, InvalidLimit, LimitMoved, UnboundedCharge
+from heatmaps.ledger.transitions import reserving
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Account, Charge, Event, Release
 from mechanisms.guarantee import Relation
@@ -47,7 +48,7 @@ def test_it_lets_the_update_decide_and_not_what_was_read_before(dataset, reserve
     """As if somebody else's charge had come between reading the accounts and writing them."""
     stale = list(dataset.accounts.order_by("pk"))
     reserve(dataset, 10 * ONE)
-    monkeypatch.setattr(transitions, "_locked_accounts", lambda _dataset: stale)
+    monkeypatch.setattr(reserving, "locked_accounts", lambda _dataset: stale)
     with pytest.raises(BudgetExceeded):
         reserve(dataset, ONE)
     assert dataset.accounts.get(kind="presence").committed == 10 * ONE

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
@@ -22,6 +23,12 @@ def sent(monkeypatch):
         lambda name, args, **_options: messages.append((name, *args)),
     )
     return messages
+
+
+@pytest.fixture(autouse=True)
+def no_counts_of_earlier_tests():
+    """All tests ask from one address."""
+    cache.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -1,45 +1,10 @@
-"""Who sees which page: owner, colleague, auditor, administrator, stranger, anonymous."""
+"""Signing in and out, and what strangers learn: nothing. Who may open what is in test_matrix.py."""
 
-import pytest
+import re
+
 from django.urls import reverse
 
-OK, SIGN_IN, FORBIDDEN, NOT_FOUND = 200, 302, 403, 404
-EVERYBODY = ("steward", "analyst", "auditor", "administrator", "stranger", "anonymous")
-
-PAGES = {
-    "datasets": (OK, OK, OK, OK, OK, SIGN_IN),
-    "dataset-new": (OK, OK, OK, OK, OK, SIGN_IN),
-    "dataset": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
-    "release-new": (OK, OK, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
-    "ledger": (OK, FORBIDDEN, OK, OK, NOT_FOUND, SIGN_IN),
-    "limit-change": (OK, FORBIDDEN, FORBIDDEN, OK, NOT_FOUND, SIGN_IN),
-    "upload": (OK, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
-    "release": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
-    "release-state": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
-    "release-map": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
-    "release-sheet": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
-    "release-download": (OK, OK, OK, OK, NOT_FOUND, SIGN_IN),
-    "help": (OK, OK, OK, OK, OK, OK),
-}
-ACTS = {
-    "upload-new": (302, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
-    "version-new": (302, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
-}
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_it_shows_a_page_to_those_who_may_see_it(client_of, addresses, name):
-    found = [client_of(person).get(addresses[name]).status_code for person in EVERYBODY]
-
-    assert dict(zip(EVERYBODY, found, strict=True)) == dict(zip(EVERYBODY, PAGES[name], strict=True))
-
-
-@pytest.mark.parametrize("name", ACTS)
-def test_it_lets_stewards_only_change_the_data(client_of, dataset, name):
-    address = reverse(name, args=[dataset.slug])
-    found = [client_of(person).post(address).status_code for person in EVERYBODY]
-
-    assert dict(zip(EVERYBODY, found, strict=True)) == dict(zip(EVERYBODY, ACTS[name], strict=True))
+SIGN_IN, NOT_FOUND = 302, 404
 
 
 def test_it_does_not_tell_a_stranger_whether_a_dataset_exists(client_of, dataset):
@@ -48,7 +13,7 @@ def test_it_does_not_tell_a_stranger_whether_a_dataset_exists(client_of, dataset
     there = client.get(reverse("dataset", args=[dataset.slug]))
     not_there = client.get(reverse("dataset", args=["nowhere"]))
 
-    assert there.content == not_there.content
+    assert without_its_name(there) == without_its_name(not_there)
     assert there.status_code == not_there.status_code == NOT_FOUND
 
 
@@ -93,3 +58,8 @@ def test_it_signs_out_by_post_only(client_of):
     assert client.get(reverse("sign-out")).status_code == 405
     assert client.post(reverse("sign-out")).status_code == 302
     assert client.get(reverse("datasets")).status_code == SIGN_IN
+
+
+def without_its_name(answer):
+    """Each request has a name, which error pages tell."""
+    return re.sub(rb"request <code>[^<]+</code>", b"", answer.content)

@@ -1,5 +1,7 @@
 """Readable pages where something went wrong."""
 
+import re
+
 from django.urls import reverse
 
 
@@ -58,3 +60,30 @@ def test_it_names_places_and_refuses_a_box_that_is_none(client_of):
     assert client.get(reverse("places"), {"name": "aust"}).json()["places"][0]["name"] == "Austin"
     assert client.get(reverse("places"), {"bbox": "1,2,3"}).status_code == 400
     assert client.get(reverse("places"), {"bbox": "2,0,1,1"}).status_code == 400
+
+
+def test_a_page_of_an_error_names_its_request(client_of, dataset, monkeypatch):
+    """So does the header of every answer; a client's own id is not taken over."""
+
+    def broken(*_):
+        raise RuntimeError("a secret of the data: 4711 rows")
+
+    client = client_of("analyst", raise_request_exception=False)
+    answers = [client.get("/nothing/", headers={"X-Request-ID": "mine"}), client.get("/datasets/x/")]
+    answers.append(client.get(reverse("ledger", args=[dataset.slug])))
+    answers.append(client.get("/help/", headers={"host": "elsewhere.example"}))
+    monkeypatch.setattr("heatmaps.queries.budget", broken)
+    answers.append(client.get(reverse("datasets")))
+
+    assert [answer.status_code for answer in answers] == [404, 404, 403, 400, 500]
+    named = [answer["X-Request-ID"] for answer in answers]
+    assert len(set(named)) == len(answers)
+    for answer, name in zip(answers, named, strict=True):
+        assert re.fullmatch(r"[a-z]{4}(-[a-z]{4}){2}", name)
+        assert f"<code>{name}</code>" in answer.content.decode()
+
+
+def test_answers_without_an_error_have_a_name_too(client_of):
+    assert client_of("analyst").get(reverse("help"))["X-Request-ID"]
+    assert client_of("anonymous").get("/api/v1/mechanisms/")["X-Request-ID"]
+    assert client_of("anonymous").get("/healthz")["X-Request-ID"]

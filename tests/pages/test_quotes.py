@@ -1,10 +1,12 @@
 """The two steps of a release: the exact cost first, the spending by a second act."""
 
+from fractions import Fraction
+
 import pytest
 from django.urls import reverse
 
 from heatmaps import releases
-from heatmaps.models import Event, Release
+from heatmaps.models import Dataset, Event, Release
 from mechanisms.guarantee import Relation
 from tests.services import seed
 
@@ -126,7 +128,28 @@ def test_it_offers_the_catalogue_with_the_parameters_of_each_mechanism(analyst, 
     shown = {one.entry.name: [field.name for field in one.fields] for one in form.mechanisms}
     assert shown["sparse-emd"] == ["sparse-emd.width", "sparse-emd.decay"]
     assert shown["laplace"] == []
+    assert [one.entry.name for one in form.mechanisms if one.chosen] == ["adaptive"]
+
+
+def test_it_chooses_another_mechanism_where_no_number_of_persons_is_public(analyst, address, dataset):
+    Dataset.objects.filter(pk=dataset.pk).update(expected_persons=None)
+
+    form = analyst.get(address).context["form"]
+
     assert [one.entry.name for one in form.mechanisms if one.chosen] == ["sparse-emd"]
+
+
+def test_it_asks_for_a_guess_of_the_number_of_persons_where_none_is_public(
+    analyst, address, dataset, question
+):
+    Dataset.objects.filter(pk=dataset.pk).update(expected_persons=None)
+    asked = question(mechanism="adaptive")
+
+    refused = analyst.get(address, asked)
+    quoted = analyst.get(address, asked | {"adaptive.expected_persons": "300"})
+
+    assert "public guess" in " ".join(refused.context["form"].errors["adaptive.expected_persons"])
+    assert quoted.context["quote"] is not None
 
 
 def test_it_passes_on_the_parameters_of_the_chosen_mechanism_only(analyst, address, question):
@@ -180,3 +203,22 @@ def test_it_charges_what_the_quote_said(analyst, address, question):
     body = analyst.get(reverse("release", args=[Release.objects.get().pk])).content.decode()
     assert quoted.cost == "0.3"
     assert "<strong>0.3</strong>" in body
+
+
+def test_it_finds_the_epsilon_of_a_wished_error(analyst, address, question):
+    answer = analyst.get(address, question(mechanism="adaptive", epsilon="7", error_m="30000"))
+
+    typed = dict(answer.context["typed"])
+    assert typed["epsilon"] not in ("7", "")
+    assert "error_m" not in typed
+    assert f"ε = <strong>{typed['epsilon']}</strong> is the least" in answer.content.decode()
+    analyst.post(address, typed)
+    assert Fraction(Release.objects.get().epsilon) == Fraction(typed["epsilon"])
+
+
+def test_it_says_beside_the_wish_when_no_epsilon_is_enough(analyst, address, question):
+    answer = analyst.get(address, question(mechanism="adaptive", error_m="0.001"))
+
+    assert answer.status_code == 422
+    assert "largest ε" in " ".join(answer.context["form"].errors["error_m"])
+    assert answer.context["quote"] is None

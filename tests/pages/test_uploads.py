@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps.ingest import uploads
-from heatmaps.models import Upload
+from heatmaps.models import CheckIn, Upload
 
 ROWS = b"user,time,lat,lon\nann,2026-01-01T00:00:00Z,0.5,0.5\nbob,,0.25,0.75\n"
 BAD_ROWS = ROWS + b"".join(b"p%d,,0.5,0.5\n" % at for at in range(200)) + b"eve,,91,0\n"
@@ -32,11 +32,12 @@ def latest():
 def test_it_takes_a_file_and_says_how_far_it_is(send, client_of):
     answer = send(gzip.compress(ROWS), "checkins.csv.gz", accept="application/json")
     assert answer.status_code == 201
-    assert answer.json()["active"] is True
+    [told] = answer.json()["files"]
+    assert told["active"] is True
 
     uploads.run(latest().pk)
 
-    progress = client_of("steward").get(answer.json()["url"]).json()
+    progress = client_of("steward").get(told["url"]).json()
     assert progress["state"] == "ready"
     assert (progress["percent"], progress["accepted"], progress["rejected"]) == (100, 2, 0)
 
@@ -66,7 +67,7 @@ def test_it_says_why_a_file_was_refused(send, client_of, dataset):
     send(ROWS)
     again = send(ROWS, "again.csv", accept="application/json")
     assert again.status_code == 422
-    assert "in the dataset already" in again.json()["error"]
+    assert "in the dataset already" in again.json()["files"][0]["error"]
 
     body = client_of("steward").post(reverse("upload-new", args=[dataset.slug]), {}, follow=True)
     assert "choose a file first" in body.content.decode()
@@ -116,4 +117,99 @@ def test_it_asks_for_a_token_against_forged_forms(client_of, dataset):
     answer = client.post(reverse("upload-new", args=[dataset.slug]), body)
 
     assert answer.status_code == 403
+    assert dataset.uploads.count() == 1
+
+
+@pytest.fixture
+def send_all(client_of, dataset):
+    def post(*contents, **headers):
+        files = [SimpleUploadedFile(f"file-{at}.csv", content) for at, content in enumerate(contents)]
+        address = reverse("upload-new", args=[dataset.slug])
+        return client_of("steward").post(address, {"file": files, "advance": "1"}, headers=headers)
+
+    return post
+
+
+def run_all():
+    for upload in Upload.objects.filter(state="received").order_by("created_at"):
+        uploads.run(upload.pk)
+
+
+OTHER = b"user,lat,lon\nann,0.1,0.1\ncat,0.2,0.2\n"
+
+
+def test_several_files_become_available_together_with_the_last_of_them(send_all, dataset):
+    told = send_all(ROWS, OTHER, accept="application/json").json()["files"]
+    first, last = Upload.objects.filter(state="received").order_by("created_at")
+    assert [row["name"] for row in told] == ["file-0.csv", "file-1.csv"]
+
+    uploads.run(first.pk)
+    assert dataset.versions.count() == 1  # the one of the seed
+    uploads.run(last.pk)
+
+    assert {row.version.number for row in Upload.objects.filter(batch=first.batch)} == {2}
+    assert dataset.versions.count() == 2
+    # ann is in both files and one person.
+    assert CheckIn.objects.filter(upload__batch=first.batch).values("person").distinct().count() == 3
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_file_that_cannot_be_read_does_not_hold_up_the_others(send_all, dataset, order):
+    send_all(ROWS, b"a,b\n1,2\n")
+    waiting = list(Upload.objects.filter(state="received").order_by("created_at"))
+    for at in order:
+        uploads.run(waiting[at].pk)
+
+    states = list(Upload.objects.filter(batch__isnull=False).order_by("created_at").values_list("state"))
+    assert states == [("ready",), ("failed",)]
+    assert Upload.objects.get(pk=waiting[0].pk).version.number == 2
+
+
+def test_files_that_all_fail_make_no_version(send_all, dataset):
+    send_all(b"a,b\n1,2\n", b"c,d\n1,2\n")
+    run_all()
+    assert dataset.versions.count() == 1
+
+
+def test_each_file_is_refused_for_itself(send_all, dataset):
+    answer = send_all(ROWS, ROWS, OTHER, accept="application/json")
+    told = answer.json()["files"]
+
+    assert answer.status_code == 201
+    assert [("error" in row) for row in told] == [False, True, False]
+    assert "it was uploaded as file-0.csv" in told[1]["error"]
+    assert dataset.uploads.filter(state="received").count() == 2
+    page = send_all(ROWS, b"user,lat,lon\n", accept="text/html")
+    assert page.status_code == 302
+
+
+def test_it_finds_uploads_by_name_and_state_and_in_pages(send, client_of, dataset):
+    for at in range(25):
+        send(ROWS + b"x%d,,0.5,0.5\n" % at, f"march-{at}.csv")
+    steward, page = client_of("steward"), reverse("dataset", args=[dataset.slug])
+
+    assert steward.get(page).content.count(b'class="upload-name"') == 20
+    assert steward.get(page, {"uploads": 2}).content.count(b'class="upload-name"') == 6
+    assert steward.get(page, {"state": "ready"}).content.count(b'class="upload-name"') == 1
+    found = steward.post(reverse("uploads-found", args=[dataset.slug]), {"name": "march-1"})
+    assert found.content.count(b'class="upload-name"') == 11  # 1, 10 to 19
+    for person, status in (("analyst", 403), ("stranger", 404)):
+        answer = client_of(person).post(reverse("uploads-found", args=[dataset.slug]), {"name": "m"})
+        assert answer.status_code == status
+
+
+@pytest.mark.parametrize("damage", ["missing", "different"])
+def test_a_file_is_refused_at_once_without_the_datasets_own_key(send, client_of, dataset, settings, damage):
+    path = settings.KEY_DIR / f"{dataset.slug}-{dataset.key_fingerprint[:12]}.key"
+    path.unlink() if damage == "missing" else path.write_text("00" * 32)
+    preview = client_of("steward").post(
+        reverse("upload-preview", args=[dataset.slug]), {"file": SimpleUploadedFile("a.csv", ROWS)}
+    )
+    sent = send(ROWS, accept="application/json")
+    left = client_of("steward").post(
+        reverse("opt-out", args=[dataset.slug]), {"users": "ann", "back": "1"}, follow=True
+    )
+    for answer in (preview, sent):
+        assert (answer.status_code, "restore it from the backup" in answer.json()["error"]) == (422, True)
+    assert "restore it from the backup" in left.content.decode()
     assert dataset.uploads.count() == 1

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from heatmaps.wording.events import moment
+from heatmaps.ledger.reading import moment
+from heatmaps.models import Event
 from heatmaps.wording.guarantee import decimal, factor, right_guesses, sentences
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
 
@@ -107,5 +108,6 @@ def test_it_writes_exact_decimals_or_rounds_up(value, text):
 
 
 def test_it_writes_moments():
-    assert moment(1_700_000_000_123_456, exact=True) == "2023-11-14 22:13:20"
-    assert moment(1_700_000_000_123_456, exact=False) == "2023-11-14 22:13"
+    event = Event(kind="publish", at_microseconds=1_700_000_000_123_456)
+    assert moment(event, sees_data=True) == "2023-11-14 22:13:20"
+    assert moment(event, sees_data=False) == "2023-11-14 22:13"

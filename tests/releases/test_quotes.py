@@ -148,6 +148,6 @@ def test_it_builds_a_stored_question_again_exactly(dataset, analyst, ask, decay)
     request = ask(parameters={"decay": decay, "width": 7})
     release = releases.request_release(analyst, dataset, request)
     release.refresh_from_db()
-    assert quotes.mechanism_of(release) == quotes.plan(dataset, request).mechanism
+    assert quotes.draw_of(release) == quotes.plan(dataset, request).draw
     assert release.parameters["width"] == 7
     assert Fraction(release.parameters["decay"]) == Fraction(decay)

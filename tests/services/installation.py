@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +21,7 @@ class Installation:
     database_url: str = ""
     broker_url: str = ""
     settings: str = "heatmaps.config.settings"
+    log_format: str = "text"
     processes: list = field(default_factory=list)
 
     @property
@@ -29,6 +31,7 @@ class Installation:
             "HAZEMAP_STATE": str(self.folder),
             "HAZEMAP_DATABASE_URL": self.database_url,
             "HAZEMAP_BROKER_URL": self.broker_url,
+            "HAZEMAP_LOG_FORMAT": self.log_format,
             "DJANGO_SETTINGS_MODULE": self.settings,
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
@@ -50,12 +53,17 @@ class Installation:
         assert not check or result.returncode == 0, result.stderr[-3000:]
         return result
 
+    def at_once(self, *several):
+        """What some Pythons print that run side by side."""
+        with ThreadPoolExecutor(len(several)) as pool:
+            return [result.stdout for result in pool.map(lambda one: self.python(*one), several)]
+
     def manage(self, *arguments, check=True):
         return self.python("manage.py", *arguments, check=check)
 
-    def script(self, name, *arguments):
-        """What a script of this folder prints, as JSON."""
-        return json.loads(self.python("-m", f"tests.services.{name}", *arguments).stdout)
+    def script(self, name, *arguments, package="tests.services"):
+        """What a script of this folder, or of another, prints, as JSON."""
+        return json.loads(self.python("-m", f"{package}.{name}", *arguments).stdout)
 
     @contextlib.contextmanager
     def running(self, *arguments):

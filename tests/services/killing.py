@@ -28,7 +28,8 @@ from django.db import connections  # noqa: E402
 from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: E402
 
 from heatmaps import masses, releases, serve  # noqa: E402
-from heatmaps.ledger import transitions  # noqa: E402
+from heatmaps.ledger import events, transitions  # noqa: E402
+from heatmaps.ledger.transitions import reserving  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
 from mechanisms.central.sparse_emd import SparseEmd  # noqa: E402
@@ -42,12 +43,21 @@ DRAWS = settings.STATE_DIR / "draws"
 
 def die_at(move, when):
     """SIGKILL this process just before or just after the commit of a move."""
-    write_event, commit = transitions._append, BaseDatabaseWrapper.commit
+    write_event, on_server = events.append, reserving._on_server
+    commit = BaseDatabaseWrapper.commit
     seen = []
 
     def note(ledger, kind, **facts):
         seen.append(kind)
         return write_event(ledger, kind, **facts)
+
+    def reserve_and_die(*asked):
+        """Where a reservation is one statement, it commits on the server."""
+        if (move, when) == ("reserve", "before"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        on_server(*asked)
+        if move == "reserve":
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def commit_and_die(connection):
         due = seen[-1:] == [move]
@@ -57,16 +67,17 @@ def die_at(move, when):
         if due:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    transitions._append, BaseDatabaseWrapper.commit = note, commit_and_die
+    events.append, reserving._on_server = note, reserve_and_die
+    BaseDatabaseWrapper.commit = commit_and_die
 
 
 def write_down_draws(*, seconds=0.0):
     """Every draw leaves its release's id before it begins, in a file that survives the process."""
     prepare, draw, at_work = releases._draw, SparseEmd.release, threading.local()
 
-    def note_release(release, mechanism):
+    def note_release(release, *arguments):
         at_work.on = release.pk
-        return prepare(release, mechanism)
+        return prepare(release, *arguments)
 
     def note_draw(mechanism, read, rng):
         with DRAWS.open("a") as file:

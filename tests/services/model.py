@@ -3,84 +3,43 @@
 python -m tests.services.model SEQUENCES SEED
 
 Each sequence is a dataset of its own: three people ask, cancel, ask again with used keys; workers draw, are
-sent the same release again, crash before a commit, between commits or in the draw, or come back after they
-were declared dead; limits change, versions advance, the clock steps in both directions, the sweep runs.
+sent the same release again, crash before a commit, between commits or in the draw, outlast their first lease
+by renewing it, or come back after they were declared dead; limits and allowances change, versions advance,
+the clock steps in both directions, the sweep runs; people without the right to an act try it all the same.
 The outcome of each step is compared with the model, and now and then and at the end all that is stored.
 """
 
 import json
 import random
 import sys
-import time
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import product
 
 import django
 
 django.setup()
 
-import numpy as np  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.utils import timezone  # noqa: E402
 
-from heatmaps import queue, releases  # noqa: E402
+from heatmaps import allowances, limits, releases  # noqa: E402
+from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ingest.versions import next_version  # noqa: E402
-from heatmaps.ledger import events, transitions  # noqa: E402
+from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
-from heatmaps.models import Account, Membership, Release  # noqa: E402
+from heatmaps.models import Account, Allowance, Membership, Release  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
-from mechanisms.interface import Heatmap  # noqa: E402
 from tests.services import seed  # noqa: E402
+from tests.services.world import Crash, World  # noqa: E402
 
 STEPS = (5, 15)  # of a sequence, at least and at most
 QUARTER = 10**12 // 4
 EPSILONS = {"0.25": QUARTER, "0.5": 2 * QUARTER, "1": 4 * QUARTER}
+ALLOWANCES = {None: None, "0": 0, "0.5": 2 * QUARTER, "1": 4 * QUARTER, "2": 8 * QUARTER}
 MINUTES = [-90, -1, 5, 20, 30 * 60]  # steps of the clock: also past a lease and past a reservation
-MAP = Heatmap(
-    level=1, levels=np.zeros(1, np.uint8), prefixes=np.zeros(1, np.int64), values=np.ones(1),
-    standard_errors=np.ones(1),
-)  # fmt: skip
-
-
-class Crash(BaseException):
-    """The process is gone: nothing after this line runs."""
-
-
-class World:
-    """Clock, crashes and draws of the product, in the hands of a sequence."""
-
-    def __init__(self):
-        self.offset, self.crash_at, self.draw, self.draws = timedelta(), None, "fine", Counter()
-        append = events.append
-
-        def append_or_crash(ledger, kind, **facts):
-            append(ledger, kind, **facts)
-            if kind == self.crash_at:
-                raise Crash
-
-        transitions._append, queue._send = append_or_crash, lambda _task, _ids: None
-        timezone.now = self.now
-        events.time = SimpleNamespace(
-            time_ns=lambda: time.time_ns() + int(self.offset.total_seconds()) * 10**9
-        )
-        releases._draw = self.drawn
-
-    def now(self):
-        return datetime.now(UTC) + self.offset
-
-    def drawn(self, release, _mechanism):
-        self.draws[release.pk] += 1
-        if self.draw == "crash":
-            raise Crash
-        if self.draw == "error":
-            raise ZeroDivisionError
-        if self.draw == "declared dead":
-            self.offset += timedelta(seconds=settings.LEASE_SECONDS + 60)
-            releases.sweep()
-        return MAP
 
 
 @dataclass(slots=True, eq=False)
@@ -100,19 +59,21 @@ class Sequence:
     world: World
     chance: random.Random
     people: list
+    others: dict  # people without rights: who -> what they are told
     dataset: object
     relation: Relation
     version: int = 1
     known: dict = field(default_factory=dict)
     keys: dict = field(default_factory=dict)
     limits: dict = field(default_factory=dict)
+    allowances: dict = field(default_factory=dict)  # (account, person or None) -> units or None
     kinds: list = field(default_factory=lambda: ["open", "version"])
+    refused: Counter = field(default_factory=Counter)
 
     def live(self):
         self.limits = dict(self.dataset.accounts.values_list("kind", "limit"))
-        acts = (
-            [self.ask] * 6 + [self.work] * 5 + [self.cancel, self.limit, self.clock, self.sweep, self.advance]
-        )
+        acts = [self.ask] * 6 + [self.work] * 5 + [self.cancel, self.limit, self.allowance, self.trespass]
+        acts += [self.clock, self.sweep, self.advance]
         for _ in range(self.chance.randint(*STEPS)):
             self.chance.choice(acts)()
             if self.chance.random() < 0.2:
@@ -144,6 +105,7 @@ class Sequence:
             assert (outcome, made.pk in expected) == ("done", True)
         else:
             assert outcome == expected
+            self.refused[outcome] += 1
         if outcome == "done" and key is not None:
             self.keys[person, key] = made.pk
 
@@ -161,26 +123,43 @@ class Sequence:
         fits = all(
             limit is None or balances[kind] + charge[kind] <= limit for kind, limit in self.limits.items()
         )
-        return "new" if fits else "BudgetExceeded"
+        if not fits:
+            return "BudgetExceeded"
+        allowed = all(
+            self.allowed(kind, person) is None or taken + charge[kind] <= self.allowed(kind, person)
+            for kind, taken in self.balances(person).items()
+            if charge[kind]
+        )
+        return "new" if allowed else "AllowanceExceeded"
+
+    def allowed(self, kind, person):
+        """A person's own allowance, else everybody's; None: not limited."""
+        own = (kind, person)
+        return self.allowances[own] if own in self.allowances else self.allowances.get((kind, None))
 
     def work(self):
         """A message reaches a worker: for a new release, or once more for any."""
         if not self.known:
             return
         pk = self.chance.choice(list(self.known))
-        self.world.draw = self.chance.choice(["fine"] * 5 + ["error", "crash", "declared dead"])
+        self.world.draw = self.chance.choice(["fine"] * 5 + ["error", "crash", "declared dead", "renewed"])
         self.world.crash_at = self.chance.choice([None] * 6 + ["spend", "publish", "fail"])
         one, crash_at, before = self.known[pk], self.world.crash_at, self.world.now()
         outcome, _ = self.tried(lambda: releases.run(pk))
-        if one.state != "reserved" or crash_at == "spend":
-            assert outcome == ("done" if one.state != "reserved" else "Crash")
+        if one.state != "reserved" or one.expires < before:
+            assert outcome == "done"
+            return
+        if crash_at == "spend":
+            assert outcome == "Crash"
             return
         one.state, one.lease = "spent", before + timedelta(seconds=settings.LEASE_SECONDS)
         self.kinds.append("spend")
-        ends = {"fine": "publish", "error": "fail", "crash": None, "declared dead": None}[self.world.draw]
-        if self.world.draw == "declared dead":
-            self.swept(crash_at)
-        elif ends is not None and ends != crash_at:
+        ends = {"fine": "publish", "renewed": "publish", "error": "fail"}.get(self.world.draw)
+        if self.world.draw == "renewed":
+            one.lease = self.world.renewed + timedelta(seconds=settings.LEASE_SECONDS)
+        if self.world.draw in ("declared dead", "renewed") and not self.swept(crash_at):
+            return
+        if ends is not None and ends != crash_at:
             one.state = {"publish": "published", "fail": "failed"}[ends]
             self.kinds.append(ends)
 
@@ -223,6 +202,53 @@ class Sequence:
             self.limits = limits
             self.kinds.append("limit")
 
+    def allowance(self):
+        """By anybody: only the steward may."""
+        person = self.chance.choice([*self.people[:1] * 3, *self.people])
+        whose = self.chance.choice([None, *self.people])
+        kind = self.chance.choice([kind for kind in self.limits if kind != "delta"])
+        text = self.chance.choice([*ALLOWANCES, *([] if whose is None else ["default"])])
+        self.world.crash_at = self.chance.choice([None] * 5 + ["allowance"])
+        outcome, _ = self.tried(lambda: self.change_allowance(person, kind, whose, text))
+        if person != self.people[0]:
+            assert outcome == "PermissionDenied"
+        elif self.world.crash_at:
+            assert outcome == "Crash"
+        else:
+            assert outcome == "done"
+            self.allowances.pop((kind, whose), None)
+            if text != "default":
+                self.allowances[kind, whose] = ALLOWANCES[text]
+            self.kinds.append("allowance")
+
+    def change_allowance(self, person, kind, whose, text):
+        name = whose and whose.username
+        allowances.change(person, self.dataset, account=kind, analyst=name, allowance=text, reason="why")
+
+    def trespass(self):
+        """Strangers and auditors change nothing, analysts nothing that is a steward's."""
+        self.world.crash_at = None
+        request = releases.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=2)
+        kind = next(iter(self.limits))
+        of_stewards = [
+            lambda who: limits.change(who, self.dataset, {kind: "9"}, reason="mine", seen=None),
+            lambda who: self.change_allowance(who, kind, who, None),
+            lambda who: uploads.advance(who, self.dataset),
+        ]
+        of_analysts = [lambda who: releases.request_release(who, self.dataset, request)]
+        for pk in list(self.known)[-1:]:
+            release = Release.objects.select_related("dataset").get(pk=pk)
+            of_analysts.append(partial(self.cancelled, release))
+        for who, told in self.others.items():
+            assert self.tried(lambda who=who: self.chance.choice(of_stewards + of_analysts)(who))[0] == told
+        analyst = self.chance.choice(self.people[1:])
+        assert self.tried(lambda: self.chance.choice(of_stewards)(analyst))[0] == "PermissionDenied"
+        self.compare()
+
+    @staticmethod
+    def cancelled(release, who):
+        releases.cancel(who, release)
+
     def clock(self):
         self.world.offset += timedelta(minutes=self.chance.choice(MINUTES))
 
@@ -232,7 +258,7 @@ class Sequence:
         self.swept(None)
 
     def swept(self, crash_at):
-        """What a sweep does at this moment, up to the first crash."""
+        """What a sweep does at this moment; False when it crashes, and then nothing after that."""
         now = self.world.now()
         for state, due, end, kind in (
             ("spent", "lease", "failed", "fail"),
@@ -241,9 +267,10 @@ class Sequence:
             for one in self.known.values():
                 if one.state == state and getattr(one, due) < now:
                     if crash_at == kind:
-                        return
+                        return False
                     one.state = end
                     self.kinds.append(kind)
+        return True
 
     def advance(self):
         self.version = next_version(self.dataset, actor=self.people[0]).number
@@ -262,12 +289,19 @@ class Sequence:
         accounts = list(Account.objects.filter(dataset=self.dataset))
         assert {row.kind: row.committed for row in accounts} == self.balances()
         assert {row.kind: row.limit for row in accounts} == self.limits
+        rows = Allowance.objects.filter(account__in=accounts).exclude(person=None)
+        taken = {(row.account_id, row.person_id): row.committed for row in rows}
+        for row, person in product(accounts, self.people):
+            assert taken.pop((row.pk, person.pk), 0) == self.balances(person)[row.kind]
+        assert not taken
         assert all(row.limit is None or row.committed <= row.limit for row in accounts)
         assert list(self.dataset.events.order_by("sequence").values_list("kind", flat=True)) == self.kinds
         assert all(self.world.draws[pk] <= 1 for pk in self.known)
 
-    def balances(self):
-        held = [self.charges(one.epsilon) for one in self.known.values() if one.state != "cancelled"]
+    def balances(self, person=None):
+        """What is taken of each account, by one person or by all."""
+        kept = [one for one in self.known.values() if one.state != "cancelled"]
+        held = [self.charges(one.epsilon) for one in kept if person in (None, one.owner)]
         return {kind: sum(charge[kind] for charge in held) for kind in self.limits}
 
     def charges(self, epsilon):
@@ -285,28 +319,33 @@ class Sequence:
         return any(limit is not None for kind, limit in limits.items() if kind != "delta")
 
 
-def dataset(people, slug, relation):
+def dataset(people, auditor, slug, relation):
     made = seed.make_dataset(people[0], slug, relation)
-    Membership.objects.bulk_create(Membership(dataset=made, user=user, role="analyst") for user in people[1:])
+    roles = [*((user, "analyst") for user in people[1:]), (auditor, "auditor")]
+    Membership.objects.bulk_create(Membership(dataset=made, user=user, role=role) for user, role in roles)
     next_version(made, actor=people[0])
     return made
 
 
 def main(sequences, first):
-    people = [User.objects.get_or_create(username=name)[0] for name in ("steward", "ann", "bob")]
+    names = ("steward", "ann", "bob", "eve", "otto")
+    *people, stranger, auditor = (User.objects.get_or_create(username=name)[0] for name in names)
+    others = {stranger: "Http404", auditor: "PermissionDenied"}
     world, told = World(), Counter()
     for number in range(first, first + sequences):
         world.offset, world.crash_at = timedelta(), None
         world.draws.clear()
         chance = random.Random(number)
         relation = chance.choice(list(Relation))
-        life = Sequence(world, chance, people, dataset(people, f"s-{number}", relation), relation)
+        made = dataset(people, auditor, f"s-{number}", relation)
+        life = Sequence(world, chance, people, others, made, relation)
         try:
             life.live()
         except AssertionError as error:
             raise AssertionError(f"sequence {number}: {error}") from error
         told.update(life.states())
         told.update(f"event {kind}" for kind in life.kinds)
+        told.update(life.refused)
         told["sequences"] += 1
     return told
 

@@ -76,7 +76,8 @@ class Redis:
 
 
 class Postgres:
-    """A cluster without durability (fsync off): a killed client loses nothing by that."""
+    """A cluster with fsync off: a commit is in the system's memory before it is answered, so a killed server
+    or client loses nothing by that; only a killed machine would."""
 
     @staticmethod
     def missing():
@@ -86,8 +87,9 @@ class Postgres:
             return "PostgreSQL refuses root, and there is no user postgres to run it as"
         return ""
 
-    def __init__(self, port, process):
-        self.port, self.process = port, process
+    def __init__(self, port, start):
+        self.port, self._start_again = port, start
+        self.process = start()
 
     @classmethod
     @contextlib.contextmanager
@@ -117,12 +119,24 @@ class Postgres:
         switches = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": folder}
         switches |= {"fsync": "off", "max_connections": 200, "log_min_messages": "fatal"}
         flags = [part for name, value in switches.items() for part in ("-c", f"{name}={value}")]
-        process = subprocess.Popen(
-            **run(cls._program("postgres"), "-D", cluster, *flags), stderr=subprocess.DEVNULL
-        )
-        server = cls(port, process)
+        serve = run(cls._program("postgres"), "-D", cluster, *flags)
+        server = cls(port, lambda: subprocess.Popen(**serve, stderr=subprocess.DEVNULL))
         wait_until(server._answers, seconds=20, what="PostgreSQL answering")
         return server
+
+    def kill(self):
+        """SIGKILL to the first process; those of its clients notice, or go on to their next message."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(timeout=20)
+
+    def restart(self):
+        """After a kill: it refuses to start while a process of the killed one still lives."""
+        wait_until(self._answers_or_starts, seconds=60, what="PostgreSQL answering again")
+
+    def _answers_or_starts(self):
+        if self.process.poll() is not None:
+            self.process = self._start_again()
+        return self._answers()
 
     def url(self, database):
         return f"postgresql://hazemap@127.0.0.1:{self.port}/{database}"

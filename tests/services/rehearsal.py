@@ -207,7 +207,7 @@ class Rehearsal:
             "/tmp": str(self._made(f"memory-{name}")),
             **{inside: str(port) for inside, port in self._ports.items()},
         }
-        return [compose.replaced(text, compose.ON_LOOPBACK | here) for text in texts]
+        return [compose.replaced(compose.with_defaults(text), compose.ON_LOOPBACK | here) for text in texts]
 
     def _made(self, name):
         path = self._folder / name

@@ -83,6 +83,7 @@ def mode(path):
     return stat.S_IMODE(path.stat().st_mode)
 
 
+@pytest.mark.long
 def test_it_saves_beside_a_running_server_and_restores_everything(city, empty, tmp_path):
     port = free_port()
     with city.running("-m", "tests.services.killing", "serve", port):

@@ -46,8 +46,8 @@ def test_it_survives_a_kill_at_every_commit(installation):
 
 @pytest.mark.long
 def test_it_survives_kills_at_every_commit_again_and_again(installation):
-    told = installation.script("killing", "all", "5")
-    assert {len(outcomes) for outcomes in told.values()} == {5}
+    told = installation.script("killing", "all", "3")
+    assert {len(outcomes) for outcomes in told.values()} == {3}
     for point, outcomes in told.items():
         for outcome in outcomes:
             assert outcome["killed"], point
@@ -69,8 +69,8 @@ def killed_at(installation, point, slug):
 
 @pytest.mark.long
 def test_the_real_server_takes_up_what_killed_processes_left(installation):
-    """Three processes killed at each fail-point, then one start of `manage.py serve`."""
-    slugs = {f"{point.replace(' ', '-')}-{time}": point for point in EXPECTED for time in range(3)}
+    """A process killed at each fail-point, then one start of `manage.py serve`."""
+    slugs = {point.replace(" ", "-"): point for point in EXPECTED}
     for slug, point in slugs.items():
         killed_at(installation, point, slug)
     port = free_port()

@@ -11,14 +11,17 @@ import uuid
 from http.client import HTTPConnection
 
 import pytest
+import structlog
+from structlog.contextvars import clear_contextvars
 
 import heatmaps
 import mechanisms
-from heatmaps.config.logs import PrivateFormatter
+from heatmaps.config.logs import configure, private_formatter
 from tests.services.http import health
 from tests.services.programs import free_port, wait_until
 
 CSRF = "c" * 32
+PUBLIC_FIELDS = {"timestamp", "level", "logger", "event", "request_id", "page", "method", "status"}
 MARKERS = {
     "person": "marker-person",
     "latitude": "47.1123581",
@@ -49,7 +52,7 @@ class Browser:
     """A steward's requests, down to headers no browser would send."""
 
     def __init__(self, port, session):
-        self._port = port
+        self._port, self.named_by_500 = port, set()
         self._cookies = f"sessionid={session}; csrftoken={CSRF}"
 
     def __call__(self, method, path, body=None, **headers):
@@ -59,6 +62,8 @@ class Browser:
         }
         connection.request(method, path, body=body, headers=given)
         answer = connection.getresponse()
+        if answer.status == 500:
+            self.named_by_500.add(answer.getheader("X-Request-ID"))
         return answer.status, answer.read().decode()
 
     def upload(self, slug, name, content):
@@ -116,12 +121,14 @@ class Driven:
     messages: str
     statuses: list
     shown: str
+    named_by_500: set
 
 
-@pytest.fixture
-def driven(migrated_sqlite, tmp_path):
+@pytest.fixture(scope="module")
+def driven(migrated_sqlite, tmp_path_factory):
     """An installation after everything went wrong that may."""
-    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("driven") / "state")
+    made.log_format = "json"
     release, session, port = made.script("web", "ask"), made.script("web", "session"), free_port()
     with made.running("-m", "tests.services.talkative", port):
         wait_until(lambda: health(port)[0] == 200, seconds=60, what="the server's answer")
@@ -131,14 +138,20 @@ def driven(migrated_sqlite, tmp_path):
         for name, content in FILES.items():
             status, told = browser.upload("hidden-city", name, content)
             assert status == 201, told
-            uploads[name] = json.loads(told)["url"]
+            uploads[name] = json.loads(told)["files"][0]["url"]
         failures = [failure(browser, uploads[name]) for name in ("rows", "header", "program", "binary")]
         assert all(failures)
         page = f"/releases/{release}/state/"
         wait_until(lambda: "no_result" in browser("GET", page)[1], seconds=30, what="the failure")
         wait_until(lambda: "OperationalError" in made.output(), seconds=30, what="the database's error")
         shown = " ".join([*failures, browser("GET", page)[1]])
-    return Driven(made.output(), (made.folder / "messages").read_text(), statuses, shown)
+    return Driven(
+        logged=made.output(),
+        messages=(made.folder / "messages").read_text(),
+        statuses=statuses,
+        shown=shown,
+        named_by_500=browser.named_by_500,
+    )
 
 
 def test_nothing_that_was_said_is_logged_queued_or_shown(driven):
@@ -146,8 +159,7 @@ def test_nothing_that_was_said_is_logged_queued_or_shown(driven):
     assert found(driven.logged) == found(driven.messages) == found(driven.shown) == []
     # It did go wrong, and the log says where without saying what.
     for trace in (
-        "django.request: status 404",
-        "status 500",
+        "django.request",
         "ValueError",
         "ZeroDivisionError",
         "DisallowedHost",
@@ -157,17 +169,57 @@ def test_nothing_that_was_said_is_logged_queued_or_shown(driven):
     assert "heatmaps.ingest" in driven.messages
 
 
+def test_a_collector_reads_every_line_and_finds_the_request_of_an_error(driven):
+    logged = driven.logged.splitlines()
+    lines = [json.loads(line) for line in logged if not line.startswith("Hazemap is at")]
+    assert {"timestamp", "level", "logger", "event"} <= set.intersection(*map(set, lines))
+    broken = {line["request_id"] for line in lines if line.get("status") == 500}
+    assert broken == driven.named_by_500
+    answered = [line for line in lines if line["event"] == "request.answered"]
+    assert {"ledger", "sign-in", "upload-new", "admin:login"} <= {line["page"] for line in answered}
+    assert all(set(line) <= PUBLIC_FIELDS for line in answered)
+    assert {line["task"] for line in lines if line["event"] == "upload.broke"} == {"heatmaps.ingest"}
+
+
 def test_a_foreign_record_is_told_by_its_place_and_classes_only():
+    clear_contextvars()  # of a request that another test made
     try:
         raise KeyError(MARKERS["person"])
     except KeyError:
         said = "%s failed: %s", (MARKERS["path"], OSError(MARKERS["body"]))
         record = logging.LogRecord("somewhere", logging.ERROR, __file__, 7, *said, sys.exc_info())
-    line = PrivateFormatter().format(record)
-    assert found(line) == []
-    assert "ERROR somewhere: builtins.OSError, said in test_logs:7 (builtins.KeyError at " in line
-    own = logging.LogRecord("heatmaps.x", logging.ERROR, __file__, 7, "upload %s", ("5",), None)
-    assert PrivateFormatter().format(own).endswith("ERROR heatmaps.x: upload 5")
+    line = private_formatter("json").format(record)
+    assert found(line) == found(private_formatter("text").format(record)) == []
+    told = json.loads(line)
+    assert told.pop("cause").startswith(f"builtins.KeyError at {__file__}:")
+    assert told.pop("timestamp").endswith("Z")
+    assert told == {
+        "event": "library",
+        "level": "error",
+        "logger": "somewhere",
+        "place": "test_logs:7",
+        "errors": "builtins.OSError",
+    }
+
+
+def test_a_line_of_ours_tells_ids_and_of_an_error_its_class_and_place(caplog):
+    number = uuid.uuid4()
+    try:
+        raise KeyError(MARKERS["person"])
+    except KeyError as error:
+        structlog.stdlib.get_logger("heatmaps.x").warning(
+            "upload.broke", upload=number, cause=error, rows=[MARKERS["person"]], exc_info=True
+        )
+    assert found(caplog.text) == []
+    told = json.loads(private_formatter("json").format(caplog.records[0]))
+    assert told["cause"].startswith(f"builtins.KeyError at {__file__}:")
+    assert (told["event"], told["upload"], told["rows"]) == ("upload.broke", str(number), "builtins.list")
+    assert "upload.broke [heatmaps.x] cause=" in private_formatter("text").format(caplog.records[0])
+
+
+def test_a_format_that_is_none_is_refused():
+    with pytest.raises(RuntimeError, match="HAZEMAP_LOG_FORMAT is 'xml'; allowed: text, json"):
+        configure("xml")
 
 
 def dataclasses_of(*packages):

@@ -9,7 +9,8 @@ import pytest
 
 from tests.services.installation import ROOT
 
-EVENTS = {"open", "version", "reserve", "spend", "publish", "fail", "cancel", "limit"}
+EVENTS = {"open", "version", "reserve", "spend", "publish", "fail", "cancel", "limit", "allowance"}
+REFUSED = {"BudgetExceeded", "AllowanceExceeded", "IdempotencyConflict"}
 
 
 def lived(installation, sequences, first=0):
@@ -31,6 +32,7 @@ def test_releases_live_as_the_model_says(installation):
     assert told["sequences"] == 40
     # Everything that can happen did.
     assert all(told[f"event {kind}"] for kind in EVENTS)
+    assert all(told.get(name) for name in REFUSED)
     assert all(told[state] for state in ("published", "failed", "cancelled"))
 
 
@@ -46,3 +48,4 @@ def test_2000_random_lives_on_postgresql_are_as_the_model_says(migrated_postgres
         told = list(halves.map(lambda half: lived(made[half], 1000, 1000 * (half + 1)), range(2)))
     assert sum(half["sequences"] for half in told) == 2000
     assert all(half[f"event {kind}"] > 100 for half in told for kind in EVENTS)
+    assert all(half[name] > 20 for half in told for name in REFUSED)

@@ -1,4 +1,4 @@
-"""The whole ledger and release suites once more, on PostgreSQL."""
+"""Whole suites once more, on PostgreSQL. (Those of ingest and of leases run on both databases anyway.)"""
 
 import os
 import subprocess
@@ -8,31 +8,29 @@ import pytest
 
 from tests.services.installation import ROOT
 
-pytestmark = [pytest.mark.postgres]
+pytestmark = [pytest.mark.postgres, pytest.mark.long]
 
 
-def test_the_ledger_and_its_releases_hold_on_postgresql_too(postgres):
-    suites = ["tests/ledger", "tests/releases", "tests/services/test_health.py"]
+def passed(postgres, *suites, seconds):
+    """The tests of some folders and files that are not long, each in a transaction on that server."""
+    quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not long", "--show-capture=no"]
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            "-m",
-            "not long",
-            *suites,
-        ],
+        [sys.executable, "-m", "pytest", *quiet, *suites],
         env=os.environ | {"TEST_DATABASE_URL": postgres.url("postgres")},
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=seconds,
         check=False,
     )
     assert run.returncode == 0, run.stdout[-6000:]
     assert "sqlite has no such statement" not in run.stdout
+
+
+def test_the_ledger_and_its_releases_hold_on_postgresql_too(postgres):
+    passed(postgres, "tests/ledger", "tests/releases", "tests/services/test_health.py", seconds=280)
+
+
+@pytest.mark.parametrize("suite", ["tests/api", "tests/pages", "tests/people", "tests/attacks"])
+def test_the_api_and_the_pages_answer_alike_on_postgresql(postgres, suite):
+    passed(postgres, suite, seconds=900)

@@ -1,0 +1,42 @@
+"""Schemathesis walks: what one answer names (a dataset, an upload, a release) is what it asks for next.
+
+All checks run at every step, as in test_schema.py: no answer of 500 and above, nothing undocumented.
+"""
+
+import pytest
+from hypothesis import settings
+from hypothesis.stateful import run_state_machine_as_test
+from schemathesis.specs.openapi.checks import ignored_auth
+
+from tests.api.test_schema import ANYWHERE, QUIET, city, kept_connection
+
+__all__ = ["city", "kept_connection"]
+
+WALKS, STEPS = 20, 12
+OPTIONS = {name: value for name, value in QUIET.items() if name != "phases"}
+
+
+@pytest.mark.long
+def test_it_answers_as_documented_wherever_a_walk_leads(token_of, kept_connection, dataset, monkeypatch):
+    headers = {"Authorization": f"Bearer {token_of('steward')}"}
+    steps = []
+
+    class Walk(ANYWHERE.as_state_machine()):
+        def get_call_kwargs(self, case):
+            return {"headers": headers}
+
+        def validate_response(self, response, case, additional_checks=(), **options):
+            # That check would count the token, which the schema did not make, as a forged one.
+            case.validate_response(
+                response, additional_checks=additional_checks, excluded_checks=[ignored_auth], **options
+            )
+
+        def after_call(self, response, case):
+            steps.append((case.operation.label, response.status_code))
+
+    run_state_machine_as_test(
+        Walk, settings=settings(max_examples=WALKS, stateful_step_count=STEPS, **OPTIONS)
+    )
+
+    assert len(steps) > WALKS
+    assert {status // 100 for _, status in steps} >= {2, 4}

@@ -1,0 +1,33 @@
+"""The system's Chromium, driven by Playwright."""
+
+import contextlib
+import shutil
+
+from playwright.sync_api import sync_playwright
+
+PROGRAM = shutil.which("chromium") or "/usr/bin/chromium"
+PATIENCE_MS = 60_000
+SWITCHES = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Chromium:
+    @staticmethod
+    def missing():
+        return "" if shutil.which(PROGRAM) else "chromium is not installed"
+
+    @staticmethod
+    @contextlib.contextmanager
+    def started():
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=PROGRAM, args=SWITCHES)
+            yield browser
+            browser.close()

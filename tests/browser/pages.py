@@ -1,0 +1,125 @@
+"""Every page of the product: by the name of its address, who looks at it, and what he does there."""
+
+from dataclasses import dataclass, field
+
+from django.urls import reverse
+
+from heatmaps.views.accounts import CHANGES
+
+# Names of addresses that answer no page on GET: acts, and what is not HTML.
+ACTS = {
+    *("home", "sign-out", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
+    *("member-add", "invitation-new", "invitation-revoke", "token-new"),
+    *("account-invite", "account-invitation-revoke", "sign-up-rule", "account-reset"),
+    "opt-out-take-back",
+}
+NO_HTML = {
+    "ledger-file",
+    "places",
+    "upload",
+    "upload-preview",
+    "upload-rejected",
+    "release-state",
+    "release-download",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """`submits`: which of its forms is sent, with `fills` and else as it is; the answer is looked at."""
+
+    name: str
+    who: str
+    address: str
+    submits: str = ""
+    fills: dict = field(default_factory=dict)
+
+
+def pages(named):
+    """Every page of an installation that `tests.browser.populate` filled; `named` are its addresses."""
+
+    def page(name, who, *arguments, query="", at="", **options):
+        """`at`: the page whose form leads to the one of that name."""
+        given = [named[one] for one in arguments]
+        if at:
+            options["submits"] = form(name, arguments)
+        return Page(name=name, who=who, address=reverse(at or name, args=given) + query, **options)
+
+    def form(name, arguments=()):
+        return f"form[action='{reverse(name, args=[named[one] for one in arguments])}']"
+
+    costly, fair = (f"?mechanism=laplace&epsilon={epsilon}&resolution=256" for epsilon in (30, 1))
+    own = "main form[method=post]"
+    return [
+        page("sign-in", "anonymous"),
+        page("sign-in", "anonymous", submits=own),
+        page("help", "anonymous"),
+        page("datasets", "steward"),
+        page("datasets", "administrator"),
+        page("dataset-new", "steward"),
+        page("dataset-new", "steward", submits=own),
+        page("dataset", "steward", "dataset"),
+        page("dataset", "analyst", "dataset"),
+        page("dataset", "auditor", "dataset"),
+        page("dataset", "steward", "panel"),
+        page("release-new", "analyst", "dataset"),
+        page("release-new", "analyst", "dataset", query=costly),
+        page("release-new", "analyst", "dataset", query=fair),
+        page("release-new", "steward", "panel"),
+        page("ledger", "auditor", "dataset"),
+        page("blur", "steward", "dataset"),
+        page("blur", "steward", "dataset", submits=own),
+        page("schedule", "steward", "dataset"),
+        page("schedule", "steward", "dataset", submits=own),
+        page(
+            "uploads-found",
+            "steward",
+            "dataset",
+            at="dataset",
+            query="?state=failed",
+            fills={"#upload-name": "f"},
+        ),
+        page("allowances", "steward", "dataset"),
+        page("allowances", "steward", "dataset", submits=own),
+        page("spending", "auditor", "dataset"),
+        page("limit-change", "steward", "dataset", "kind"),
+        page("limit-change", "steward", "panel", "panel-kind", submits=own),
+        *(page("release", "analyst", life) for life in ("published", "cancelled", "no_result", "queued")),
+        page("release", "steward", "point"),
+        page("release-map", "steward", "point"),
+        page("release-map", "analyst", "published"),
+        page("release-sheet", "auditor", "published"),
+        page("public", "anonymous"),
+        page("release", "anonymous", "published"),
+        page("release-publication", "steward", "published"),
+        page("account", "analyst"),
+        page("account", "analyst", submits=form("token-new")),
+        page("account", "steward", submits=form("token-new"), fills={"#id_name": "laptop"}),
+        page("account-password", "analyst"),
+        page("account-password", "analyst", submits=own),
+        page("token-revoke", "analyst", "token"),
+        page("invitation", "anonymous", "invitation"),
+        page("invitation", "anonymous", "invitation", submits=own),
+        page("invitation", "administrator", "invitation"),
+        Page(name="invitation", who="anonymous", address=reverse("invitation", args=["nothing"])),
+        page("new-password", "anonymous", "reset"),
+        page("new-password", "anonymous", "reset", submits=own),
+        page("accounts", "administrator"),
+        page("accounts", "administrator", submits=form("account-invite")),
+        page("account-of", "administrator", "analyst"),
+        *(page(f"account-{act}", "administrator", "analyst") for act in CHANGES),
+        page("people", "steward", "dataset"),
+        page("people", "steward", "dataset", submits=form("member-add", ["dataset"])),
+        page("people", "steward", "dataset", submits=form("invitation-new", ["dataset"])),
+        page("member-role", "steward", "dataset", "analyst"),
+        page("member-remove", "steward", "dataset", "analyst"),
+        page("admin:index", "administrator"),
+        page("admin:heatmaps_dataset_changelist", "administrator"),
+        page("admin:heatmaps_account_changelist", "administrator"),
+        page("admin:heatmaps_release_changelist", "administrator"),
+        page("admin:heatmaps_event_changelist", "administrator"),
+        page("admin:heatmaps_apitoken_changelist", "administrator"),
+        page("api:docs", "anonymous"),
+        Page(name="403", who="analyst", address=reverse("ledger", args=[named["dataset"]])),
+        Page(name="404", who="analyst", address="/nothing/"),
+    ]

@@ -1,0 +1,128 @@
+"""axe-core finds nothing on any page: wide and narrow, light and dark."""
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from django.template.loader import render_to_string
+
+from heatmaps.views import urls
+from tests.browser import pages as all_pages
+from tests.browser.chromium import PATIENCE_MS
+
+pytestmark = [pytest.mark.browser]
+
+WIDE_LIGHT, NARROW_DARK = (1280, "light"), (360, "dark")
+WIDE_DARK, NARROW_LIGHT = (1280, "dark"), (360, "light")
+OPTIONS = {"resultTypes": ["violations"]}
+# Colours that are still on their way to the other scheme would be measured half-way.
+RUN = """async (options) => {
+  await Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition)
+    .map((one) => one.finished.catch(() => {})));
+  return axe.run(document, options);
+}"""
+NOT_OURS = ("admin:", "api:docs")  # Django's and Swagger's own markup: serious faults only
+KNOWN = {"api:docs": {"nested-interactive"}}  # Swagger UI puts buttons into the heads of its sections
+ERRORS = {
+    "400.html": {},
+    "403_csrf.html": {},
+    "413.html": {"most": "2 GB"},
+    "500.html": {},
+}
+
+
+@pytest.fixture(scope="module")
+def looked_at(site):
+    """Names for addresses and sessions of an installation with everything in it."""
+    return site.installation.script("populate", package="tests.browser")
+
+
+@pytest.fixture(scope="module")
+def page_of(chromium, site, looked_at):
+    """A page of somebody's own, with axe in it and in its frames."""
+    made = {}
+
+    def make(who):
+        if who not in made:
+            context = chromium.new_context(base_url=site.address, reduced_motion="reduce")
+            if who in looked_at["sessions"]:
+                cookie = {"name": "sessionid", "value": looked_at["sessions"][who], "url": site.address}
+                context.add_cookies([cookie])
+            context.add_init_script(AXE_SCRIPT)
+            made[who] = context.new_page()
+            made[who].set_default_timeout(PATIENCE_MS)
+        return made[who]
+
+    yield make
+    for page in made.values():
+        page.context.close()
+
+
+def faults(page, *looks, only_serious=False):
+    """What axe finds on a page as it stands, in windows of these widths and schemes."""
+    found = []
+    for width, scheme in looks:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        if beyond > 0 and not only_serious:
+            found.append((width, scheme, f"{beyond} px wider than its window", "serious", []))
+        result = page.evaluate(RUN, OPTIONS)
+        found += [
+            (width, scheme, fault["id"], fault["impact"], [node["target"] for node in fault["nodes"]][:3])
+            for fault in result["violations"]
+            if not only_serious or fault["impact"] in {"serious", "critical"}
+        ]
+    return found
+
+
+def opened(page, one):
+    page.emulate_media(color_scheme="light")
+    page.goto(one.address)
+    if one.submits:
+        for selector, text in one.fills.items():
+            page.locator(selector).fill(text)
+        with page.expect_navigation():
+            page.locator(one.submits).first.evaluate("form => HTMLFormElement.prototype.submit.call(form)")
+    if page.locator("iframe").count():
+        page.frame_locator("iframe").locator(".leaflet-container").wait_for()
+    if one.name == "api:docs":
+        page.get_by_text("/api/v1/datasets/").first.wait_for()
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("looks", [(WIDE_LIGHT, NARROW_DARK), (WIDE_DARK, NARROW_LIGHT)])
+def test_axe_finds_nothing_on_any_page(page_of, looked_at, looks):
+    found = {}
+    for one in all_pages.pages(looked_at["named"]):
+        page = page_of(one.who)
+        opened(page, one)
+        foreign = one.name.startswith(NOT_OURS)
+        fault = faults(page, *looks, only_serious=foreign)
+        if fault := [one_fault for one_fault in fault if one_fault[2] not in KNOWN.get(one.name, ())]:
+            found[f"{one.name} for {one.who}: {one.address} {one.submits}"] = fault
+    assert found == {}
+
+
+def test_axe_finds_nothing_on_pages_of_errors(page_of):
+    page, found = page_of("anonymous"), {}
+    for template, context in ERRORS.items():
+        page.goto("/sign-in/")
+        page.set_content(render_to_string(template, context))
+        if fault := faults(page, WIDE_LIGHT, NARROW_DARK):
+            found[template] = fault
+    assert found == {}
+
+
+def test_axe_finds_what_is_wrong(page_of):
+    page = page_of("anonymous")
+    page.goto("/sign-in/")
+    page.evaluate("document.querySelector('label').remove()")
+    page.evaluate("document.querySelector('h1').style.color = 'rgb(190 190 190)'")
+    assert {fault[2] for fault in faults(page, WIDE_LIGHT)} >= {"label", "color-contrast"}
+
+
+def test_the_list_of_pages_is_whole(looked_at):
+    names = {pattern.name for pattern in urls.urlpatterns if pattern.name}
+    listed = {one.name for one in all_pages.pages(looked_at["named"])}
+    assert names - listed - all_pages.ACTS - all_pages.NO_HTML == set()
+    assert names >= all_pages.ACTS | all_pages.NO_HTML

@@ -1,0 +1,190 @@
+"""How often pages without an account may be asked for; counted together with the API's."""
+
+import re
+
+import pytest
+from django.test import RequestFactory, override_settings
+from django.urls import reverse
+
+from heatmaps import attempts, publication
+
+PASSWORD = "long enough to pass"
+DOORS = ["sign-in", "admin:login"]
+TOKEN = {"name": "x", "scopes": ["read"]}
+
+
+@pytest.fixture
+def try_(client_of, people):
+    """One sign-in; people have `PASSWORD`."""
+    for name in ("analyst", "administrator"):
+        people[name].set_password(PASSWORD)
+        people[name].save()
+
+    def attempt(name, password="wrong", *, door="sign-in", address="192.0.2.1", **headers):
+        typed = {"username": name, "password": password}
+        return client_of("anonymous").post(reverse(door), typed, REMOTE_ADDR=address, headers=headers)
+
+    return attempt
+
+
+@pytest.fixture
+def ask_for_token(client_of):
+    def ask(name, address="192.0.2.1", *, password="wrong"):
+        body = TOKEN | {"username": name, "password": password}
+        return client_of("anonymous").post(
+            reverse("api:tokens"), body, content_type="application/json", REMOTE_ADDR=address
+        )
+
+    return ask
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_it_stops_who_guesses_passwords_of_one_name(try_, door):
+    """Also when the right one comes then; the page says how long to wait, and nothing else."""
+    assert {try_("administrator", door=door).status_code for _ in range(10)} == {200}
+
+    stopped = try_("administrator", PASSWORD, door=door)
+
+    assert stopped.status_code == 429
+    wait = int(stopped["Retry-After"])
+    assert 0 < wait <= 60
+    assert re.search(rf"Try again in <strong>{wait} seconds?</strong>", stopped.content.decode())
+    assert "sessionid" not in stopped.cookies
+    assert "no-store" in stopped["Cache-Control"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_names_that_are_there_and_names_that_are_not_are_answered_alike(try_, door):
+    told = {}
+    for name in ("analyst", "nobody!"):
+        answers = [try_(name, door=door) for _ in range(11)]
+        told[name] = [(answer.status_code, plain(answer, name)) for answer in answers]
+
+    assert told["analyst"] == told["nobody!"]
+
+
+def plain(answer, name):
+    """Without what differs between any two answers."""
+    changing = r'value="\w{64}"|nonce="[^"]*"|<code>[a-z-]+</code>|\d+ seconds?'
+    text = re.sub(changing, "", answer.content.decode())
+    return text.replace(name, "NAME")
+
+
+def test_nobody_locks_out_a_person_elsewhere(try_):
+    """Who fails under a name from one address, or from many, does not stop its owner at another."""
+    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
+        for _ in range(11):
+            stopped = try_("analyst", address=address)
+        assert stopped.status_code == 429
+
+    assert try_("analyst", PASSWORD, address="198.51.100.1").status_code == 302
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_right_password_ends_the_count_of_its_name(try_, ask_for_token, door):
+    for _ in range(3):
+        for _ in range(9):
+            assert try_("administrator", door=door).status_code == 200
+        assert try_("administrator", PASSWORD, door=door).status_code == 302
+    assert {ask_for_token("administrator", password=PASSWORD).status_code for _ in range(20)} == {201}
+
+
+def test_nobody_ends_the_count_of_another_name(try_, client_of):
+    """Not by signing in under his own, nor by posting the form while signed in."""
+    for _ in range(9):
+        try_("administrator")
+    assert try_("analyst", PASSWORD).status_code == 302
+    typed = {"username": "administrator", "password": "wrong"}
+    for _ in range(2):
+        client_of("analyst").post(reverse("sign-in"), typed, REMOTE_ADDR="192.0.2.1")
+
+    assert try_("administrator", PASSWORD).status_code == 429
+
+
+def test_it_stops_who_guesses_names(try_):
+    statuses = [try_(f"name{number}").status_code for number in range(61)]
+
+    assert statuses == [200] * 60 + [429]
+    assert try_("analyst", address="192.0.2.2").status_code == 200
+
+
+def test_pages_administration_and_api_count_together(try_, ask_for_token):
+    for _ in range(4):
+        try_("analyst")
+        try_("analyst", door="admin:login")
+    assert [ask_for_token("analyst").status_code for _ in range(3)] == [401, 401, 429]
+
+    assert try_("analyst", PASSWORD).status_code == 429
+    assert try_("Analyst").status_code == 429  # another spelling is no other name
+    assert ask_for_token("analyst", "192.0.2.2").status_code == 401
+
+
+def test_it_believes_nobody_about_his_address(try_):
+    for number in range(10):
+        try_("analyst", **{"x-forwarded-for": f"10.0.0.{number}"})
+
+    assert try_("analyst", **{"x-forwarded-for": "10.0.0.99"}).status_code == 429
+
+
+def test_an_open_form_is_not_counted(client_of):
+    answers = {client_of("anonymous").get(reverse(door)).status_code for door in DOORS for _ in range(35)}
+
+    assert answers == {200}
+
+
+@pytest.mark.parametrize(
+    ("proxies", "said", "address"),
+    [
+        (0, "203.0.113.9", "192.0.2.1"),
+        (1, "10.0.0.1, 203.0.113.9", "203.0.113.9"),
+        (1, "", "192.0.2.1"),
+        (1, "x, 2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        (1, "::ffff:203.0.113.9", "203.0.113.9"),
+        (1, "unknown", "unknown"),
+    ],
+)
+def test_whose_address_it_is(proxies, said, address):
+    """What the nearest proxy says; of IPv6 the network, as its holder has all addresses of it."""
+    request = RequestFactory().get("/", headers={"x-forwarded-for": said}, REMOTE_ADDR="192.0.2.1")
+
+    with override_settings(PROXIES=proxies):
+        assert attempts.address_of(request) == address
+
+
+PAGES = ["release", "release-map", "release-sheet", "release-download"]
+
+
+@pytest.fixture
+def shown(people, published):
+    return publication.set_public(people["steward"], published, public=True)
+
+
+@pytest.mark.parametrize("name", ["public", *PAGES])
+def test_it_stops_who_reads_public_maps_all_the_time(client_of, shown, settings, name):
+    settings.MOST_A_MINUTE = settings.MOST_A_MINUTE | {"public_address": 3}
+    address = {"public": reverse("public")}.get(name) or address_of(name, shown)
+    visitor = client_of("anonymous")
+
+    answers = [visitor.get(address) for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
+    assert int(answers[-1]["Retry-After"]) > 0
+    assert "sign in" in answers[-1].content.decode()
+    assert visitor.get(address, REMOTE_ADDR="192.0.2.7").status_code == 200
+    assert client_of("analyst").get(address).status_code == 200
+
+
+def test_public_pages_and_the_api_count_together(client_of, shown):
+    visitor = client_of("anonymous")
+    api = reverse("api:release", args=[shown.pk])
+    for _ in range(60):
+        assert visitor.get(api).status_code == 200
+        assert visitor.get(reverse("public")).status_code == 200
+
+    assert visitor.get(address_of("release-download", shown)).status_code == 429
+    assert visitor.get(api).status_code == 429
+    assert client_of("analyst").get(address_of("release-download", shown)).status_code == 200
+
+
+def address_of(name, release):
+    return reverse(name, args=[release.pk, *(["npy"] if name == "release-download" else [])])

@@ -1,0 +1,255 @@
+"""Who may open and send what: every page and every method, for six persons.
+
+A page without a row fails `test_it_has_a_row_for_every_page`. Put its row into `PAGES`: for GET and for POST
+the status that steward, analyst, auditor, administrator, stranger (an account without a role) and anonymous
+get, what its address needs (`about`), and for POST a body that a steward may send. The request is undone
+afterwards, so rows do not know of each other. The API has its own table, in tests/api/test_matrix.py.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.db import transaction
+from django.urls import reverse
+
+from heatmaps import invitations, publication
+from heatmaps.ingest import optouts
+from heatmaps.models import ApiToken
+from tests.addresses import EVERYBODY, by_person, names
+
+OK, SENT, FORBIDDEN, NOT_FOUND, NOT_SO, BAD = 200, 302, 403, 404, 405, 422
+SIGN_IN = SENT  # where nobody is signed in, a page sends to the one that does it
+ALL = (OK,) * 5 + (SIGN_IN,)
+OPEN = (OK,) * 6
+NEVER = (NOT_SO,) * 5 + (SIGN_IN,)
+MEMBERS = (OK, OK, OK, OK, NOT_FOUND, SIGN_IN)
+STEWARDS = (OK, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN)
+MANAGERS = (OK, FORBIDDEN, FORBIDDEN, OK, NOT_FOUND, SIGN_IN)
+ADMINISTRATORS = (FORBIDDEN, FORBIDDEN, FORBIDDEN, OK, FORBIDDEN, SIGN_IN)
+
+
+def sent(row):
+    """The same row where success sends to another page."""
+    return tuple(SENT if status == OK else status for status in row)
+
+
+def refused(row):
+    """The same row where what is sent is not complete: it is read for those only who may send it."""
+    return tuple(BAD if status == OK else status for status in row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    GET: tuple = NEVER
+    POST: tuple = NEVER
+    about: tuple = ()  # names of `things`, or values
+    body: Any = field(default_factory=dict)  # of the POST; a function of `things` where it needs them
+    query: str = ""
+
+
+PHRASE = "grass grows by inches"
+NEWCOMER = {"username": "newcomer", "password1": PHRASE, "password2": PHRASE}
+NEW_PASSWORD = {"new_password1": PHRASE, "new_password2": PHRASE}
+OLD_PASSWORD = {"old_password": "stones roll down hills"}
+QUESTION = {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": "16"}
+DATASET, RELEASE, UPLOAD, QUEUED = ("slug",), ("release",), ("upload",), ("queued",)
+ON_ACCOUNT = {"GET": ADMINISTRATORS, "POST": sent(ADMINISTRATORS), "about": ("stranger",)}
+
+PAGES = {
+    "healthz": Page(GET=(503,) * 6, POST=(NOT_SO,) * 6),  # no worker in these tests
+    "home": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
+    "favicon.ico": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
+    "help": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    "places": Page(GET=ALL, query="?name=Austin"),
+    "public": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    # one's own account
+    "sign-in": Page(
+        GET=(SENT,) * 5 + (OK,), POST=(SENT,) * 5 + (OK,), body={"username": "x", "password": "y"}
+    ),
+    "sign-out": Page(POST=(SENT,) * 6),
+    "account": Page(GET=ALL),
+    "account-password": Page(GET=ALL, POST=sent(ALL), body=OLD_PASSWORD | NEW_PASSWORD),
+    "token-new": Page(POST=ALL, body={"name": "laptop", "scopes": ["read"], "days": "30"}),
+    "token-revoke": Page(
+        GET=(OK,) + (NOT_FOUND,) * 4 + (SIGN_IN,),
+        POST=(SENT,) + (NOT_FOUND,) * 4 + (SIGN_IN,),
+        about=("token",),
+    ),
+    # links
+    "invitation": Page(
+        GET=OPEN, POST=(409, 409, 409, SENT, SENT, SENT), about=("invitation",), body=NEWCOMER
+    ),
+    "new-password": Page(GET=OPEN, POST=(SENT,) * 6, about=("reset",), body=NEW_PASSWORD),
+    # the installation's people
+    "accounts": Page(GET=ADMINISTRATORS),
+    "account-invite": Page(POST=ADMINISTRATORS),
+    "account-invitation-revoke": Page(POST=sent(ADMINISTRATORS), about=("installation invitation",)),
+    "sign-up-rule": Page(POST=sent(ADMINISTRATORS), body={"allowed": "yes"}),
+    "account-of": Page(GET=ADMINISTRATORS, about=("stranger",)),
+    "account-reset": Page(POST=ADMINISTRATORS, about=("stranger",)),
+    "account-close": Page(**ON_ACCOUNT),
+    "account-open": Page(**ON_ACCOUNT),
+    "account-allow-datasets": Page(**ON_ACCOUNT),
+    "account-forbid-datasets": Page(**ON_ACCOUNT),
+    "account-make-administrator": Page(**ON_ACCOUNT),
+    "account-unmake-administrator": Page(**ON_ACCOUNT),
+    # a dataset's people
+    "people": Page(GET=MEMBERS, about=DATASET),
+    "member-add": Page(
+        POST=sent(MANAGERS), about=DATASET, body={"add-username": "stranger", "add-role": "analyst"}
+    ),
+    "member-role": Page(
+        GET=MANAGERS, POST=sent(MANAGERS), about=("slug", "analyst"), body={"role": "auditor"}
+    ),
+    "member-remove": Page(  # one's own as well
+        GET=(OK, OK, FORBIDDEN, OK, NOT_FOUND, SIGN_IN),
+        POST=(SENT, SENT, FORBIDDEN, SENT, NOT_FOUND, SIGN_IN),
+        about=("slug", "analyst"),
+    ),
+    "invitation-new": Page(POST=MANAGERS, about=DATASET, body={"invite-role": "analyst"}),
+    "invitation-revoke": Page(POST=sent(MANAGERS), about=("slug", "invitation id")),
+    # datasets
+    "datasets": Page(GET=ALL),
+    "dataset-new": Page(GET=ALL, POST=(BAD,) * 5 + (SIGN_IN,), body={"slug": "no address"}),
+    "dataset": Page(GET=MEMBERS, about=DATASET),
+    "version-new": Page(POST=sent(STEWARDS), about=DATASET),
+    "upload-new": Page(POST=sent(STEWARDS), about=DATASET),
+    "upload-preview": Page(POST=(BAD, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=DATASET),
+    "blur": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET),
+    "opt-out": Page(POST=sent(STEWARDS), about=DATASET, body={"users": "somebody"}),
+    "ledger": Page(GET=(OK, FORBIDDEN, OK, OK, NOT_FOUND, SIGN_IN), about=DATASET),
+    "limit-change": Page(
+        GET=MANAGERS,
+        POST=sent(MANAGERS),
+        about=("slug", "=presence"),
+        body={"limit": "3", "reason": "agreed", "seen": str(2 * 10**12)},
+    ),
+    "schedule": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
+    "uploads-found": Page(POST=STEWARDS, about=DATASET, body={"name": "checkins"}),
+    "opt-out-take-back": Page(POST=sent(STEWARDS), about=("slug", "opt-out")),
+    "ledger-file": Page(GET=(OK, FORBIDDEN, OK, OK, NOT_FOUND, SIGN_IN), about=("slug", "=csv")),
+    "allowances": Page(GET=MEMBERS, POST=refused(MANAGERS), about=DATASET, body={"reason": ""}),
+    "spending": Page(GET=MEMBERS, about=DATASET),
+    "upload": Page(GET=STEWARDS, about=UPLOAD),
+    "upload-undo": Page(POST=sent(STEWARDS), about=UPLOAD),
+    "upload-rejected": Page(
+        GET=(NOT_FOUND, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=UPLOAD
+    ),
+    # releases: hidden ones; public ones are below
+    "release-new": Page(
+        GET=(OK, OK, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
+        POST=(SENT, SENT, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
+        about=DATASET,
+        body=QUESTION,
+    ),
+    "release": Page(GET=MEMBERS, about=RELEASE),
+    "release-state": Page(GET=MEMBERS, about=RELEASE),
+    "release-cancel": Page(POST=(FORBIDDEN, SENT, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=RELEASE),
+    "release-publication": Page(GET=STEWARDS, POST=sent(STEWARDS), about=RELEASE, body={"public": "yes"}),
+    "release-map": Page(GET=MEMBERS, about=RELEASE),
+    "release-sheet": Page(GET=MEMBERS, about=RELEASE),
+    "release-download": Page(GET=MEMBERS, about=("release", "=json")),
+}
+PUBLIC = ("release", "release-map", "release-sheet", "release-download")
+HINT = "give it a row in PAGES of tests/pages/test_matrix.py, as the head of that file says"
+
+
+@pytest.fixture
+def things(people, dataset, upload, published):
+    """What addresses are about, by the names that the rows use."""
+    for person in people.values():
+        person.set_password(OLD_PASSWORD["old_password"])
+        person.save()
+    invited = invitations.invite(people["steward"], dataset, "analyst")
+    for_all = invitations.invite_to_installation(people["administrator"], may_create_datasets=False)
+    invitations.accounts.allow_sign_up(people["administrator"], allowed=True)
+    token, _ = ApiToken.objects.create(user=people["steward"], name="test", scopes=["read"])
+    return {name: person.pk for name, person in people.items()} | {
+        "slug": dataset.slug,
+        "upload": upload.pk,
+        "release": published.pk,
+        "token": token.token_key,
+        "invitation": invited.secret,
+        "opt-out": optouts.enter(people["steward"], dataset, "left out")[0].entry,
+        "invitation id": invited.row.pk,
+        "installation invitation": for_all.row.pk,
+        "reset": invitations.reset(people["administrator"], people["analyst"]).secret,
+    }
+
+
+@pytest.fixture
+def ask(client_of, things, monkeypatch):
+    """The answer to one request, which is undone afterwards; a client of its own each time."""
+    monkeypatch.setattr("heatmaps.views.health.WORKER_SECONDS", 0.01)  # nobody would answer anyway
+
+    def make(person, name, page, method):
+        client = client_of(person)
+        about = [word[1:] if word.startswith("=") else things[word] for word in page.about]
+        address = reverse(name, args=about) + page.query
+        with transaction.atomic():
+            body = page.body if method == "POST" else None
+            answer = getattr(client, method.lower())(address, body)
+            transaction.set_rollback(True)
+        return answer
+
+    return make
+
+
+def test_it_has_a_row_for_every_page():
+    found = {name for name, _ in names() if not name.startswith(("admin:", "api:"))}
+
+    assert found - set(PAGES) == set(), HINT
+    assert set(PAGES) - found == set(), "rows of pages that are gone"
+
+
+@pytest.mark.parametrize("person", EVERYBODY)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_it_answers_everybody_as_the_table_says(ask, person, method):
+    told = {}
+    for name, page in PAGES.items():
+        if name != "favicon.ico":
+            told[name] = ask(person, name, page, method).status_code
+
+    wanted = {name: by_person(getattr(PAGES[name], method))[person] for name in told}
+    wrong = {name: f"{told[name]} instead of {wanted[name]}" for name in told if told[name] != wanted[name]}
+    assert wrong == {}, f"{method} as {person}"
+
+
+def test_it_takes_no_other_method(ask):
+    told = {
+        (name, method): ask("steward", name, page, method).status_code
+        for name, page in PAGES.items()
+        for method in ("PUT", "DELETE")
+        if name not in ("favicon.ico", "home", "sign-in")  # redirections take every method
+    }
+
+    assert {key: status for key, status in told.items() if status != NOT_SO} == {}
+
+
+@pytest.mark.parametrize("person", EVERYBODY)
+def test_it_shows_a_public_release_to_everybody_and_hides_it_again(ask, people, published, person):
+    publication.set_public(people["steward"], published, public=True)
+    shown = {name: ask(person, name, PAGES[name], "GET").status_code for name in PUBLIC}
+    others = {
+        name: ask(person, name, page, "GET").status_code
+        for name, page in PAGES.items()
+        if name not in (*PUBLIC, "favicon.ico") and person in ("stranger", "anonymous")
+    }
+    publication.set_public(people["steward"], published, public=False)
+    hidden = {name: ask(person, name, PAGES[name], "GET").status_code for name in PUBLIC}
+
+    assert shown == dict.fromkeys(PUBLIC, OK)
+    assert others == {name: by_person(PAGES[name].GET)[person] for name in others}
+    assert hidden == {name: by_person(PAGES[name].GET)[person] for name in PUBLIC}
+
+
+@pytest.mark.parametrize("person", EVERYBODY)
+def test_it_opens_the_administration_to_administrators_only(client_of, things, person):
+    client = client_of(person)
+    lists = [f"{model._meta.app_label}_{model._meta.model_name}_changelist" for model in admin.site._registry]
+
+    statuses = {client.get(reverse(f"admin:{page}")).status_code for page in ["index", *lists]}
+
+    assert statuses == {OK if person == "administrator" else SENT}

@@ -1,0 +1,30 @@
+"""A mean location and a map of sampled check-ins: offered, released and shown."""
+
+import pytest
+from django.urls import reverse
+
+from heatmaps import releases
+from heatmaps.releases import ReleaseRequest
+from mechanisms.guarantee import Relation
+from tests.services import seed
+
+
+@pytest.fixture
+def panel(make_dataset):
+    made = make_dataset("panel", Relation.REPLACE, radius_m=50_000, limits={"record": "9", "radius": "9"})
+    seed.add_checkins(made)
+    return made
+
+
+@pytest.mark.parametrize(("mechanism", "resolution"), [("emd-linear", None), ("frequency", 16)])
+def test_it_is_offered_released_and_shown(client_of, people, panel, mechanism, resolution):
+    analyst = client_of("analyst")
+    offered = analyst.get(reverse("release-new", args=[panel.slug])).content.decode()
+    assert f'value="{mechanism}"' in offered
+    assert "Whoever runs this service is trusted with the check-ins" in offered
+    request = ReleaseRequest(mechanism=mechanism, epsilon="2", resolution=resolution)
+    release = releases.request_release(people["analyst"], panel, request)
+    releases.run(release.pk)
+    for name in ("release", "release-map"):
+        answer = analyst.get(reverse(name, args=[release.pk]))
+        assert answer.status_code == 200

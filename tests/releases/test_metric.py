@@ -1,0 +1,54 @@
+"""emd-linear and frequency on a dataset of declared persons: charged on both accounts, drawn, published."""
+
+import numpy as np
+import pytest
+
+from heatmaps import releases
+from mechanisms.guarantee import Relation
+from mechanisms.interface import Heatmap, Point
+
+ONE = 10**12
+
+
+@pytest.fixture
+def panel(make_dataset, add_checkins):
+    """About 157 km across, 50 persons enrolled, radius 50 km."""
+    made = make_dataset("panel", Relation.REPLACE, radius_m=50_000, limits={"record": "9", "radius": "9"})
+    add_checkins(made)
+    return made
+
+
+def published(analyst, panel, request):
+    release = releases.request_release(analyst, panel, request)
+    releases.run(release.pk)
+    release.refresh_from_db()
+    assert release.state == "published"
+    return release
+
+
+def committed(dataset):
+    return {str(account.kind): account.committed for account in dataset.accounts.all()}
+
+
+def test_a_mean_location_is_charged_more_for_a_whole_record(analyst, panel, ask):
+    release = published(analyst, panel, ask(mechanism="emd-linear", resolution=None, epsilon="0.5"))
+    point, charged = releases.result_of(release), committed(panel)
+    assert isinstance(point, Point)
+    assert ONE // 2 * 0.999 <= charged["radius"] <= ONE // 2
+    assert 1.4 * ONE < charged["record"] < 1.7 * ONE  # 0.5 · 157 km / 50 km
+    other = releases.quote(panel, ask(mechanism="exponential", resolution=None, epsilon="0.5"))
+    assert point.expected_m == release.expected_error["expected_m"] < 0.6 * other.expected_error.expected_m
+
+
+def test_a_map_of_sampled_check_ins_is_charged_the_same_on_both(analyst, panel, ask):
+    release = published(analyst, panel, ask(mechanism="frequency", resolution=16, epsilon="2"))
+    heatmap, charged = releases.heatmap_of(release), committed(panel)
+    assert isinstance(heatmap, Heatmap)
+    assert 2 * ONE * 0.999 <= charged["radius"] == charged["record"] <= 2 * ONE
+    assert charged["delta"] == 0
+    assert release.parameters == {
+        "expected_persons": 50,
+        "district_levels": release.parameters["district_levels"],
+    }
+    assert heatmap.dense().sum() == pytest.approx(1)
+    assert np.isfinite(heatmap.standard_errors).all()

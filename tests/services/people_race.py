@@ -1,0 +1,108 @@
+"""Two acts on the people of a dataset at the same moment; prints what became of them as JSON.
+
+python -m tests.services.people_race leave|close|accept|reset ROUNDS
+"""
+
+import json
+import sys
+import threading
+
+import django
+
+django.setup()
+
+from django.contrib.auth.models import User  # noqa: E402
+from django.db import connection  # noqa: E402
+
+from heatmaps import accounts, invitations, members  # noqa: E402
+from heatmaps.ledger.verification import verify  # noqa: E402
+from heatmaps.models import Dataset, Membership  # noqa: E402
+from tests.services import seed  # noqa: E402
+
+PASSWORD = "grass grows by inches"
+
+
+def together(*acts):
+    """What each of them came to: the name of its refusal, "" where there was none."""
+    barrier, told = threading.Barrier(len(acts)), [None] * len(acts)
+
+    def go(at, act):
+        barrier.wait(timeout=60)
+        try:
+            act()
+            told[at] = ""
+        except Exception as error:  # noqa: BLE001 - the test wants to see it
+            told[at] = type(error).__name__
+        connection.close()
+
+    crowd = [threading.Thread(target=go, args=(at, act)) for at, act in enumerate(acts)]
+    for one in crowd:
+        one.start()
+    for one in crowd:
+        one.join()
+    return told
+
+
+def person(name, **flags):
+    return User.objects.create_user(name, **flags)
+
+
+def two_stewards(slug):
+    first, second = person(f"{slug}-first"), person(f"{slug}-second")
+    dataset = seed.make_dataset(first, slug)
+    members.add(first, dataset, second.username, "steward")
+    return dataset, first, second
+
+
+def leave(slug):
+    """Both stewards leave."""
+    dataset, first, second = two_stewards(slug)
+    rows = [Membership.objects.get(dataset=dataset, user=user) for user in (first, second)]
+    return dataset, together(*(lambda row=row: members.remove(row.user, row) for row in rows))
+
+
+def close(slug):
+    """One steward leaves while an administrator closes the other's account."""
+    dataset, first, second = two_stewards(slug)
+    administrator = person(f"{slug}-administrator", is_superuser=True)
+    row = Membership.objects.get(dataset=dataset, user=first)
+    return dataset, together(
+        lambda: members.remove(first, row), lambda: accounts.close(administrator, second)
+    )
+
+
+def accept(slug):
+    """Six people use one link."""
+    dataset, first, _ = two_stewards(slug)
+    secret = invitations.invite(first, dataset, "analyst").secret
+    crowd = [person(f"{slug}-{number}") for number in range(6)]
+    return dataset, together(*(lambda user=user: invitations.accept(user, secret) for user in crowd))
+
+
+def reset(slug):
+    """Four people use one link for a new password."""
+    dataset, first, _ = two_stewards(slug)
+    secret = invitations.reset(person(f"{slug}-administrator", is_superuser=True), first).secret
+    return dataset, together(*[lambda: invitations.choose_password(secret, PASSWORD)] * 4)
+
+
+def main(act, rounds):
+    told = []
+    for number in range(int(rounds)):
+        dataset, outcomes = {"leave": leave, "close": close, "accept": accept, "reset": reset}[act](
+            f"{act}-{number}"
+        )
+        held = Membership.objects.filter(dataset=dataset)
+        told.append(
+            {
+                "outcomes": sorted(outcomes),
+                "stewards": held.filter(role="steward", user__is_active=True).count(),
+                "analysts": held.filter(role="analyst").count(),
+                "problem": verify(Dataset.objects.get(pk=dataset.pk)).problem,
+            }
+        )
+    return told
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*sys.argv[1:])))

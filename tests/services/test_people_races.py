@@ -1,0 +1,26 @@
+"""Two at the same moment: no dataset loses its last steward, no link is used twice."""
+
+import pytest
+
+ROUNDS = 4
+
+
+@pytest.mark.parametrize("act", ["leave", pytest.param("close", marks=pytest.mark.long)])
+def test_a_steward_is_left(installation, act):
+    """Both leave; or one leaves while the other's account is closed."""
+    for told in installation.script("people_race", act, ROUNDS):
+        assert told["stewards"] == 1, told
+        assert told["outcomes"] == ["", "LastSteward"]
+        assert told["problem"] == ""
+
+
+def test_an_invitation_makes_one_member(installation):
+    for told in installation.script("people_race", "accept", ROUNDS):
+        assert told["analysts"] == 1, told
+        assert told["outcomes"] == [""] + ["NoSuchLink"] * 5
+        assert told["problem"] == ""
+
+
+def test_a_password_is_chosen_once(installation):
+    for told in installation.script("people_race", "reset", ROUNDS):
+        assert told["outcomes"] == [""] + ["NoSuchLink"] * 3, told

@@ -1,0 +1,80 @@
+"""Clock, crashes and draws of the product in the hands of a test; import it once Django is set up."""
+
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+
+import numpy as np
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from heatmaps import leases, queue, releases
+from heatmaps.ledger import events
+from heatmaps.ledger.transitions import reserving
+from mechanisms.interface import Heatmap
+
+MAP = Heatmap(
+    level=1, levels=np.zeros(1, np.uint8), prefixes=np.zeros(1, np.int64), values=np.ones(1),
+    standard_errors=np.ones(1),
+)  # fmt: skip
+
+
+class Crash(BaseException):
+    """The process is gone: nothing after this line runs."""
+
+
+class World:
+    """Clock, crashes and draws of the product, in the hands of a sequence."""
+
+    def __init__(self):
+        self.offset, self.crash_at, self.draw, self.draws = timedelta(), None, "fine", Counter()
+        self.renewed = None  # when the last draw renewed its lease
+        append = events.append
+
+        def append_or_crash(ledger, kind, **facts):
+            append(ledger, kind, **facts)
+            if kind == self.crash_at:
+                raise Crash
+
+        on_server = reserving._on_server
+
+        def on_server_or_crash(*asked):
+            with transaction.atomic():
+                on_server(*asked)
+                if self.crash_at == "reserve":
+                    raise Crash
+
+        events.append, reserving._on_server = append_or_crash, on_server_or_crash
+        queue._send = lambda _task, _ids: None
+        timezone.now = self.now
+        events.time = SimpleNamespace(
+            time_ns=lambda: time.time_ns() + int(self.offset.total_seconds()) * 10**9
+        )
+        releases._draw = self.drawn
+
+    def now(self):
+        return datetime.now(UTC) + self.offset
+
+    def drawn(self, release, *_arguments):
+        self.draws[release.pk] += 1
+        if self.draw == "crash":
+            raise Crash
+        if self.draw == "error":
+            raise ZeroDivisionError
+        if self.draw == "declared dead":
+            self.offset += timedelta(seconds=settings.LEASE_SECONDS + 60)
+            releases.sweep()
+        if self.draw == "renewed":
+            self._outlast(release)
+        return MAP
+
+    def _outlast(self, release):
+        """The draw ends after its first lease would have, and before its second does."""
+        part = timedelta(seconds=settings.LEASE_SECONDS * 2 // 3)
+        self.offset += part
+        self.renewed = self.now()
+        assert leases.renew(release.pk)
+        self.offset += part
+        releases.sweep()
