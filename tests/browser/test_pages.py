@@ -129,7 +129,8 @@ def test_it_finds_a_place_and_puts_a_box_around_it(signed_in):
     page.get_by_label("Find a place").fill("Austin, US")
     page.get_by_label("Find a place").press("Enter")
     page.get_by_text("The map shows Austin").wait_for(state="attached")
-    page.get_by_label("Find a place").press("Tab")  # leaving the field asks again, and so does typing a little later
+    # Leaving the field asks again, and so does having typed, a little later.
+    page.get_by_label("Find a place").press("Tab")
     page.wait_for_load_state("networkidle")
     assert "a box was put around it" in page.locator("#region-news").inner_text()
 
