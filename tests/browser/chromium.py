@@ -7,6 +7,9 @@ from playwright.sync_api import sync_playwright
 
 PROGRAM = shutil.which("chromium") or "/usr/bin/chromium"
 PATIENCE_MS = 60_000
+# Of an upload that ended, on the page as the server wrote it: while one is followed it has a bar, and the
+# page is loaded again at its end. Who looks at the state alone may still see the page that goes away.
+ENDED = ".uploads li:not(:has(progress)) .tag.{}"
 SWITCHES = [
     "--headless",
     "--no-sandbox",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.browser.chromium import PATIENCE_MS
+from tests.browser.chromium import ENDED
 
 pytestmark = [pytest.mark.browser]
 
@@ -161,7 +161,7 @@ def upload(person, path):
     person.type("spot")
     assert longitude.input_value() == "spot"
     person.button("Upload")
-    page.locator(".uploads .tag.ready").wait_for()
+    page.locator(ENDED.format("ready")).wait_for()
 
 
 def look_at_map(person):
@@ -241,7 +241,7 @@ def test_a_refused_form_takes_the_focus_to_what_is_wrong(inside, keys, address):
         person.button("Make the dataset")
     summary = page.locator(".note.bad[role=alert]")
     summary.wait_for()
-    assert page.evaluate("document.activeElement.matches('.note.bad[role=alert]')")
+    page.wait_for_function("document.activeElement.matches('.note.bad[role=alert]')")
     assert re.search(r"\w", summary.inner_text())
 
 
@@ -260,12 +260,12 @@ def test_an_upload_is_undone_and_people_are_left_out_by_keys(inside, tmp_path):
     person.to(page.get_by_label(re.compile("^Make it available")))
     person.press("Space")
     person.button("Upload")
-    page.locator(".uploads .tag.ready").wait_for(timeout=PATIENCE_MS)
+    page.locator(ENDED.format("ready")).wait_for()
 
     person.to(page.get_by_text("Undo this upload"))
     person.press("Enter")
     person.button("Delete the rows of undone.csv")
-    page.locator(".uploads .tag.undone").wait_for()
+    page.locator(ENDED.format("undone")).wait_for()
 
     person.to(page.get_by_text("Leave people out"))
     person.press("Enter")

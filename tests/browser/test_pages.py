@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.chromium import ENDED
+
 pytestmark = [pytest.mark.browser]
 
 BOX = {"West": "2.05", "South": "41.30", "East": "2.30", "North": "41.50"}
@@ -185,6 +187,6 @@ def test_it_says_why_an_upload_is_refused(signed_in, slug, tmp_path):
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Upload").click()
 
-    page.locator(".uploads .tag.failed").first.wait_for()
+    page.locator(ENDED.format("failed")).first.wait_for()
     assert page.locator(".uploads .note.bad").first.is_visible()
     assert page.get_by_text("<img src=x onerror=alert(1)>.csv").first.is_visible()

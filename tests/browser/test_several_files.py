@@ -1,7 +1,9 @@
 """Several files at once: a line for each, an error for each, one data version for all of them."""
 
 import pytest
+from playwright.sync_api import expect
 
+from tests.browser.chromium import ENDED, PATIENCE_MS
 from tests.browser.test_uploads import dataset_page  # noqa: F401
 
 HEADER = "user,lat,lon\n"
@@ -23,9 +25,7 @@ def test_it_takes_them_into_one_version(dataset_page, files, fits):  # noqa: F81
     page.get_by_text("Its columns are used for all 2 files").wait_for()
     page.get_by_role("button", name="Upload").click()
 
-    page.get_by_text("in version 1").first.wait_for()
-    page.reload()
-    assert page.locator("#uploads .tag.ready").count() == 2
+    expect(page.locator(ENDED.format("ready"))).to_have_count(2, timeout=PATIENCE_MS)
     assert page.get_by_text("in version 1").count() == 2
     fits(page)
 
@@ -36,8 +36,8 @@ def test_it_says_of_each_file_why_it_was_refused(dataset_page, files):  # noqa: 
     page.get_by_role("button", name="Upload").click()
 
     page.get_by_text("it was uploaded as march.csv").wait_for()
+    page.get_by_text("2 files are here and being read").wait_for()
     assert page.locator("#sending li").count() == 1
-    assert page.get_by_text("2 files are here and being read").is_visible()
 
 
 def test_a_dataset_has_a_schedule_from_the_start_and_it_changes_with_a_reason(signed_in, fits):

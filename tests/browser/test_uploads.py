@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.chromium import ENDED
+
 OTHER = "uid,when,latitude,spot\n" + "ann,2024-07-01T12:00:00Z,0.5,0.25\nbob,,0.25,0.75\n"
 
 
@@ -44,7 +46,7 @@ def test_it_shows_a_file_guesses_its_columns_and_reads_those_chosen(dataset_page
     assert page.get_by_text("Choose the column for").count() == 0
     page.get_by_role("button", name="Upload").click()
 
-    page.locator(".uploads .tag.ready").wait_for()
+    page.locator(ENDED.format("ready")).wait_for()
     assert page.get_by_text("2 rows taken").is_visible()
 
 
@@ -65,7 +67,7 @@ def test_a_steward_undoes_an_upload_and_leaves_people_out_by_keyboard(dataset_pa
 
     page.get_by_text("Undo this upload").press("Enter")
     page.get_by_role("button", name="Delete the rows of other.csv").press("Enter")
-    page.locator(".uploads .tag.undone").wait_for()
+    page.locator(ENDED.format("undone")).wait_for()
 
     page.get_by_text("Leave people out").press("Enter")
     page.get_by_label("Users, as the files name them").fill("ann\nbob")

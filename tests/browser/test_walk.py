@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.browser.chromium import PATIENCE_MS
+from tests.browser.chromium import ENDED, PATIENCE_MS
 from tests.browser.conftest import real_data
 
 pytestmark = [pytest.mark.browser]
@@ -82,7 +82,7 @@ def make_dataset(page, title):
 def upload(page, path):
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Upload").click()
-    page.locator(".uploads .tag.ready").wait_for(timeout=3 * PATIENCE_MS)
+    page.locator(ENDED.format("ready")).wait_for(timeout=3 * PATIENCE_MS)
     assert page.locator(".uploads").get_by_text("in version 1").is_visible()
 
 
