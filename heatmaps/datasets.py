@@ -10,9 +10,9 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 
-from heatmaps import keys, limits
+from heatmaps import keys, limits, retention
 from heatmaps.access import MAY_NOT_CREATE, Person, may_create_datasets
-from heatmaps.ingest import scheduling
+from heatmaps.ingest import retaining, scheduling
 from heatmaps.ledger.amounts import ACCOUNTS
 from heatmaps.ledger.transitions import open_ledger
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role
@@ -43,6 +43,7 @@ class NewDataset:
     radius_m: int | None = None  # REPLACE: the distance of the radius account
     expected_persons: int | None = None  # ADD_REMOVE: a public guess that steers utility only
     schedule: Schedule | None = None  # when data versions advance; None: by a steward's acts
+    retention_days: int | None = None  # how long check-ins are kept; None: for ever
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", _relation(self.relation))
@@ -51,6 +52,7 @@ class NewDataset:
         if not isinstance(self.region, Region):
             raise ParameterError("bbox", "no region", "west, south, east and north in degrees")
         self._check_counts()
+        retention.check(self.retention_days)
         self.limits_in_units()
 
     def limits_in_units(self) -> dict[AccountKind, int | None]:
@@ -121,6 +123,8 @@ def _store(person: User, dataset: Dataset, new: NewDataset) -> None:
     open_ledger(dataset, actor=person, limits=new.limits_in_units())
     if new.schedule is not None:
         scheduling.fix(dataset, new.schedule, actor=person)
+    if new.retention_days is not None:
+        retaining.fix(dataset, new.retention_days, actor=person)
 
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)

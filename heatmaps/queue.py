@@ -11,6 +11,7 @@ from kombu.exceptions import OperationalError
 RELEASE: Final = "heatmaps.release"
 SHARD: Final = "heatmaps.shard"
 INGEST: Final = "heatmaps.ingest"
+EXPIRE: Final = "heatmaps.expire"
 SWEEP: Final = "heatmaps.sweep"
 
 _log = structlog.stdlib.get_logger(__name__)

@@ -84,7 +84,7 @@ def wanted(release: Release) -> int:
     if connection.vendor != "postgresql":
         return 1  # one process, and the database does the work
     read = selection.uploads(release.dataset, release.version)
-    checkins = read.aggregate(total=Sum("rows_accepted"))["total"] or 0
+    checkins = read.aggregate(total=Sum(F("rows_accepted") - F("rows_expired")))["total"] or 0
     return max(1, -(-checkins // settings.ROWS_PER_SHARD))
 
 

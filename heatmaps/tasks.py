@@ -7,7 +7,7 @@ import structlog
 from celery import shared_task
 
 from heatmaps import queue, releases
-from heatmaps.ingest import uploads
+from heatmaps.ingest import expiring, uploads
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -30,13 +30,19 @@ def ingest(upload_id: str) -> None:
     _run(uploads.run, UUID(upload_id))
 
 
+@shared_task(name=queue.EXPIRE)  # type: ignore[untyped-decorator]
+def expire(dataset_id: str) -> None:
+    """Delete what a dataset's rule does not keep."""
+    _run(expiring.delete_rows, int(dataset_id))
+
+
 @shared_task(name=queue.SWEEP)  # type: ignore[untyped-decorator]
 def sweep() -> None:
     """Send again what no worker has, and end what no worker will."""
     _run(releases.sweep)
 
 
-def _run(work: Callable[..., None], *ids: UUID) -> None:
+def _run(work: Callable[..., None], *ids: UUID | int) -> None:
     """Celery would log an error with its message, which may hold data; the sweep tries again anyway."""
     try:
         work(*ids)

@@ -5,6 +5,8 @@ changing the schedule is an act of its own, with a reason, in the ledger. After 
 version, for the latest moment that was missed: those before it would have held the same.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final
 
@@ -36,19 +38,28 @@ def fix(dataset: Dataset, schedule: Schedule, *, actor: User) -> None:
 def change(person: Person, dataset: Dataset, schedule: Schedule | None, *, reason: str) -> None:
     """Another schedule, or none, from now on. A version that is due already is made first.
 
-    The reason is asked for whether there were uploads or not, which is data. Errors: as `access.require`;
-    `ParameterError` without a reason.
+    Errors: as `access.require`; `ParameterError` without a reason.
+    """
+    with public_rule(person, dataset, reason) as steward:
+        if dataset.schedule != _text(schedule):
+            _set(dataset, schedule, actor=steward, reason=reason.strip())
+
+
+@contextmanager
+def public_rule(person: Person, dataset: Dataset, reason: str) -> Iterator[User]:
+    """A transaction in which a steward changes a rule of versions: those due already followed the old one.
+
+    The reason is asked for whether there were uploads or not, which is data. Errors: as `change`.
     """
     require(person, dataset, Act.UPLOAD)
     if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
-        raise PermissionDenied("sign in to change the schedule")
+        raise PermissionDenied("sign in to change the dataset")
     if not 1 <= len(reason.strip()) <= LONGEST_REASON or not reason.isprintable():
         raise ParameterError("reason", reason, f"1 to {LONGEST_REASON} visible characters in one line")
     with transitions.locked(dataset.pk):
         _advance(dataset.pk, timezone.now())
-        dataset.refresh_from_db(fields=["schedule", "next_version_at"])
-        if dataset.schedule != _text(schedule):
-            _set(dataset, schedule, actor=person, reason=reason.strip())
+        dataset.refresh_from_db(fields=["schedule", "next_version_at", "retention_days"])
+        yield person
 
 
 def advance_due(dataset_id: int, now: datetime) -> DataVersion | None:

@@ -24,7 +24,17 @@ from django.utils import timezone
 
 from heatmaps import keys, queue
 from heatmaps.access import Act, Person, require
-from heatmaps.ingest import files, reading, receiving, rejected, scheduling, staging, undoing, versions
+from heatmaps.ingest import (
+    expiring,
+    files,
+    reading,
+    receiving,
+    rejected,
+    scheduling,
+    staging,
+    undoing,
+    versions,
+)
 from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
@@ -141,9 +151,10 @@ def rejected_rows_path(upload: Upload) -> Path | None:
 
 
 def sweep() -> None:
-    """Make the data versions that are due, send waiting uploads to the workers again, restart those whose
-    worker died, delete old files."""
+    """Make the data versions that are due, send waiting uploads and deletions to the workers again, restart
+    uploads whose worker died, delete old files."""
     scheduling.sweep()
+    expiring.sweep()
     for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
         restart(upload)
     received = Upload.objects.filter(state=UploadState.RECEIVED)

@@ -11,9 +11,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.db.models import Max
 
+from heatmaps import queue, retention
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.staging import LEASE_SECONDS, Lease
 from heatmaps.ledger import transitions
+from heatmaps.ledger.facts import kept_from_fact
 from heatmaps.models import CheckIn, Dataset, DataVersion, Upload, UploadState
 
 COUNTING_SECONDS: Final = 15 * 60  # the lease while the database counts persons
@@ -23,20 +25,24 @@ UNDER_WAY: Final = (UploadState.RECEIVED, UploadState.STAGED)
 def next_version(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None) -> DataVersion:
     """The next version, with all ready uploads that no version has yet, and without who opted out since.
 
-    By a steward, or by nobody at the moment it was due. The event says this and the number, nothing else:
-    what came in is data.
+    By a steward, or by nobody at the moment it was due. The event says this, the number and the public day
+    from which on check-ins are kept, nothing else: what came in, or was deleted, is data.
     """
     with transitions.locked(dataset.pk):
         last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
         version = DataVersion.objects.create(
             dataset=dataset, number=last + 1, created_by=actor, due_at=due_at
         )
+        _keep(version)
         dataset.uploads.filter(state=UploadState.READY, version=None).update(version=version)
         dataset.suppressions.filter(version=None).update(version=version)
         dataset.suppressions.filter(is_withdrawn=True, until=None).update(until=version)
         after: dict[str, int | str] = {"version": last + 1}
         if due_at is not None:
             after["due"] = f"{due_at:%Y-%m-%dT%H:%M:%SZ}"
+        if version.kept_from is not None:
+            after["kept_from"] = kept_from_fact(version)
+            queue.send(queue.EXPIRE, str(dataset.pk))
         transitions.record(dataset, transitions.VERSION, actor=actor, before={"version": last}, after=after)
     return version
 
@@ -58,6 +64,14 @@ def next_due(dataset: Dataset) -> datetime | None:
     """When the schedule makes the next version, as the database has it now; None without a schedule."""
     due: datetime | None = Dataset.objects.values_list("next_version_at", flat=True).get(pk=dataset.pk)
     return due
+
+
+def _keep(version: DataVersion) -> None:
+    """The rule of that moment, for good: which check-ins the version leaves out."""
+    days = Dataset.objects.values_list("retention_days", flat=True).get(pk=version.dataset_id)
+    if days is not None:
+        version.kept_from = retention.first_day(version.since, days)
+        version.save(update_fields=["kept_from"])
 
 
 def make_visible(upload: Upload, lease: Lease) -> None:
@@ -113,8 +127,8 @@ def _check_persons(upload: Upload, others: frozenset[UUID]) -> None:
     declared = upload.dataset.persons
     if declared is None:
         return
-    checkins = CheckIn.objects.filter(upload__in=[*others, upload.pk])
-    found = checkins.values("person").distinct().count()
+    checkins = CheckIn.objects.filter(upload__in=[*others, upload.pk]).values("person")
+    found = checkins.union(upload.dataset.enrolments.values("person")).count()
     if found > declared:
         raise UploadError(
             "too_many_persons",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
-from heatmaps.models import Account, Allowance, Dataset, Release
+from heatmaps.models import Account, Allowance, Dataset, DataVersion, Release
 
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
@@ -22,6 +22,8 @@ class FollowsDefault(Enum):
 
 FOLLOWS_DEFAULT: Final = FollowsDefault.FOLLOWS_DEFAULT
 NO_SCHEDULE: Final = "no schedule"
+FOR_EVER: Final = "for ever"
+ALL_DAYS: Final = "all days"
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
@@ -84,6 +86,16 @@ def charge_fact(amount: int | None) -> int | str:
 def schedule_fact(dataset: Dataset) -> str:
     """When data versions advance by themselves."""
     return dataset.schedule or NO_SCHEDULE
+
+
+def retention_fact(dataset: Dataset) -> int | str:
+    """For how many days check-ins are kept."""
+    return FOR_EVER if dataset.retention_days is None else dataset.retention_days
+
+
+def kept_from_fact(version: DataVersion) -> str:
+    """The first day, in UTC, of which a version and those after it have check-ins."""
+    return ALL_DAYS if version.kept_from is None else version.kept_from.isoformat()
 
 
 def allowance_facts(account: Account, allowance: Allowance) -> dict[str, int | str]:

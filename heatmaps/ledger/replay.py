@@ -8,7 +8,15 @@ from uuid import UUID
 
 from heatmaps.ledger.amounts import LARGEST
 from heatmaps.ledger.events import event_hash
-from heatmaps.ledger.facts import EVERYBODY, FOLLOWS_DEFAULT, NO_BOUND, NO_LIMIT, NO_SCHEDULE
+from heatmaps.ledger.facts import (
+    ALL_DAYS,
+    EVERYBODY,
+    FOLLOWS_DEFAULT,
+    FOR_EVER,
+    NO_BOUND,
+    NO_LIMIT,
+    NO_SCHEDULE,
+)
 from heatmaps.ledger.transitions import (
     ALLOWANCE,
     CANCEL,
@@ -17,6 +25,7 @@ from heatmaps.ledger.transitions import (
     OPEN,
     PUBLISH,
     RESERVE,
+    RETENTION,
     SCHEDULE,
     VERSION,
 )
@@ -55,7 +64,9 @@ class Replay:
     unbounded: dict[str, int] = field(default_factory=dict)  # charges without a bound, by account
     releases: dict[UUID, ReplayedRelease] = field(default_factory=dict)
     version: int = 0  # the latest data version
+    kept_from: dict[int, str] = field(default_factory=dict)  # by version: the first day that it has
     schedule: str = NO_SCHEDULE  # of data versions
+    retention: int | str = FOR_EVER  # of check-ins, in days
     # By account and person: an allowance of one's own, or everybody's; and what each person took.
     allowances: dict[tuple[str, int | str], int | str] = field(default_factory=dict)
     taken: dict[tuple[str, int | str], int] = field(default_factory=dict)
@@ -96,11 +107,19 @@ class Replay:
                 event, "version", (before["version"], after["version"]), (self.version, self.version + 1)
             )
             self.version += 1
+            self._keep(event, after.get("kept_from", ALL_DAYS))
         elif event.kind == SCHEDULE:
             self._expect(event, "schedule", before["schedule"], self.schedule)
             self.schedule = after["schedule"]
+        elif event.kind == RETENTION:
+            self._expect(event, "retention", before["retention"], self.retention)
+            self.retention = after["retention"]
         elif event.kind in MOVES:
             self._move(event, before, after)
+
+    def _keep(self, event: Event, kept_from: str) -> None:
+        self._expect(event, "retention", kept_from == ALL_DAYS, self.retention == FOR_EVER)
+        self.kept_from[self.version] = kept_from
 
     def _open(self, after: Any) -> None:
         self.dataset, self.limits = after["dataset"], dict(after["limits"])

@@ -75,14 +75,20 @@ def _check_dataset(dataset: Dataset, replay: Replay) -> None:
     for name in sorted({*now, *replay.dataset}):
         if now.get(name) != replay.dataset.get(name):
             raise Disagreement(1, f"the dataset's {name} was changed after the ledger was opened")
-    if facts.schedule_fact(Dataset.objects.get(pk=dataset.pk)) != replay.schedule:
+    row = Dataset.objects.get(pk=dataset.pk)
+    if facts.schedule_fact(row) != replay.schedule:
         raise Disagreement(None, "the schedule of data versions is not the one of the events")
+    if facts.retention_fact(row) != replay.retention:
+        raise Disagreement(None, "how long check-ins are kept is not what the events say")
 
 
 def _check_versions(dataset: Dataset, replay: Replay) -> None:
-    numbers = DataVersion.objects.filter(dataset=dataset).order_by("number").values_list("number", flat=True)
-    if list(numbers) != list(range(1, replay.version + 1)):
+    rows = list(DataVersion.objects.filter(dataset=dataset).order_by("number"))
+    if [row.number for row in rows] != list(range(1, replay.version + 1)):
         raise Disagreement(None, "the data versions are not those of the events")
+    for row in rows:
+        if facts.kept_from_fact(row) != replay.kept_from[row.number]:
+            raise Disagreement(None, f"version {row.number}: the days it has are not those of its event")
 
 
 def _check_accounts(dataset: Dataset, replay: Replay) -> None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
+from heatmaps import retention
 from heatmaps.models import CheckIn, Dataset, DataVersion, Suppression, Upload, UploadState
 from heatmaps.slices import Slice
 from mechanisms.check import in_range, positive
@@ -27,7 +28,7 @@ EVERYBODY: Final = Share(0, 1)
 
 
 def uploads(dataset: Dataset, version: DataVersion) -> "QuerySet[Upload]":
-    """What a version includes; it stays as it is from then on."""
+    """What a version includes; it stays so from then on, and `retention.counted` says what is kept of it."""
     return Upload.objects.filter(
         dataset=dataset, state=UploadState.READY, version__number__lte=version.number
     )
@@ -40,8 +41,7 @@ def inside(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -
 
 def counting(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> "QuerySet[CheckIn]":
     """The check-ins of a version in the asked period, points outside the region included."""
-    # By their keys, read first: compared row by row, faster than a join.
-    found = CheckIn.objects.filter(upload__in=list(uploads(dataset, version).values_list("pk", flat=True)))
+    found = CheckIn.objects.filter(retention.counted(uploads(dataset, version), version))
     # Comparing with no time at all is not true: check-ins without one are in no period.
     if asked.since is not None:
         found = found.filter(time__gte=asked.since)

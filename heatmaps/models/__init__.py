@@ -6,7 +6,7 @@ from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profil
 from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
 from heatmaps.models.shard import FanOut, Shard, ShardState
 from heatmaps.models.token import ApiToken, Scope
-from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Suppression, Upload, UploadState
+from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppression, Upload, UploadState
 
 __all__ = [
     "OPT_OUT_STATES",
@@ -18,6 +18,7 @@ __all__ = [
     "CheckIn",
     "DataVersion",
     "Dataset",
+    "Enrolment",
     "Event",
     "FanOut",
     "Ledger",

@@ -49,6 +49,8 @@ class Dataset(models.Model):
     # When data versions advance by themselves, as `heatmaps.schedules` writes it; empty: by a steward's act.
     schedule = models.CharField(max_length=40, blank=True, default="")
     next_version_at = models.DateTimeField(null=True, blank=True)
+    # Check-ins leave the dataset after so many days (`heatmaps.retention`); empty: they are kept for ever.
+    retention_days = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
     is_demo = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -70,6 +72,10 @@ class Dataset(models.Model):
                 name="dataset_schedule_has_its_moment",
                 condition=Q(schedule="", next_version_at=None)
                 | (~Q(schedule="") & Q(next_version_at__isnull=False)),
+            ),
+            models.CheckConstraint(
+                name="dataset_keeps_for_some_days",
+                condition=Q(retention_days=None) | Q(retention_days__gte=1),
             ),
         ]
         # The sweep: versions that are due.
@@ -108,6 +114,10 @@ class DataVersion(models.Model):
     )
     due_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Check-ins of earlier days (UTC) are in neither this version nor a later one; empty: all are kept.
+    kept_from = models.DateField(null=True, blank=True)
+    # Nothing that is older is stored any more; where nothing is to be deleted it says nothing.
+    is_cleared = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["dataset", "-number"]
@@ -117,6 +127,14 @@ class DataVersion(models.Model):
             models.CheckConstraint(
                 name="version_by_somebody_or_due",
                 condition=Q(created_by__isnull=False, due_at=None) | Q(created_by=None, due_at__isnull=False),
+            ),
+        ]
+        # The sweep: where something may be left to delete.
+        indexes = [
+            models.Index(
+                fields=["dataset"],
+                condition=Q(kept_from__isnull=False, is_cleared=False),
+                name="version_not_cleared",
             ),
         ]
 

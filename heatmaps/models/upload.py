@@ -44,6 +44,9 @@ class Upload(models.Model):
     rows_accepted = models.BigIntegerField(default=0)
     rows_rejected = models.BigIntegerField(default=0)
     rows_outside = models.BigIntegerField(default=0)
+    # Rows of earlier days are deleted from storage, and how many those were (`heatmaps.ingest.expiring`).
+    kept_from = models.DateField(null=True, blank=True)
+    rows_expired = models.BigIntegerField(default=0)
     failure = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     # While a worker holds the file: later than this, the sweep takes it for dead.
@@ -84,6 +87,22 @@ class CheckIn(models.Model):
 
     def __str__(self) -> str:
         return f"check-in {self.pk}"
+
+
+class Enrolment(models.Model):
+    """REPLACE: a person (keyed hash) of whom check-ins were deleted as too old, and who stays enrolled.
+
+    So a new user does not take the place of one of the declared persons.
+    """
+
+    dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="enrolments")
+    person = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="enrolled_once")]
+
+    def __str__(self) -> str:
+        return f"enrolment {self.pk}"
 
 
 OPT_OUT_STATES = ("waiting", "in_effect", "ending", "ended")

@@ -26,7 +26,7 @@ MOVES: Final[Mapping[str, Move]] = {
 }
 QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the public
 OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
-VERSION, SCHEDULE = "version", "schedule"
+VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
 LONGEST_REASON: Final = 500  # characters
 
 
