@@ -45,7 +45,7 @@ def run_statements(by_vendor):
 def postgres(tmp_path_factory):
     """A PostgreSQL server of our own on a free port."""
     found_or_skip(Postgres)
-    with Postgres.started() as server:
+    with Postgres.started(in_memory=True) as server:
         yield server
 
 

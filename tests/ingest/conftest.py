@@ -34,7 +34,9 @@ def sqlite_url(sqlite_template, tmp_path):
 
 @pytest.fixture
 def postgresql_url(postgres, postgresql_template):
-    return postgres.url(postgres.new_database(postgresql_template))
+    name = postgres.new_database(postgresql_template)
+    yield postgres.url(name)
+    postgres.drop(name)
 
 
 @pytest.fixture(scope="session")
