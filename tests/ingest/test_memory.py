@@ -80,10 +80,8 @@ def peak_kilobytes(folder, rows, write):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is counted in kilobytes on Linux only")
-@pytest.mark.parametrize(
-    "write",
-    [write_csv, *(pytest.param(write, marks=pytest.mark.long) for write in (write_parquet, write_ndjson))],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("write", [write_csv, write_parquet, write_ndjson])
 def test_it_takes_no_more_memory_for_a_file_ten_times_as_large(tmp_path, write):
     small, large = (peak_kilobytes(tmp_path / str(rows), rows, write) for rows in (60_000, 600_000))
     # Holding all batches took 60 MB more; the second chunk and the database's cache take some too.
