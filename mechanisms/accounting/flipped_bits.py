@@ -14,16 +14,20 @@ what the start was off by shrinks with every step.
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dgttrf
 
 from mechanisms.check import ParameterError, in_range
 
 _LOG_BEYOND: Final = 60.0  # what a table leaves out is below 2·exp(−60), nothing beside any δ in use
 LARGEST_BITS: Final = 10**11
 WIDEST: Final = 4_000_000  # entries of a table
+_FEWEST_STEPS: Final = 32  # that are worth a call
+
+Ratios: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,7 +39,7 @@ class Window:
     mass_beyond: float
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=32)  # tables are large
 def flipped_bits(bits: int, ones: int, flip: float, covering: tuple[int, int] | None = None) -> Window:
     """The law of Y on a window around its mean, and on `covering` (first, last); log entries good to 1e-11.
 
@@ -70,47 +74,72 @@ def _reach(variance: float) -> float:
     return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * variance) + 1
 
 
-def _ratios(bits: int, ones: int, flip: float, low: int, high: int) -> NDArray[np.float64]:
+def _ratios(bits: int, ones: int, flip: float, low: int, high: int) -> Ratios:
     """P(y)/P(y − 1) for y = low + 1 … high."""
     turn = (ones * (1 - flip) ** 2 + (bits - ones) * flip**2) / (flip**2 + (1 - flip) ** 2)
     middle = min(max(math.floor(turn), low - 1), high - 1)  # below it upwards, above it downwards
     settling = 60 + math.ceil(3 * math.sqrt(bits * flip * (1 - flip)))
     up = _upwards(bits, ones, flip, max(0, low - settling), middle + 1)
     down = _downwards(bits, ones, flip, min(bits, high + settling), middle + 2)
-    return np.array(up[len(up) - (middle + 1 - low) :] + down[::-1][: high - middle - 1])
+    return np.concatenate((up[up.size - (middle + 1 - low) :], down[::-1][: high - middle - 1]))
 
 
-def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> list[float]:
+def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
     """Ratios of y = start + 1 … last, where last − 1 ≤ m/C; exact at start 0."""
     if last <= start:
-        return []
+        return np.empty(0)
     a, c = flip * (1 - flip), flip**2 + (1 - flip) ** 2
     m = ones * (1 - flip) ** 2 + (bits - ones) * flip**2
     lead, free = a * (start + 1), m - c * start
-    ratio = free / lead
+    first = free
     if start:  # the ratio that would stay as it is
-        ratio = (free + math.sqrt(free**2 + 4 * lead * a * (bits - start + 1))) / (2 * lead)
-    ratios, steps = [ratio], np.arange(start + 1, last, dtype=np.float64)
-    own, others, following = m - c * steps, a * (bits - steps + 1), a * (steps + 1)
-    for free, other, lead in zip(own.tolist(), others.tolist(), following.tolist(), strict=True):
-        ratio = (free + other / ratio) / lead
-        ratios.append(ratio)
-    return ratios
+        first = (free + math.sqrt(free**2 + 4 * lead * a * (bits - start + 1))) / 2
+    steps = np.arange(start + 1, last, dtype=np.float64)
+    found = _pivots(first, m - c * steps, a * (bits - steps + 1) * (a * steps))
+    return found / (a * np.arange(start + 1, last + 1))
 
 
-def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> list[float]:
+def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
     """Ratios of y = start … last, falling, where last ≥ m/C; exact at start = bits."""
     a, c = flip * (1 - flip), flip**2 + (1 - flip) ** 2
     m = ones * (1 - flip) ** 2 + (bits - ones) * flip**2
     if start < last:
-        return []
+        return np.empty(0)
     lead, free, rest = a * (start + 1), c * start - m, a * (bits - start + 1)
-    ratio = rest / free
+    first = free
     if start < bits:
-        ratio = 2 * rest / (free + math.sqrt(free**2 + 4 * lead * rest))
-    ratios, steps = [ratio], np.arange(start - 1, last - 1, -1, dtype=np.float64)
-    own, others, following = c * steps - m, a * (bits - steps + 1), a * (steps + 1)
-    for free, other, lead in zip(own.tolist(), others.tolist(), following.tolist(), strict=True):
-        ratio = other / (lead * ratio + free)
-        ratios.append(ratio)
-    return ratios
+        first = (free + math.sqrt(free**2 + 4 * lead * rest)) / 2
+    steps = np.arange(start - 1, last - 1, -1, dtype=np.float64)
+    found = _pivots(first, c * steps - m, a * (steps + 1) * (a * (bits - steps)))
+    return a * (bits - np.arange(start, last - 1, -1) + 1) / found
+
+
+def _pivots(first: float, own: Ratios, products: Ratios) -> Ratios:
+    """d₀ = first, d_i = own_i + products_i / d_(i−1), all above 0.
+
+    They are the pivots of the tridiagonal matrix with `own` on its diagonal and ±√products beside it, so
+    that the recurrence runs as compiled elimination, up to where rows would be exchanged there: a pivot is
+    smaller than the entry below it, as where both are nearly equal. Some steps are then made here.
+    """
+    beside = np.sqrt(products)
+    found, steps = np.array([first]), _FEWEST_STEPS
+    while found.size <= own.size:
+        done = found.size - 1
+        found = np.concatenate((found[:-1], _eliminated(found[-1:], own[done:], beside[done:])))
+        done = found.size - 1
+        ahead, pivot, here = slice(done, done + steps), float(found[-1]), []
+        for free, product in zip(own[ahead].tolist(), products[ahead].tolist(), strict=True):
+            pivot = free + product / pivot
+            here.append(pivot)
+        found, steps = np.concatenate((found, here)), 2 * steps
+    return found
+
+
+def _eliminated(first: Ratios, own: Ratios, beside: Ratios) -> Ratios:
+    """`first` and the pivots that follow it without an exchange of rows."""
+    if own.size < _FEWEST_STEPS:
+        return first
+    _, pivots, _, _, rows, _ = dgttrf(-beside, np.concatenate((first, own)), beside)
+    exchanged = np.flatnonzero(rows != np.arange(1, rows.size + 1))
+    kept: Ratios = pivots[: exchanged[0]] if exchanged.size else pivots
+    return kept if kept.size else first

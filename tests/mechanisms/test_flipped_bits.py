@@ -45,6 +45,29 @@ def test_its_law_is_that_of_two_binomials(bits, ones, flip):
     assert exact.sum() - np.exp(within).sum() <= law.mass_beyond + 1e-13
 
 
+def one_by_one(first, own, products):
+    """The recurrence as it is written."""
+    found = [first]
+    for free, product in zip(own.tolist(), products.tolist(), strict=True):
+        found.append(free + product / found[-1])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("flip", [2e-6, 0.01, 0.2, 0.4999])
+@pytest.mark.parametrize(
+    ("bits", "ones"), [(4_000_000, 0), (4_000_000, 1_999_990), (4_000_000, 4_000_000), (30_000, 11)]
+)
+def test_compiled_elimination_takes_the_steps_of_the_recurrence(monkeypatch, bits, ones, flip):
+    """One by one every step adds a few units in the last place, and so does the elimination."""
+    flipped_bits.cache_clear()
+    compiled = flipped_bits(bits, ones, flip)
+    flipped_bits.cache_clear()
+    monkeypatch.setattr("mechanisms.accounting.flipped_bits._pivots", one_by_one)
+    plain = flipped_bits(bits, ones, flip)
+    assert (compiled.first, compiled.mass_beyond) == (plain.first, plain.mass_beyond)
+    assert np.abs(compiled.log_probabilities - plain.log_probabilities).max() < 2e-11
+
+
 @pytest.mark.parametrize(("ones", "distance"), [(0, 1), (40, 3), (97, 3), (0, 20)])
 def test_one_direction_at_one_end_is_the_other_at_the_other(ones, distance):
     there = both_directions(100, ones, 0.1, distance, 0.3 * distance)
@@ -66,6 +89,26 @@ def test_the_supremum_is_above_every_bit_every_distance_and_both_directions(bits
     )
     found = largest_ones_delta(bits=bits, flip=flip, radius=radius, epsilon=epsilon)
     assert largest <= found <= largest * (1 + 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("bits", "radius", "epsilon", "delta"),
+    [(80, 6, 0.4, 1e-3), (60, 11, 0.1, 0.02), (48, 1, 1.0, 1e-4), (40, 12, 0.2, 1e-3), (70, 5, 0.9, 1e-6)],
+)
+def test_what_calibration_finds_holds_for_every_bit_every_distance_and_both_directions(
+    bits, radius, epsilon, delta
+):
+    """Against direct sums over all that it decides by intervals."""
+    flip = calibrate_flip(bits=bits, epsilon=epsilon, delta=delta, radius=radius)
+    largest, with_less = (
+        max(
+            max(both_directions(bits, ones, chance, distance, epsilon * distance))
+            for distance in range(1, radius + 1)
+            for ones in range(bits - distance + 1)
+        )
+        for chance in (flip, flip * 0.9)
+    )
+    assert largest <= delta < with_less
 
 
 def test_other_peoples_bits_matter():
