@@ -42,7 +42,10 @@ def run(*arguments):
     return out.getvalue(), err.getvalue(), refused
 
 
-@pytest.mark.parametrize("name", ["laplace", "laplace-top", "sparse-emd"])
+@pytest.mark.parametrize(
+    "name",
+    ["sparse-emd", *(pytest.param(name, marks=pytest.mark.long) for name in ("laplace", "laplace-top"))],
+)
 def test_it_finds_honest_claims_standing_for_each_relation(name):
     out, err, refused = run(name, *QUICK, "--json")
     rows = json.loads(out)["rows"]
