@@ -11,9 +11,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 Row: TypeAlias = Mapping[str, str | int | float | None]
-COLOURS: Final = ("#0b6e75", "#d99a2b", "#7a4fb5", "#ad2b2b", "#55606e", "#3f7d20")
+COLOURS: Final = (
+    *("#0b6e75", "#d99a2b", "#7a4fb5", "#ad2b2b", "#55606e", "#3f7d20"),
+    *("#d4578f", "#2c6fd1", "#8a5a00", "#1d2530"),
+)
+DPI: Final = 120  # of a picture
 _DIGITS: Final = 6
-_CAPTION_COLUMNS: Final = 118
+_CAPTION_COLUMNS: Final = 150  # letters of 8 points on 10 inches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +43,7 @@ class Request:
         text = " ".join(caption.split())
         width = int(_CAPTION_COLUMNS * figure.get_figwidth() / 10)
         figure.supxlabel(textwrap.fill(text, width), fontsize=8, color="#55606e", x=0.02, ha="left")
-        figure.savefig(picture, dpi=120, metadata={"Description": text})
+        figure.savefig(picture, dpi=DPI, metadata={"Description": text})
         return [table, picture]
 
 
@@ -48,6 +52,12 @@ def panels(count: int, *, width: float = 10.0, height: float = 4.2) -> tuple[Fig
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)
     return figure, list(axes[0])
+
+
+def legend_above(figure: Figure, axes: Axes) -> None:
+    """One legend for plots that show the same lines, where it hides none of them."""
+    lines, labels = axes.get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=9)
 
 
 def numbers(rows: Sequence[Row], column: str) -> list[float]:

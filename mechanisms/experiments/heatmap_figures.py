@@ -7,18 +7,24 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from mechanisms.catalogue import build
 from mechanisms.check import ParameterError
 from mechanisms.experiments.check_ins import dealt_places
-from mechanisms.experiments.exhibit import COLOURS, Request, Row, numbers, panels
+from mechanisms.experiments.exhibit import COLOURS, Request, Row, legend_above, numbers, panels
 from mechanisms.experiments.heatmap_protocol import Protocol, compare
 from mechanisms.experiments.mixtures import mixture
 from mechanisms.experiments.places import Place, Split
 from mechanisms.guarantee import Relation
 from mechanisms.interface import HeatmapMechanism, Target
 
-MEASURES: Final = ("similarity", "pearson", "kl", "emd")
+MEASURES: Final = {  # title of its plot, scale of its axis, and where that ends if it is known
+    "similarity": ("Similarity (1 is best)", "linear", (0.0, 1.0)),
+    "pearson": ("Pearson correlation (1 is best)", "linear", (None, 1.0)),
+    "kl": ("KL divergence (0 is best)", "linear", (0.0, None)),
+    "emd": ("Earth mover's distance (0 is best)", "log", (None, None)),
+}
 ALGORITHMS: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("laplace", {}),
     ("laplace-top", {"keep_percent": "0.01"}),
@@ -31,9 +37,11 @@ COUNTS: Final = (50, 100, 200, 300, 400, 500)
 RESOLUTIONS: Final = (64, 128, 256)
 PERSONS: Final = 200
 PLACES: Final = 30
+TRIALS, ALL_TRIALS = 10, 60  # of a point in one place, or synthetic places; the paper has 10
 # (share of cells that are not empty, Gaussians in the mixture)
 ONE_MIXTURE: Final = tuple((share, 20) for share in (0.05, 0.15, 0.3, 0.6))
 MORE_GAUSSIANS: Final = ((0.02, 5), (0.05, 10), (0.15, 20), (0.3, 20), (0.75, 80))
+_RATIOS: Final = {"ε", "cells a side"}  # axes with equal steps for equal ratios
 _REAL: Final = """the check-ins of the files given stand in for the paper's cuts of Gowalla and Brightkite"""
 _SYNTHETIC: Final = "synthetic mixtures of Gaussians, 200 persons, ε = 1"
 _COMMON: Final = """{title} (Figure {number} of Ghazi et al. 2022, "Differentially Private Heatmaps").
@@ -48,23 +56,25 @@ class Point:
 
     x: float
     places: Sequence[Place] = field(repr=False)
+    persons: int
     epsilon: str = "1"
-    persons: int = PERSONS
     resolution: int = 256
 
 
 def by_epsilon(request: Request) -> list[Path]:
     """Figure 1."""
     places = _places(request, PERSONS)[:PLACES]
-    trials = 2 * len(places) if request.full else len(places)
-    points = [Point(x=float(epsilon), places=places, epsilon=epsilon) for epsilon in EPSILONS]
+    trials = len(places) * (8 if request.full else 2)  # the paper has 2
+    points = [
+        Point(x=float(epsilon), places=places, persons=PERSONS, epsilon=epsilon) for epsilon in EPSILONS
+    ]
     title = f"Accuracy by ε, 200 persons, 256 × 256 cells, {len(places)} places"
     return _figure(request, "1", title, {"ε": measured(points, trials)}, trials)
 
 
 def emd_only(request: Request) -> list[Path]:
     """Figure 2: by persons and by resolution at ε = 10."""
-    trials = 10 if request.full else 6
+    trials = ALL_TRIALS if request.full else TRIALS
     plots = {
         "persons": measured(_by_persons(request, "10"), trials),
         "cells a side": measured(_by_resolution(request, "10"), trials),
@@ -75,23 +85,27 @@ def emd_only(request: Request) -> list[Path]:
 
 def by_persons(request: Request, number: str, epsilon: str) -> list[Path]:
     """Figures 4 and 6."""
-    trials = 10 if request.full else 6
+    trials = ALL_TRIALS if request.full else TRIALS
     rows = {"persons": measured(_by_persons(request, epsilon), trials)}
     return _figure(request, number, f"Accuracy by persons in one place, ε = {epsilon}", rows, trials)
 
 
 def by_resolution(request: Request, number: str, epsilon: str) -> list[Path]:
     """Figures 5 and 7."""
-    trials = 10 if request.full else 6
+    trials = ALL_TRIALS if request.full else TRIALS
     rows = {"cells a side": measured(_by_resolution(request, epsilon), trials)}
     return _figure(request, number, f"Accuracy by resolution in one place, ε = {epsilon}", rows, trials)
 
 
 def by_sparsity(request: Request, number: str, settings: Sequence[tuple[float, int]]) -> list[Path]:
     """Figures 10 and 11."""
-    datasets = 10 if request.full else 4
+    datasets = ALL_TRIALS if request.full else TRIALS
     points = [
-        Point(x=share, places=[mixture(share, gaussians, seed, persons=PERSONS) for seed in range(datasets)])
+        Point(
+            x=share,
+            places=[mixture(share, gaussians, seed, persons=PERSONS) for seed in range(datasets)],
+            persons=PERSONS,
+        )
         for share, gaussians in settings
     ]
     gaussians = sorted({count for _, count in settings})
@@ -128,7 +142,9 @@ def _by_persons(request: Request, epsilon: str) -> list[Point]:
 
 def _by_resolution(request: Request, epsilon: str) -> list[Point]:
     place = _places(request, max(COUNTS))[:1]
-    return [Point(x=side, places=place, epsilon=epsilon, resolution=side) for side in RESOLUTIONS]
+    return [
+        Point(x=side, places=place, persons=PERSONS, epsilon=epsilon, resolution=side) for side in RESOLUTIONS
+    ]
 
 
 def _places(request: Request, persons: int) -> Sequence[Place]:
@@ -147,23 +163,36 @@ def _figure(
     found: dict[str, list[Row]],
     trials: int,
     *,
-    measures: Sequence[str] = MEASURES,
+    measures: Iterable[str] = MEASURES,
     data: str = _REAL,
 ) -> list[Path]:
     """A plot for each axis and measure; the CSV has all measures."""
     shown = [(axis, measure) for axis in found for measure in measures]
-    figure, axes = panels(len(shown), width=max(10.0, 3.6 * len(shown)), height=4.6)
+    figure, axes = panels(len(shown), width=max(10.0, 3.6 * len(shown)), height=4.8)
     for own, (axis, measure) in zip(axes, shown, strict=True):
-        labels = list(dict.fromkeys(str(row["mechanism"]) for row in found[axis]))
-        for colour, label in zip(COLOURS, labels, strict=False):
-            rows = [row for row in found[axis] if row["mechanism"] == label]
-            values, errors = (numbers(rows, key) for key in (measure, f"{measure}_se"))
-            xs = numbers(rows, "x")
-            own.errorbar(xs, values, yerr=1.96 * np.array(errors), fmt="o-", color=colour, label=label)
-        own.set_title(measure, loc="left")
-        own.set_xlabel(axis)
-        own.set_xscale("log" if axis in {"ε", "cells a side"} else "linear")
-    axes[0].legend(frameon=False, fontsize=8)
-    rows = [{"axis": axis} | dict(row) for axis, several in found.items() for row in several]
+        _plot(own, found[axis], axis, measure)
+    legend_above(figure, axes[0])
+    rows: list[Row] = [{"axis": axis, **row} for axis, several in found.items() for row in several]
     caption = _COMMON.format(title=title, number=number, data=data, trials=trials)
     return request.write(rows, figure, caption)
+
+
+def _plot(axes: Axes, rows: Sequence[Row], axis: str, measure: str) -> None:
+    """A line a mechanism, with its 95 % intervals."""
+    labels = list(dict.fromkeys(str(row["mechanism"]) for row in rows))
+    for colour, label in zip(COLOURS, labels, strict=False):
+        own = [row for row in rows if row["mechanism"] == label]
+        values, errors = (numbers(own, key) for key in (measure, f"{measure}_se"))
+        bars = 1.96 * np.array(errors)
+        axes.errorbar(numbers(own, "x"), values, yerr=bars, fmt="o-", color=colour, label=label, capsize=2)
+    title, scale, ends = MEASURES[measure]
+    axes.set_yscale(scale)
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.set_xlabel(axis)
+    axes.set_ylim(*ends)
+    axes.grid(visible=True, alpha=0.3)
+    if axis in _RATIOS:
+        ticks = list(dict.fromkeys(numbers(rows, "x")))
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()

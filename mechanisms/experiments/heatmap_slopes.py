@@ -19,6 +19,7 @@ from mechanisms.interface import HeatmapMechanism, MassMap
 from mechanisms.transport import emd_exact
 
 LEVEL: Final = 6
+DRAWS, ALL_DRAWS = 16, 60
 CELLS: Final = 5  # occupied, for the sparse map
 DENSE_PERSONS: Final = (64, 256, 1024, 4096)  # powers of 4: the grid's side doubles with each
 SPARSE_PERSONS: Final = (250, 1000, 4000, 16000)
@@ -30,7 +31,7 @@ mean of {draws} seeded releases on 64 × 64 cells. Theorem D.1 of Ghazi et al. 2
 
 
 def run(request: Request) -> list[Path]:
-    draws = 60 if request.full else 16
+    draws = ALL_DRAWS if request.full else DRAWS
     found = {
         "dense-emd": (DENSE_PERSONS, dense_errors(draws)),
         "sparse-emd": (SPARSE_PERSONS, sparse_errors(draws)),

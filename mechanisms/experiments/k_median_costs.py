@@ -25,6 +25,7 @@ from mechanisms.interface import MassMap
 PERSONS: Final = 500
 RESOLUTION: Final = 64
 CENTRES: Final = (2, 4, 8, 16)
+TRIALS, ALL_TRIALS = 8, 40
 EPSILONS: Final = ("0.5", "1", "2", "5", "10")
 CAPTION: Final = """Average L1 distance (unit square) of {persons} persons to the nearest of k centres,
 64 × 64 cells: private centres (k-median on the sparse reconstruction, Appendix A of Ghazi et al. 2022)
@@ -49,7 +50,7 @@ class Crowd:
 
 def run(request: Request) -> list[Path]:
     """Errors: `ParameterError` without files, or where no cell of them has so many persons."""
-    trials = 40 if request.full else 8
+    trials = ALL_TRIALS if request.full else TRIALS
     if not request.files:
         raise ParameterError("FILE", "missing", "one or more gzip CSV files of check-ins")
     places = dealt_places(request.files, persons=[PERSONS], split=Split.ALL)[PERSONS]

@@ -13,6 +13,7 @@ from typing import Final
 
 from mechanisms.check import ParameterError
 from mechanisms.experiments import (
+    heatmap_choice,
     heatmap_figures,
     heatmap_slopes,
     k_median_costs,
@@ -84,6 +85,11 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
             title="cost of private centres beside a solver that sees the data, by ε and k (Appendix A)",
             run=k_median_costs.run,
             files="one or more gzip CSV files of check-ins",
+        ),
+        "heatmap-choice": Experiment(
+            title="EMD of every heatmap mechanism by persons and ε: which one to choose",
+            run=heatmap_choice.run,
+            files=_CHECK_INS,
         ),
         "heatmap-figure-1": Experiment(
             title="accuracy of heatmaps by ε in the densest places",

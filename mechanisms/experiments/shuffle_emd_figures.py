@@ -19,6 +19,7 @@ from mechanisms.shuffle.split_and_mix import communication_bits, printed_shares
 PERSONS, EPSILON, DELTA = 50, Fraction(5), Fraction(1, 10**5)
 RESOLUTION: Final = 256
 PARTS: Final = (4, 16, 64, 256, 1024, 4096)
+TRIALS, ALL_TRIALS = 40, 240
 PIXELS: Final = 320 * 240  # of the paper's images
 _BITS_A_MEGABYTE: Final = 8e6
 COMMUNICATION: Final = """What each of 50 participants sends, ε = 5, δ = 1e-5, by B, the parts that
@@ -75,14 +76,14 @@ def utility(request: Request) -> list[Path]:
     """Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
     if not request.files:
         raise ParameterError("FILE", "missing", "one or more gzip CSV files of check-ins")
-    trials = 240 if request.full else 40
+    trials = ALL_TRIALS if request.full else TRIALS
     places = dealt_places(request.files, persons=[PERSONS], split=Split.ALL)[PERSONS]
     relation = Relation.REPLACE
     laws: list[HeatmapMechanism] = [
         ShuffleEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION, parts=parts) for parts in PARTS
     ]
     central = SparseEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION)
-    found = compare(places, [*laws, central], Protocol(persons=PERSONS, trials=trials))
+    found = compare(places, [*laws, central], Protocol(persons=PERSONS, trials=trials, resolution=RESOLUTION))
     names = [*(str(parts) for parts in PARTS), "central"]
     measures = ("emd", "kl_mixed", "similarity", "pearson")
     rows: list[Row] = [

@@ -24,6 +24,7 @@ from mechanisms.shuffle.sgdl_shuffle import SgdlSum
 
 DELTA: Final = Fraction(1, 10**4)
 DOMAIN: Final = 1000
+RUNS, ALL_RUNS = 4_000, 20_000
 NEAR: Final = 10  # steps; the other radius is the whole domain
 # n, ε, then the printed errors of Geo-Local, RR-Shuffle, Geo-Shuffle and SGDL-Shuffle
 PRINTED: Final = (
@@ -45,7 +46,7 @@ _GROUPS: Final = ("geo_local", "rr", "geo", "sgdl")
 
 
 def run(request: Request) -> list[Path]:
-    runs = 20_000 if request.full else 4_000
+    runs = ALL_RUNS if request.full else RUNS
     rows = [_row(index, runs) for index in range(len(PRINTED))]
     figure, axes = panels(3, width=14, height=5)
     for own, group in zip(axes, ("rr", "geo", "sgdl"), strict=True):

@@ -20,7 +20,10 @@ def test_a_mixture_fills_as_many_cells_as_asked_for(share):
 
 def test_a_sweep_has_a_row_for_each_point_and_algorithm():
     place = mixture(0.02, 5, 3, persons=200)
-    points = [Point(x=epsilon, places=[place], epsilon=str(epsilon), resolution=32) for epsilon in (1, 100)]
+    points = [
+        Point(x=epsilon, places=[place], persons=200, epsilon=str(epsilon), resolution=32)
+        for epsilon in (1, 100)
+    ]
     rows = measured(points, 2)
     assert len(rows) == 2 * len(heatmap_figures.ALGORITHMS)
     for loose, tight in zip(rows[: len(rows) // 2], rows[len(rows) // 2 :], strict=True):
