@@ -1,19 +1,26 @@
-"""Wishes of people read as exact numbers, for the command and the API alike."""
+"""Wishes of people read as exact numbers, for the command, the API and the page alike."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from django.conf import settings
 
+from heatmaps import queries, quotes
+from heatmaps.models import Dataset
+from heatmaps.quotes import ReleaseRequest
 from heatmaps.wording import plan as wording
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.metric.planner import FARTHEST_M, Wish, planned_alpha
+from mechanisms.guarantee import INFINITY, Guarantee
+from mechanisms.metric.planner import FARTHEST_M, Wish, planned_alpha, spent
 
 PART_PATTERN: Final = r"^[1-9][0-9]{0,5}(/[1-9][0-9]{0,5})?$"
 _PART = re.compile(PART_PATTERN[1:-1], re.ASCII)
+_CORRECTIONS: Final = 2  # losses grow with ε in proportion, but for roundings
+_A_LITTLE_LESS: Final = Fraction(999, 1000)
+_NO_PROMISE: Final = "a distance up to which this mechanism promises something in this dataset"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +60,28 @@ def plan(wishes: Sequence[Wish], radius_m: str | None = None) -> Plan:
     return Plan(alpha_per_m=planned_alpha(wishes), wishes=tuple(wishes), radius_m=radius)
 
 
+def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish]) -> Fraction:
+    """The ε of a release, four digits and rounded down, at which its own guarantee grants every wish.
+
+    Looks at the guarantee, not at α alone: snapping to squares adds to short moves, and a loss that is
+    capped, or the same for every move, allows more. `request.epsilon` is not looked at, nor any data.
+    Errors: `ParameterError`, on `distance_m` where the mechanism promises nothing for a move so long.
+    """
+
+    def excess(epsilon: Fraction) -> Fraction:
+        planned = quotes.plan(dataset, replace(request, epsilon=rounded_down(epsilon)))
+        return max(_part_spent(planned.guarantee, wish, diameter_m) for wish in wishes)
+
+    diameter_m = queries.region_of(dataset).diameter_m
+    most = Fraction(settings.MAX_EPSILON)
+    epsilon = _four_digits(min(planned_alpha(wishes) * (dataset.radius_m or 1), most))
+    for _ in range(_CORRECTIONS):
+        epsilon = _four_digits(min(epsilon / excess(epsilon), most))
+    while excess(epsilon) > 1:
+        epsilon = _four_digits(epsilon * _A_LITTLE_LESS)
+    return epsilon
+
+
 def rounded_down(value: Fraction) -> str:
     """Twelve significant digits as a plain decimal: less than planned spends less."""
     digits = 12
@@ -60,3 +89,18 @@ def rounded_down(value: Fraction) -> str:
         digits += 1
     whole, rest = divmod(int(value * 10**digits), 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
+
+
+def _part_spent(guarantee: Guarantee, wish: Wish, diameter_m: float) -> Fraction:
+    """The loss of what is wished, as a part of the loss that is allowed."""
+    loss = spent(guarantee, wish, diameter_m=diameter_m)
+    if loss == INFINITY:
+        raise ParameterError("distance_m", f"{float(wish.moved_m):g} metres in the mean", _NO_PROMISE)
+    return Fraction(loss) / wish.epsilon
+
+
+def _four_digits(value: Fraction) -> Fraction:
+    places = 0
+    while value * 10**places < 1000:
+        places += 1
+    return Fraction(int(value * 10**places), 10**places)

@@ -198,6 +198,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     HeatmapEntry(
         name="privtree",
+        aside=True,
         title="Noisy tree of squares",
         summary="Splits squares while they seem to hold persons, then measures those that are left. "
         "A baseline for comparison that needs no guess of the number of persons.",
@@ -219,6 +220,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     HeatmapEntry(
         name="dense-emd",
+        aside=True,
         title="One grid as fine as the noise allows",
         summary="Measures one grid whose squares are as small as the number of persons allows, then finds "
         "the nearest map without negative values. For persons who are spread everywhere: its error does not "
@@ -251,6 +253,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     HeatmapEntry(
         name="shuffle-emd",
+        aside=True,
         title="Sparse reconstruction by shuffling, simulated",
         summary="What devices would release that each add a share of the noise and send shuffled shares of "
         "their numbers, so that nobody has to be trusted with them. Here the server, which has the "
@@ -275,6 +278,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     HeatmapEntry(
         name="laplace-top",
+        aside=True,
         title="Noise in every square, largest kept",
         summary="Adds noise to every square of the grid and keeps only the largest values. "
         "A baseline for comparison: useful when very few squares hold nearly everybody.",
@@ -297,6 +301,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     HeatmapEntry(
         name="laplace",
+        aside=True,
         title="Noise in every square",
         summary="Adds noise to every square of the grid. "
         "A baseline for comparison: good only when squares are few and persons many.",
@@ -306,6 +311,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     HeatmapEntry(
         name="frequency",
+        aside=True,
         title="Sampled check-ins, reported at random",
         summary="Draws check-ins of random persons and reports each as its own square, one of its district "
         "or any, by chance; how often squares really occur is reckoned back. Whoever runs this service is "
@@ -331,6 +337,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     CentroidEntry(
         name="exponential",
+        aside=True,
         title="Central point of all persons",
         summary="One point near the middle of all persons, each at the mean of their own check-ins. "
         "ε is what it costs when one person's record moves by the dataset's radius; the exchange of a whole "
@@ -365,6 +372,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     CentroidEntry(
         name="sgdl-shuffle",
+        aside=True,
         title="Central point by shuffling, least noise",
         summary="What people's own devices and a shuffler would publish, simulated here: every device adds a "
         "share of the noise, and all shares together are no more than a trusted server would need. ε is what "
@@ -374,6 +382,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     CentroidEntry(
         name="geo-shuffle",
+        aside=True,
         title="Central point by shuffling, noise on every device",
         summary="Simulated here, too: every device adds noise that protects its person a little also when "
         "the shuffler cheats. Several times the noise of the one above.",
@@ -382,6 +391,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
     ),
     CentroidEntry(
         name="rr-shuffle",
+        aside=True,
         title="Central point by shuffling, flipped bits",
         summary="Simulated here, too: every device flips bits at random, the oldest such protocol. "
         "A baseline for comparison: more noise than the two above.",

@@ -58,6 +58,7 @@ class Entry:
     parameters: tuple[Parameter, ...] = ()
     simulates_shuffling: bool = False  # made for a shuffler, run on stored check-ins
     flat: bool = False  # under REPLACE only, and yet the same loss for every change of a record
+    aside: bool = False  # a baseline, a simulation or for special needs: offered behind the others
     usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
 
     def delta(self, given: str | int | Fraction | None) -> Fraction:

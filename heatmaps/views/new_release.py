@@ -9,18 +9,18 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import accuracy, alerts, forecasts, queries, releases
+from heatmaps import alerts, forecasts, queries, releases
 from heatmaps.access import Act, dataset_for, may
 from heatmaps.forecasts import Forecast
 from heatmaps.ledger.errors import LedgerError
-from heatmaps.lengths import length_words
 from heatmaps.models import Dataset, Release
 from heatmaps.releases import ChargeLine, Quote, ReleaseRequest
+from heatmaps.views.finding import AGAIN, NOTHING, with_epsilon
 from heatmaps.views.forms.release import ReleaseForm
+from heatmaps.views.forms.wishes import WishForm
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import choosing
 from heatmaps.wording.choosing import Answers
-from heatmaps.wording.guarantee import decimal
 from heatmaps.wording.parts import part_words
 from heatmaps.wording.release import DistanceWords, ErrorWords, error_words, for_guarantee, result_word
 from mechanisms.check import ParameterError
@@ -61,11 +61,12 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.RELEASE)
     typed: QueryDict = request.POST if request.method == "POST" else request.GET
     answers = Answers(trusted=typed.get("trusted", ""), protects=typed.get("protects", ""))
-    form = ReleaseForm(found, typed if "mechanism" in typed else None, answers)
-    wished = ""
-    if request.method != "POST" and form.is_valid():
-        form, wished = _with_epsilon(found, form, typed)
-    asked = form.request() if form.is_valid() else None
+    form, wish_form = ReleaseForm(found, typed if "mechanism" in typed else None, answers), WishForm()
+    looked_for = NOTHING
+    if request.method != "POST" and form.is_bound:
+        form, wish_form, looked_for = with_epsilon(found, form, typed)
+    asks = form.is_valid() and not wish_form.errors and AGAIN not in typed
+    asked = form.request() if asks else None
     if asked is not None and request.method == "POST":
         made = _ask(request, found, form, asked)
         if made is not None:
@@ -79,7 +80,8 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
         "form": form,
         "may_upload": may(request.user, found, Act.UPLOAD),
         "quote": quote,
-        "wished": wished if quote else "",
+        "looked_for": looked_for,
+        "wish_form": wish_form,
         "typed": form.typed() if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
@@ -87,23 +89,8 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
         "alerts": alerts.alerts_of(found, request.user),
         "bounds": ",".join(map(repr, queries.region_of(found))),
     }
-    status = 200 if not form.errors else 409 if quote else 422
+    status = 200 if not form.errors and not wish_form.errors else 409 if quote else 422
     return render(request, "releases/new.html", context, status=status)
-
-
-def _with_epsilon(found: Dataset, form: ReleaseForm, typed: QueryDict) -> tuple[ReleaseForm, str]:
-    """The form with the ε that a wished error takes, and the wish in words; as it is where none was typed."""
-    error_m = form.cleaned_data["error_m"]
-    if not error_m:
-        return form, ""
-    try:
-        epsilon = accuracy.epsilon_for(found, form.request(), error_m)
-    except ParameterError as error:
-        form.explain(error)
-        return form, ""
-    answered = typed.copy()
-    answered["epsilon"], answered["error_m"] = decimal(epsilon), ""
-    return ReleaseForm(found, answered, form.answers), length_words(float(error_m))
 
 
 def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> Release | None:

@@ -25,6 +25,10 @@ class Answers:
     trusted: str = ""
     protects: str = ""
 
+    @property
+    def any(self) -> bool:
+        return bool(self.trusted or self.protects)
+
     def fit(self, entry: AnyEntry) -> bool:
         return self.trusted in ("", trusted(entry)) and self.protects in ("", protected(entry))
 

@@ -4,6 +4,7 @@ A wish says: if a part τ of my record were elsewhere, by q metres on average, n
 above ε. Moving a part τ by q is an earth mover's distance of τ·q, so that α = min ε/(τ·q) grants all wishes.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -60,9 +61,11 @@ def planned_alpha(wishes: Iterable[Wish]) -> Fraction:
     return min(alphas)
 
 
-def spent(guarantee: Guarantee, wish: Wish) -> Exact:
-    """What the change of a wish costs under a guarantee."""
-    return guarantee.loss(wish.moved_m)
+def spent(guarantee: Guarantee, wish: Wish, *, diameter_m: float = INFINITY) -> Exact:
+    """What the change of a wish costs under a guarantee; in a region nothing is moved beyond its diameter."""
+    if diameter_m == INFINITY:
+        return guarantee.loss(wish.moved_m)
+    return guarantee.loss(wish.part * min(wish.distance_m, Fraction(math.floor(diameter_m) + 1)))
 
 
 def covered_m(guarantee: Guarantee, epsilon: Fraction, *, diameter_m: Fraction) -> Fraction:

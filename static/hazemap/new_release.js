@@ -24,6 +24,11 @@ function showWhatFits() {
   for (const choice of choices) {
     choice.hidden = questions.some((select) => select.value && choice.dataset[select.name] !== select.value);
   }
+  for (const others of document.querySelectorAll("details.others")) {
+    const inside = [...others.querySelectorAll("label.choice")];
+    others.hidden = inside.every((choice) => choice.hidden);
+    if (questions.some((select) => select.value)) others.open = !others.hidden;
+  }
   const fitting = choices.filter((choice) => !choice.hidden).map((choice) => choice.querySelector("input"));
   document.getElementById("nothing-fits").hidden = fitting.length > 0;
   if (fitting.length > 0 && !fitting.some((radio) => radio.checked)) fitting[0].checked = true;

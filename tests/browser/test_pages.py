@@ -107,6 +107,7 @@ def test_it_shows_the_fields_of_the_chosen_relation_and_mechanism_only(signed_in
     page.get_by_text("Sparse reconstruction", exact=True).click()
     assert not page.locator("[id='id_adaptive.expected_persons']").is_visible()
     assert page.get_by_label("Squares kept a level").is_visible()
+    page.locator("details.others > summary").first.click()
     page.get_by_text("Noise in every square, largest kept", exact=True).click()
     assert not page.get_by_label("Squares kept a level").is_visible()
     assert page.get_by_label("Squares kept", exact=True).is_visible()

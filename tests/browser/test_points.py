@@ -36,6 +36,8 @@ def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     page.goto(address)
     assert page.get_by_label("Resolution", exact=True).is_visible()
 
+    person.to(page.locator("details.others > summary").last)
+    person.press("Enter")
     person.to(page.get_by_role("radio", checked=True))
     for _ in range(20):
         if page.get_by_role("radio", name="Central point of all persons").is_checked():

@@ -67,6 +67,20 @@ class MechanismFields:
         return KINDS[self.entry.kind]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Mechanisms for one kind of result: those most people want, and the others, folded away."""
+
+    title: str
+    usual: tuple[MechanismFields, ...]
+    others: tuple[MechanismFields, ...]
+    opens: bool  # the chosen one, or one that was asked for by an answer, is among the others
+
+    @property
+    def others_title(self) -> str:
+        return f"{len(self.others)} more: baselines, simulations and special cases"
+
+
 class ReleaseForm(forms.Form):
     """Shape only: what a mechanism allows is checked when it is quoted."""
 
@@ -138,6 +152,20 @@ class ReleaseForm(forms.Form):
             )
             for entry in self.entries
         ]
+
+    @property
+    def groups(self) -> list[Group]:
+        """By kind, what is chosen from the start before the rest."""
+        all_of_them, first = self.mechanisms, self.fields["mechanism"].initial
+        made = []
+        for kind, title in KINDS.items():
+            own = [one for one in all_of_them if one.entry.kind == kind]
+            own.sort(key=lambda one: one.entry.name != first)
+            others = tuple(one for one in own if one.entry.aside)
+            opens = any(one.chosen or (self.answers.any and one.fits) for one in others)
+            usual = tuple(one for one in own if not one.entry.aside)
+            made += [Group(title=title, usual=usual, others=others, opens=opens)] if own else []
+        return made
 
     @property
     def may_take_delta(self) -> bool:

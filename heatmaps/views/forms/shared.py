@@ -38,8 +38,12 @@ class PlainNumber(forms.FloatField):
 def explain(form: forms.Form, error: ParameterError, fields: Mapping[str, str]) -> None:
     """Put a refusal beside the field it is about; `fields` says which field holds which parameter."""
     name = fields.get(error.parameter, error.parameter)
-    text = f"{error.value} is not allowed here. Allowed: {error.allowed}."
-    form.add_error(name if name in form.fields else None, text)
+    form.add_error(name if name in form.fields else None, refusal_text(error))
+
+
+def refusal_text(error: ParameterError) -> str:
+    """What is not allowed and what is, for the place beside a field."""
+    return f"{error.value} is not allowed here. Allowed: {error.allowed}."
 
 
 def _plain(value: Any, refusal: str) -> Any:
