@@ -25,11 +25,15 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
 from heatmaps.ingest.reader import ReaderError
 from heatmaps.models import Dataset
-from heatmaps.wording.local import ON_THE_SERVER, statements
+from heatmaps.wording.local import ON_THE_SERVER, at_best, least_of, statements
 from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.geometry.least_error import least_error
+from mechanisms.grid import Region
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.interface import SystemSource, Target
 from mechanisms.local import choices
+from mechanisms.local.lattice import Lattice
+from mechanisms.local.reports import wanted
 
 MOST_BYTES: Final = 20 * 2**20  # read and answered within one request
 MOST_ROWS: Final = 200_000
@@ -71,21 +75,14 @@ class Planned:
 def planned(dataset: Dataset, question: BlurQuestion) -> Planned:
     """Everything that can be checked without the file. Errors: `ParameterError`."""
     region = queries.region_of(dataset)
-    radius_m = _whole("radius_m", question.radius_m, LARGEST_RADIUS_M)
-    most = settings.MAX_EPSILON
-    epsilon = exact_decimal("epsilon", question.epsilon, low=0, low_open=True, high=most)
-    cell_m = question.cell_m
-    cell = None if cell_m is None else exact_decimal("cell_m", cell_m, low=0, low_open=True, high=10**8)
-    lattice = choices.lattice_for(question.mechanism, region, radius_m=Fraction(radius_m), cell_m=cell)
-    usual = choices.get(question.mechanism).usual_a_side
-    if max(lattice.columns, lattice.rows) > usual:
-        raise ParameterError("cell_m", str(cell_m), f"larger: at most {usual} cells a side on this page")
+    lattice, target = _cells_and_target(region, question)
     mechanism = choices.build(
         question.mechanism,
-        target=Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=Fraction(radius_m)),
+        target=target,
         max_reports=_whole("max_reports", question.max_reports, MOST_REPORTS),
         lattice=lattice,
     )
+    radius_m = int(target.radius_m or 0)
     blur = Blur(
         region=region,
         mechanism=mechanism,
@@ -96,6 +93,15 @@ def planned(dataset: Dataset, question: BlurQuestion) -> Planned:
     )
     said = statements(mechanism, radius_m=radius_m, diameter_m=region.diameter_m, trusted=ON_THE_SERVER)
     return Planned(blur=blur, radius_m=radius_m, statements=(*said, NOT_CHARGED))
+
+
+def no_better(dataset: Dataset, question: BlurQuestion) -> str:
+    """What no mechanism can do better than, whose loss rises evenly with distance to ε at the radius.
+
+    No mechanism is built: it takes milliseconds for any question. Errors: `ParameterError`.
+    """
+    lattice, target = _cells_and_target(queries.region_of(dataset), question)
+    return at_best(least_error(lattice, wanted(target, lattice)))
 
 
 def blurred(steward: User, dataset: Dataset, question: BlurQuestion, file: BinaryIO) -> BinaryIO:
@@ -119,6 +125,19 @@ def blurred(steward: User, dataset: Dataset, question: BlurQuestion, file: Binar
     return archive
 
 
+def _cells_and_target(region: Region, question: BlurQuestion) -> tuple[Lattice, Target]:
+    radius_m = Fraction(_whole("radius_m", question.radius_m, LARGEST_RADIUS_M))
+    most = settings.MAX_EPSILON
+    epsilon = exact_decimal("epsilon", question.epsilon, low=0, low_open=True, high=most)
+    cell_m = question.cell_m
+    cell = None if cell_m is None else exact_decimal("cell_m", cell_m, low=0, low_open=True, high=10**8)
+    lattice = choices.lattice_for(question.mechanism, region, radius_m=radius_m, cell_m=cell)
+    usual = choices.get(question.mechanism).usual_a_side
+    if max(lattice.columns, lattice.rows) > usual:
+        raise ParameterError("cell_m", str(cell_m), f"larger: at most {usual} cells a side on this page")
+    return lattice, Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=radius_m)
+
+
 def _whole(name: str, given: str | int, most: int) -> int:
     number = exact_decimal(name, given, low=1, high=most)
     if number.denominator != 1:
@@ -139,7 +158,7 @@ def _store(file: BinaryIO, target: Path) -> None:
 
 def _statement(plan: Planned) -> str:
     mechanism = plan.blur.mechanism
-    error = mechanism.expected_error()
+    error, least = mechanism.expected_error(), least_of(mechanism)
     content = {
         "kind": "hazemap statement of blurred rows",
         "version": 1,
@@ -149,6 +168,7 @@ def _statement(plan: Planned) -> str:
         "guarantee": replace(mechanism.guarantee, trust=Trust.CENTRAL).to_json(),
         "per_report": replace(mechanism.per_report, trust=Trust.CENTRAL).to_json(),
         "expected_error": {"expected_m": error.expected_m, "within_m": error.within_m},
+        "least_error": {"mean_m": least.mean_m, "worst_m": least.worst_m},
         "unprotected": list(UNPROTECTED),
         "statements": list(plan.statements),
     }

@@ -56,5 +56,15 @@ def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
         "dataset": found,
         "form": form,
         "not_charged": blurred_files.NOT_CHARGED,
+        **_at_best(found, form),
     }
     return render(request, "datasets/blur.html", context, status=422 if form.errors else 200)
+
+
+def _at_best(found: Dataset, form: BlurForm) -> dict[str, object]:
+    """Beside the fields as they stand; nothing while they make no sense."""
+    question = form.as_it_stands()
+    try:
+        return {"question": question, "no_better": blurred_files.no_better(found, question)}
+    except ParameterError:
+        return {}

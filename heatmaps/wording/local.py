@@ -3,8 +3,9 @@
 import math
 from typing import Final
 
-from heatmaps.lengths import length_words
+from heatmaps.lengths import at_least_words, length_words
 from heatmaps.wording.guarantee import decimal, factor, metres
+from mechanisms.geometry.least_error import LeastError, least_error
 from mechanisms.guarantee import Guarantee
 from mechanisms.local.reports import LocalMechanism
 
@@ -42,7 +43,21 @@ def statements(
         "Further reports of the same persons, in another file or run, add their loss to this.",
         f"Expected error: {length_words(error.expected_m)}; 95 % of reports are within {within_words}. "
         + error.assumptions,
+        "No mechanism can do better than this with no more loss a metre between cells of this size: "
+        + at_best(least_of(mechanism)),
         trusted,
+    )
+
+
+def least_of(mechanism: LocalMechanism) -> LeastError:
+    """Of all mechanisms on the same cells that lose no more a metre: from public facts."""
+    return least_error(mechanism.lattice, mechanism.costs.per_metre)
+
+
+def at_best(least: LeastError) -> str:
+    return (
+        f"an expected error of {at_least_words(least.mean_m)}, averaged over all cells alike, and of "
+        f"{at_least_words(least.worst_m)} in the cell where it is largest."
     )
 
 

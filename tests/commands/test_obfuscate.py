@@ -92,6 +92,7 @@ def test_it_states_the_loss_of_a_report_and_of_a_person(checkins, output):
     assert "A person with 8 reports: any other places, each within 600 m of the true one," in said
     assert "(ε = 4, δ = 0)" in said
     assert "That is a weak promise." in said  # of places anywhere in the region
+    assert "No mechanism can do better than this with no more loss a metre" in said
 
 
 def test_json_has_the_guarantee_exactly(checkins, output):
@@ -105,6 +106,7 @@ def test_json_has_the_guarantee_exactly(checkins, output):
     assert found["unprotected"] == ["user", "time", "order of the rows", "number of rows"]
     assert found["output"] == str(output)
     assert 0 < found["expected_error"]["expected_m"] < found["expected_error"]["within_m"]
+    assert 0 < found["least_error"]["mean_m"] < found["expected_error"]["expected_m"]
 
 
 def test_reports_are_as_far_off_as_the_error_says(tmp_path, output):

@@ -11,6 +11,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps import blurred_files
+from heatmaps.blurred_files import BlurQuestion
+from heatmaps.lengths import at_least_words
 from heatmaps.models import Account, CheckIn, Event, Upload
 from mechanisms.guarantee import Guarantee, Trust
 
@@ -83,6 +85,44 @@ def test_what_is_wrong_stands_beside_its_field(client_of, dataset, changes, comp
     answer = send(client_of("steward"), dataset, **changes)
     assert answer.status_code == 422
     assert complaint in answer.content.decode()
+
+
+def test_the_page_says_what_no_mechanism_can_do_better_than(client_of, dataset):
+    client, address = client_of("steward"), reverse("blur", args=[dataset.slug])
+    question = BlurQuestion(mechanism="planar-geometric", epsilon="1", radius_m="500", max_reports="1")
+    words = blurred_files.no_better(dataset, question)
+    page = client.get(address).content.decode()
+    assert f"where ε is 1 at 500 m and rises evenly with distance: {words}" in page
+    typed = send(client, dataset, content=None, radius_m="20000").content.decode()
+    assert "where ε is 2 at 20000 m" in typed
+    assert words not in typed
+    assert "No mechanism can do better" not in send(client, dataset, radius_m="0.5").content.decode()
+
+
+def test_the_statement_has_the_bound_beside_the_error(client_of, dataset):
+    _, said = unpacked(send(client_of("steward"), dataset))
+    least, error = said["least_error"], said["expected_error"]["expected_m"]
+    assert 0.4 * error < least["mean_m"] <= error
+    assert least["mean_m"] <= least["worst_m"]
+    assert any("No mechanism can do better" in line for line in said["statements"])
+
+
+@pytest.mark.parametrize(
+    ("length_m", "words"),
+    [
+        *(
+            (0, "0 m"),
+            (0.0389, "0.038 m"),
+            (7.99, "7.9 m"),
+            (99.6, "99 m"),
+            (420.7, "420 m"),
+            (999.9, "999 m"),
+        ),
+        *((4498, "4.4 km"), (9999, "9.9 km"), (18_900, "18 km"), (11_186_999, "11,186 km")),
+    ],
+)
+def test_a_bound_from_below_is_rounded_down(length_m, words):
+    assert at_least_words(length_m) == words
 
 
 def test_further_rows_can_be_left_out(client_of, dataset):

@@ -15,7 +15,7 @@ from heatmaps.exports.saving import Replacement
 from heatmaps.ingest.reader import ReaderError
 from heatmaps.management.parsing import FORMATS, BoxCommand, add_reading, reading_options, whole
 from heatmaps.priors import prior_of
-from heatmaps.wording.local import statements
+from heatmaps.wording.local import least_of, statements
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
@@ -131,7 +131,8 @@ def _check_output(output: Path, source: Path) -> None:
 
 
 def _result(blur: Blur, options: dict[str, Any]) -> dict[str, object]:
-    mechanism, lattice, error = blur.mechanism, blur.mechanism.lattice, blur.mechanism.expected_error()
+    mechanism, lattice = blur.mechanism, blur.mechanism.lattice
+    error, least = mechanism.expected_error(), least_of(mechanism)
     return {
         "output": str(options["output"]),
         "mechanism": mechanism.name,
@@ -145,5 +146,6 @@ def _result(blur: Blur, options: dict[str, Any]) -> dict[str, object]:
             "height_m": float(lattice.row_m),
         },
         "expected_error": {"expected_m": error.expected_m, "within_m": error.within_m},
+        "least_error": {"mean_m": least.mean_m, "worst_m": least.worst_m},
         "unprotected": list(UNPROTECTED),
     }

@@ -80,6 +80,17 @@ class BlurForm(forms.Form):
             columns=typed["columns"],
         )
 
+    def as_it_stands(self) -> BlurQuestion:
+        """With what was typed so far, or is offered: nothing of it is checked yet."""
+        typed = {name: str(self[name].value() or "") for name in self.fields if name != "file"}
+        return BlurQuestion(
+            mechanism=typed["mechanism"],
+            epsilon=typed["epsilon"],
+            radius_m=typed["radius_m"],
+            max_reports=typed["max_reports"],
+            cell_m=typed["cell_m"] or None,
+        )
+
     def explain(self, error: ParameterError) -> None:
         """Put a refusal beside its field."""
         explain(self, error, {"max_rejected": "file"})
