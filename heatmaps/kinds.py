@@ -14,7 +14,7 @@ from heatmaps.masses import Share
 from heatmaps.models import AccountKind, Dataset, DataVersion
 from heatmaps.slices import Slice
 from mechanisms import catalogue
-from mechanisms.catalogue import Kind
+from mechanisms.catalogue import CentroidEntry, Entry, HeatmapEntry, ItemsEntry
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
@@ -25,6 +25,7 @@ from mechanisms.interface import (
     Result,
     Target,
 )
+from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.prediction import ErrorBound, PointError
 
 ExpectedError: TypeAlias = ErrorBound | PointError
@@ -110,7 +111,45 @@ class CentroidDraw:
         return self.mechanism.release(masses.joined_means(parts, enrolled=self.mechanism.persons), rng)
 
 
-Draw: TypeAlias = MapDraw | CentroidDraw
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsDraw:
+    """A map of cells, from persons' whole records."""
+
+    mechanism: EmdItemwise
+
+    @property
+    def resolution(self) -> int | None:
+        return self.mechanism.resolution
+
+    def check(self, asked: Slice) -> None:
+        """Errors: `ParameterError` for a part of the region, as `CentroidDraw.check`."""
+        if asked.part is not None:
+            raise ParameterError("within", "a part of the region", "all of it: this map is of whole records")
+
+    def expected_error(self, dataset: Dataset, asked: Slice) -> ExpectedError | None:
+        """The same for any period and all data: everybody enrolled counts."""
+        del dataset, asked
+        return self.mechanism.expected_error()
+
+    def draw(self, dataset: Dataset, version: DataVersion, asked: Slice, rng: RandomSource) -> Result:
+        """Reads the data, as `MapDraw.draw`."""
+        read = masses.read_items(dataset, version, level=self._level, asked=asked)
+        return self.mechanism.release(read, rng)
+
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> bytes:
+        """As `MapDraw.part`; nothing is sampled yet."""
+        return masses.read_part_of_items(dataset, version, level=self._level, asked=asked, share=share)
+
+    def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
+        """As `MapDraw.draw_of_parts`."""
+        return self.mechanism.release(masses.joined_items(parts, level=self._level), rng)
+
+    @property
+    def _level(self) -> int:
+        return self.mechanism.resolution.bit_length() - 1
+
+
+Draw: TypeAlias = MapDraw | CentroidDraw | ItemsDraw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,19 +164,40 @@ def planned(
     dataset: Dataset, name: str, cost: Cost, resolution: int | None, parameters: Mapping[str, object]
 ) -> Draw:
     """The draw that a question asks for. Errors: `ParameterError`."""
-    return _PLANNERS[catalogue.get(name).kind](dataset, name, cost, resolution, parameters)
+    return _PLANNERS[type(catalogue.get(name))](dataset, name, cost, resolution, parameters)
 
 
 def _map(
     dataset: Dataset, name: str, cost: Cost, resolution: int | None, parameters: Mapping[str, object]
 ) -> MapDraw:
+    mechanism = catalogue.build(
+        name,
+        target=_target(dataset, cost),
+        resolution=_given(name, resolution),
+        parameters=parameters,
+    )
+    return MapDraw(mechanism=mechanism)
+
+
+def _items(
+    dataset: Dataset, name: str, cost: Cost, resolution: int | None, parameters: Mapping[str, object]
+) -> ItemsDraw:
+    mechanism = catalogue.build_items(
+        name,
+        target=_target(dataset, cost),
+        region=_region(dataset),
+        persons=dataset.persons or 1,  # as in `_centroid`
+        resolution=_given(name, resolution),
+        parameters=parameters,
+    )
+    return ItemsDraw(mechanism=mechanism)
+
+
+def _given(name: str, resolution: int | None) -> int:
     if resolution is None:
         allowed = f"a power of two from 2 to {catalogue.get(name).max_resolution}"
         raise ParameterError("resolution", "missing", allowed)
-    mechanism = catalogue.build(
-        name, target=_target(dataset, cost), resolution=resolution, parameters=parameters
-    )
-    return MapDraw(mechanism=mechanism)
+    return resolution
 
 
 def _centroid(
@@ -169,7 +229,11 @@ def _limits_whole_records(dataset: Dataset) -> bool:
 
 
 _Planner: TypeAlias = Callable[[Dataset, str, Cost, int | None, Mapping[str, object]], Draw]
-_PLANNERS: Final[Mapping[Kind, _Planner]] = {"heatmap": _map, "centroid": _centroid}
+_PLANNERS: Final[Mapping[type[Entry], _Planner]] = {
+    HeatmapEntry: _map,
+    CentroidEntry: _centroid,
+    ItemsEntry: _items,
+}
 
 
 def _target(dataset: Dataset, cost: Cost) -> Target:

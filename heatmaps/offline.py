@@ -10,15 +10,19 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
+
 from heatmaps.ingest.points import Points, read_points
 from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options
 from heatmaps.slices import WHOLE, Slice
 from mechanisms.check import ParameterError
 from mechanisms.grid import FINEST_LEVEL, Codes, Region
 from mechanisms.interface import Heatmap, HeatmapMechanism, RandomSource
+from mechanisms.item_records import ItemRecords
+from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.part import Part
 from mechanisms.point import RecordMeans
-from mechanisms.records import masses, position_sums, record_means
+from mechanisms.records import item_records, masses, position_sums, record_means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,7 +43,7 @@ class Drawn:
 def draw(
     paths: Sequence[Path],
     region: Region,
-    mechanism: HeatmapMechanism,
+    mechanism: HeatmapMechanism | EmdItemwise,
     rng: RandomSource,
     *,
     max_rejected_share: Fraction,
@@ -48,10 +52,16 @@ def draw(
 ) -> Drawn:
     """One release from the check-ins of the files inside the region, or the asked part and period of it.
 
-    Each person weighs 1 there.
-    Users are told apart by name, over all files. Errors: `ReaderError`.
+    Each person weighs 1 there; for a map of whole records, places outside are at the region's border.
+    Users are told apart by name, over all files. Errors: `ReaderError`; `ParameterError` naming `persons`
+    where more are in the files than a map of whole records was made for.
     """
-    seconds: dict[str, float] = {}
+    if isinstance(mechanism, EmdItemwise):
+        seconds, points, read = _records(paths, region, mechanism, max_rejected_share, options, asked=asked)
+        with _timed(seconds, "release"):
+            heatmap = mechanism.release(read, rng)
+        return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+    seconds = dict[str, float]()
     with _timed(seconds, "read"):
         points = read_points(
             paths, region=region, max_rejected_share=max_rejected_share, options=options, asked=asked
@@ -63,6 +73,31 @@ def draw(
     with _timed(seconds, "release"):
         heatmap = mechanism.release(summed, rng)
     return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+
+
+def _records(
+    paths: Sequence[Path],
+    region: Region,
+    mechanism: EmdItemwise,
+    max_rejected_share: Fraction,
+    options: Options,
+    *,
+    asked: Slice,
+) -> tuple[dict[str, float], Points, ItemRecords]:
+    seconds = dict[str, float]()
+    with _timed(seconds, "read"):
+        points = read_points(paths, max_rejected_share=max_rejected_share, options=options, asked=asked)
+    with _timed(seconds, "aggregate"):
+        level = mechanism.resolution.bit_length() - 1
+        cells = region.morton(points.lat, points.lon)
+        read = item_records(persons=points.persons, cells=cells, counts=np.ones_like(cells), level=level)
+    _check_persons(read.persons, mechanism.persons)
+    return seconds, points, read
+
+
+def _check_persons(found: int, enrolled: int) -> None:
+    if found > enrolled:
+        raise ParameterError("persons", enrolled, f"at least {found}, the persons in the files")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -90,8 +125,7 @@ def means_in_files(
     found = int(points.persons.max(initial=-1)) + 1
     if found == 0 and enrolled is None:
         raise ParameterError("persons", 0, "at least one person in the files, or a declared number")
-    if enrolled is not None and found > enrolled:
-        raise ParameterError("persons", enrolled, f"at least {found}, the persons in the files")
+    _check_persons(found, enrolled or found)
     counts, columns, rows = position_sums(points.persons, region.morton(points.lat, points.lon))
     means = record_means(counts=counts, columns=columns, rows=rows, enrolled=enrolled or found)
     return MeansRead(means=means, points=points)

@@ -21,7 +21,10 @@ from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import Mechanism
+from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
+
+_SHUFFLED: Final = (ShuffledCentroid, EmdItemwise)
 
 
 class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
@@ -213,7 +216,7 @@ def _region(dataset: Dataset) -> Region:
 
 
 def _on_devices(mechanism: Mechanism) -> Guarantee | None:
-    return mechanism.guarantee_with_shuffler if isinstance(mechanism, ShuffledCentroid) else None
+    return mechanism.guarantee_with_shuffler if isinstance(mechanism, _SHUFFLED) else None
 
 
 def _exact(value: Fraction) -> str:

@@ -1,13 +1,12 @@
 """Every mechanism by the name it has in the database and in URLs; names are never reused."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypedDict
+from typing import Any, Final
 
 from mechanisms.central.adaptive import HIGHEST_RESOLUTION as HIGHEST_ADAPTIVE_RESOLUTION
 from mechanisms.central.adaptive import MOST_PERSONS, Adaptive
 from mechanisms.central.dense_emd import HIGHEST_RESOLUTION as HIGHEST_ONE_GRID_RESOLUTION
 from mechanisms.central.dense_emd import DenseEmd
-from mechanisms.central.exponential import LARGEST_LENGTH_M, Exponential
 from mechanisms.central.k_median import HIGHEST_RESOLUTION as HIGHEST_AREAS_RESOLUTION
 from mechanisms.central.k_median import MOST_CENTRES, KMedian
 from mechanisms.central.laplace import Laplace
@@ -16,6 +15,7 @@ from mechanisms.central.noisy_cells import HIGHEST_RESOLUTION as HIGHEST_DENSE_R
 from mechanisms.central.privtree import PrivTree
 from mechanisms.central.sparse_emd import HIGHEST_RESOLUTION, HIGHEST_WIDTH, SparseEmd
 from mechanisms.check import ParameterError, power_of_two
+from mechanisms.declared_entries import DECLARED
 from mechanisms.entries import (
     LARGEST_DELTA,
     SMALLEST_DELTA,
@@ -23,6 +23,7 @@ from mechanisms.entries import (
     CentroidEntry,
     Entry,
     HeatmapEntry,
+    ItemsEntry,
     Kind,
     Parameter,
 )
@@ -31,8 +32,7 @@ from mechanisms.guarantee import Relation
 from mechanisms.interface import CentroidMechanism, HeatmapMechanism, Target
 from mechanisms.metric.frequency import HIGHEST_RESOLUTION as HIGHEST_SAMPLED_RESOLUTION
 from mechanisms.metric.frequency import MOST_DISTRICT_LEVELS, Frequency
-from mechanisms.metric.linear_centroid import EmdLinear
-from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
+from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS, ShuffleEmd
 from mechanisms.shuffle.shuffle_emd import HIGHEST_RESOLUTION as HIGHEST_SHUFFLED_RESOLUTION
 
@@ -43,10 +43,12 @@ __all__ = [
     "CentroidEntry",
     "Entry",
     "HeatmapEntry",
+    "ItemsEntry",
     "Kind",
     "Parameter",
     "build",
     "build_centroid",
+    "build_items",
     "entries",
     "get",
 ]
@@ -76,7 +78,7 @@ def build(
     """
     entry = get(name)
     if not isinstance(entry, HeatmapEntry):
-        raise ParameterError("mechanism", name, _names(entries(kind="heatmap")))
+        raise ParameterError("mechanism", name, _names(e for e in _ENTRIES if isinstance(e, HeatmapEntry)))
     _check_relation(entry, target)
     power_of_two(2, entry.max_resolution, resolution=resolution)
     return entry.mechanism.calibrate(target, resolution=resolution, **entry.parsed(parameters))
@@ -93,6 +95,25 @@ def build_centroid(
     return entry.mechanism.calibrate(target, region=region, persons=persons, **entry.parsed(parameters))
 
 
+def build_items(
+    name: str,
+    *,
+    target: Target,
+    region: Region,
+    persons: int,
+    resolution: int,
+    parameters: Mapping[str, object],
+) -> EmdItemwise:
+    """The calibrated mechanism of a map of whole records, as `build_centroid`."""
+    entry = get(name)
+    if not isinstance(entry, ItemsEntry):
+        raise ParameterError("mechanism", name, _names(e for e in _ENTRIES if isinstance(e, ItemsEntry)))
+    _check_relation(entry, target)
+    power_of_two(2, entry.max_resolution, resolution=resolution)
+    own: dict[str, Any] = {**entry.parsed(parameters)}
+    return entry.mechanism.calibrate(target, region=region, persons=persons, resolution=resolution, **own)
+
+
 def _check_relation(entry: Entry, target: Target) -> None:
     if target.relation not in entry.relations:
         raise ParameterError("relation", target.relation, ", ".join(sorted(entry.relations)))
@@ -104,44 +125,6 @@ def _names(some: Iterable[Entry]) -> str:
 
 _BOTH: Final = frozenset(Relation)
 
-
-class _Shuffled(TypedDict):
-    """What the central points by shuffling have in common."""
-
-    relations: frozenset[Relation]
-    usual_delta: str
-    parameters: tuple[Parameter, ...]
-
-
-_SHUFFLED: Final[_Shuffled] = {
-    "relations": frozenset({Relation.REPLACE}),
-    "usual_delta": "0.000000001",
-    "parameters": (
-        Parameter(
-            name="cell_m",
-            title="Squares that devices report in",
-            help="Side in metres of the squares that positions are counted in. Left empty: a small part of "
-            "the dataset's radius; smaller gains little, larger adds what rounding can add to a move.",
-            kind="decimal",
-            default="",
-            low="0",
-            low_open=True,
-            high=str(LARGEST_LENGTH_M),
-        ),
-        Parameter(
-            name="reach_m",
-            title="Distance up to which it promises",
-            help="Metres; farther moves have no bound, and whole records have one only where this is at "
-            "least the region's diameter. Left empty: the dataset's radius or, where whole records have a "
-            "limit, the region's diameter. Farther needs more noise, except with the least-noise protocol.",
-            kind="decimal",
-            default="",
-            low="0",
-            low_open=True,
-            high=str(LARGEST_LENGTH_M),
-        ),
-    ),
-}
 
 _EXPECTED_PERSONS: Final = Parameter(
     name="expected_persons",
@@ -335,67 +318,5 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
             ),
         ),
     ),
-    CentroidEntry(
-        name="exponential",
-        aside=True,
-        title="Central point of all persons",
-        summary="One point near the middle of all persons, each at the mean of their own check-ins. "
-        "ε is what it costs when one person's record moves by the dataset's radius; the exchange of a whole "
-        "record costs more, up to the region's diameter over the radius times as much.",
-        mechanism=Exponential,
-        relations=frozenset({Relation.REPLACE}),
-        parameters=(
-            Parameter(
-                name="spacing_m",
-                title="Spacing of the candidates",
-                help="Distance in metres between the points that can be released, at most. Left empty: about "
-                "the width of the noise; finer gains next to nothing, coarser rounds the result.",
-                kind="decimal",
-                default="",
-                low="0",
-                low_open=True,
-                high=str(LARGEST_LENGTH_M),
-            ),
-        ),
-    ),
-    CentroidEntry(
-        name="emd-linear",
-        title="Mean location with planar noise",
-        summary="The mean of all persons' mean positions, with noise that hides how far any record moved. "
-        "Whoever runs this service is trusted with the check-ins. What is protected is a person's whole "
-        "record, by the earth mover's distance: ε is what it costs when all of it moves by the dataset's "
-        "radius, half as much for half the way or half the check-ins, and up to the region's diameter over "
-        "the radius times as much when it is exchanged. To be preferred for one central point: at equal ε "
-        "its error is about half that of the drawn candidate.",
-        mechanism=EmdLinear,
-        relations=frozenset({Relation.REPLACE}),
-    ),
-    CentroidEntry(
-        name="sgdl-shuffle",
-        aside=True,
-        title="Central point by shuffling, least noise",
-        summary="What people's own devices and a shuffler would publish, simulated here: every device adds a "
-        "share of the noise, and all shares together are no more than a trusted server would need. ε is what "
-        "it costs when one person's record moves by the dataset's radius.",
-        mechanism=SgdlShuffle,
-        **_SHUFFLED,
-    ),
-    CentroidEntry(
-        name="geo-shuffle",
-        aside=True,
-        title="Central point by shuffling, noise on every device",
-        summary="Simulated here, too: every device adds noise that protects its person a little also when "
-        "the shuffler cheats. Several times the noise of the one above.",
-        mechanism=GeoShuffle,
-        **_SHUFFLED,
-    ),
-    CentroidEntry(
-        name="rr-shuffle",
-        aside=True,
-        title="Central point by shuffling, flipped bits",
-        summary="Simulated here, too: every device flips bits at random, the oldest such protocol. "
-        "A baseline for comparison: more noise than the two above.",
-        mechanism=RrShuffle,
-        **_SHUFFLED,
-    ),
+    *DECLARED,
 )

@@ -8,8 +8,11 @@ from typing import ClassVar, Literal, TypeAlias
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.interface import CentroidMechanism, HeatmapMechanism
+from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.metric.linear_zones import EmdZones
+from mechanisms.zones import Zones
 
-Kind: TypeAlias = Literal["heatmap", "centroid"]
+Kind: TypeAlias = Literal["heatmap", "centroid", "zones"]
 # What a release may ask for: the ledger counts no less, and more would no longer be an exception.
 SMALLEST_DELTA, LARGEST_DELTA = Fraction(1, 10**18), Fraction(1, 1000)
 
@@ -25,14 +28,16 @@ class Parameter:
     name: str
     title: str
     help: str
-    kind: Literal["int", "decimal"]
+    kind: Literal["int", "decimal", "zones"]
     default: str  # empty: chosen from public facts
     low: str
     high: str
     low_open: bool = False
 
-    def parse(self, value: object) -> int | Fraction:
+    def parse(self, value: object) -> int | Fraction | Zones:
         """The exact value. Errors: `ParameterError` naming this parameter."""
+        if self.kind == "zones":
+            return Zones.parse(value)
         if not isinstance(value, str | int | Fraction):
             raise ParameterError(self.name, value, "an exact decimal number, not a binary float")
         low, high = Fraction(self.low), Fraction(self.high)
@@ -57,6 +62,7 @@ class Entry:
     trust: Trust = Trust.CENTRAL
     parameters: tuple[Parameter, ...] = ()
     simulates_shuffling: bool = False  # made for a shuffler, run on stored check-ins
+    simulates_devices: bool = False  # made for devices that blur their own reports, run on stored check-ins
     flat: bool = False  # under REPLACE only, and yet the same loss for every change of a record
     aside: bool = False  # a baseline, a simulation or for special needs: offered behind the others
     usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
@@ -76,7 +82,7 @@ class Entry:
             )
         return exact
 
-    def parsed(self, given: Mapping[str, object]) -> dict[str, int | Fraction]:
+    def parsed(self, given: Mapping[str, object]) -> dict[str, int | Fraction | Zones]:
         """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
@@ -101,7 +107,23 @@ class CentroidEntry(Entry):
     mechanism: type[CentroidMechanism]
 
 
-AnyEntry: TypeAlias = HeatmapEntry | CentroidEntry
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemsEntry(Entry):
+    """A mechanism that releases a map of cells, too, from whole records of declared persons."""
+
+    kind: ClassVar[Kind] = "heatmap"
+    mechanism: type[EmdItemwise]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZonesEntry(Entry):
+    """A mechanism that releases shares of persons in zones that are drawn for it."""
+
+    kind: ClassVar[Kind] = "zones"
+    mechanism: type[EmdZones]
+
+
+AnyEntry: TypeAlias = HeatmapEntry | CentroidEntry | ItemsEntry | ZonesEntry
 
 
 def _parameter_names(entry: Entry) -> str:

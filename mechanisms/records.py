@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from mechanisms.check import in_range, power_of_two
 from mechanisms.grid import FINEST_LEVEL, morton_decode, parent
 from mechanisms.interface import MassMap
+from mechanisms.item_records import ItemRecords
 from mechanisms.point import PARTS, RecordMeans
 
 MAX_UNIT: Final = 2**62
@@ -102,6 +103,14 @@ def means_of(parts: Sequence[MeanSums], *, enrolled: int) -> RecordMeans:
         raise ValueError(_RECORDS)
     centre = missing * PARTS // 2
     return RecordMeans(persons=enrolled, x=x + centre, y=y + centre)
+
+
+def item_records(*, persons: ArrayLike, cells: ArrayLike, counts: ArrayLike, level: int) -> ItemRecords:
+    """What each person's record holds, from rows as `masses_from_counts` takes them; nothing is divided."""
+    in_range(0, FINEST_LEVEL, level=level)
+    person, cell, count = counts_joined(persons, parent(cells, FINEST_LEVEL - level), counts)
+    rows = _run_lengths(_run_starts(person), person.size)
+    return ItemRecords(level=level, rows=rows, cells=cell, counts=count)
 
 
 def counts_joined(

@@ -22,6 +22,7 @@ from heatmaps.masses.selection import EVERYBODY, Share
 from heatmaps.models import Dataset, DataVersion
 from heatmaps.slices import WHOLE, Slice
 from mechanisms.interface import MassMap
+from mechanisms.item_records import ItemRecords
 from mechanisms.point import RecordMeans
 from mechanisms.records import MeanSums, means_of, summed
 
@@ -29,10 +30,13 @@ __all__ = [
     "EVERYBODY",
     "Share",
     "joined",
+    "joined_items",
     "joined_means",
     "read",
+    "read_items",
     "read_means",
     "read_part",
+    "read_part_of_items",
     "read_part_of_means",
 ]
 
@@ -81,6 +85,26 @@ def read_part_of_means(dataset: Dataset, version: DataVersion, *, asked: Slice, 
 def joined_means(parts: Sequence[bytes], *, enrolled: int) -> RecordMeans:
     """What `read_means` would have said, from `read_part_of_means` of every share."""
     return means_of([partial.unpacked_means(part) for part in parts], enrolled=enrolled)
+
+
+def read_items(
+    dataset: Dataset, version: DataVersion, *, level: int, asked: Slice = WHOLE, share: Share = EVERYBODY
+) -> ItemRecords:
+    """Whole records over the cells of one level; points outside the region are on its border."""
+    reader = columns.items if connection.vendor == "postgresql" else embedded.items
+    return reader(dataset, version, asked, share, level=level)
+
+
+def read_part_of_items(
+    dataset: Dataset, version: DataVersion, *, level: int, asked: Slice, share: Share
+) -> bytes:
+    """As `read_items`, in bytes for `joined_items`."""
+    return partial.packed_items(read_items(dataset, version, level=level, asked=asked, share=share))
+
+
+def joined_items(parts: Sequence[bytes], *, level: int) -> ItemRecords:
+    """What `read_items` would have said of everybody, from `read_part_of_items` of every share."""
+    return ItemRecords.joined([partial.unpacked_items(part, level=level) for part in parts])
 
 
 def _means(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> MeanSums:

@@ -19,6 +19,7 @@ from heatmaps.slices import Slice
 from mechanisms import records
 from mechanisms.grid import FINEST_LEVEL
 from mechanisms.interface import MassMap
+from mechanisms.item_records import ItemRecords
 from mechanisms.records import MeanSums
 
 Column = NDArray[np.int64]
@@ -44,6 +45,14 @@ def means(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) ->
     persons, cells = _read(counting(dataset, version, asked, share))
     counts, columns, rows = records.position_sums(persons, cells)
     return records.mean_sums(counts=counts, columns=columns, rows=rows)
+
+
+def items(dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, level: int) -> ItemRecords:
+    """As `heatmaps.masses.read_items`."""
+    persons, cells = _read(counting(dataset, version, asked, share))
+    return records.item_records(
+        persons=_numbered(persons), cells=cells, counts=np.ones_like(cells), level=level
+    )
 
 
 def _numbered(persons: Column) -> Column:

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from mechanisms.interface import MassMap
+from mechanisms.item_records import ItemRecords
 from mechanisms.records import MeanSums
 
 _NUMBER: Final = "<i8"
@@ -34,3 +35,17 @@ def unpacked_means(content: bytes) -> MeanSums:
     """What `packed_means` wrote."""
     persons, x, y = np.frombuffer(content, _NUMBER).tolist()
     return persons, x, y
+
+
+def packed_items(records: ItemRecords) -> bytes:
+    """Persons, then rows of each, cells and numbers of check-ins."""
+    parts = (np.array([records.persons]), records.rows, records.cells, records.counts)
+    return np.concatenate(parts).astype(_NUMBER, copy=False).tobytes()
+
+
+def unpacked_items(content: bytes, *, level: int) -> ItemRecords:
+    """Errors: ValueError for anything that `packed_items` cannot have written."""
+    numbers = np.frombuffer(content, _NUMBER).astype(np.int64)
+    rows, pairs = np.split(numbers[1:], numbers[:1])
+    cells, counts = pairs.reshape(2, -1)
+    return ItemRecords(level=level, rows=rows, cells=cells, counts=counts)

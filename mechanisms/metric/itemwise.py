@@ -104,7 +104,11 @@ class ItemWise:
     @property
     def guarantee(self) -> Guarantee:
         """Of records of any length."""
-        return self._guarantee(self._sampled(self.rate), self.delta)
+        return self.guarantee_at(self.rate)
+
+    def guarantee_at(self, rate: Fraction) -> Guarantee:
+        """The same for a rate that `group.holds` with half of δ: every loss is in proportion to it."""
+        return self._guarantee(self._sampled(rate), self.delta)
 
     @property
     def bounded(self) -> Guarantee:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.catalogue import build, entries, get
+from mechanisms.catalogue import HeatmapEntry, build, entries, get
 from mechanisms.grid import children
 from mechanisms.interface import MassMap, Target
 
@@ -12,7 +12,7 @@ SEED = 20240229
 EXPECTED_PERSONS = 200
 # Enough kept cells that a small sparse truth can come out whole.
 PARAMETERS = {"laplace-top": {"keep_percent": "25"}}
-NAMES = [entry.name for entry in entries(kind="heatmap")]
+NAMES = [entry.name for entry in entries(kind="heatmap") if isinstance(entry, HeatmapEntry)]
 
 
 def make(

@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from mechanisms import catalogue
-from mechanisms.catalogue import build, build_centroid, entries, get
+from mechanisms.catalogue import CentroidEntry, ItemsEntry, build, build_centroid, build_items, entries, get
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation, Trust
@@ -13,7 +13,7 @@ from tests.mechanisms.examples import NAMES
 
 TARGET = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(1))
 GUESSED = replace(TARGET, expected_persons=200)
-PARAMETERS = [(entry, parameter) for entry in entries(kind="heatmap") for parameter in entry.parameters]
+PARAMETERS = [(get(name), parameter) for name in NAMES for parameter in get(name).parameters]
 REGION = Region(-97.9, 30.1, -97.5, 30.5)
 
 
@@ -34,7 +34,9 @@ def test_it_lists_the_mechanisms_that_exist():
         "shuffle-emd",
         "sparse-emd",
     ]
-    assert [entry.name for entry in entries(relation=Relation.REPLACE, kind="heatmap")] == NAMES
+    items = [entry.name for entry in entries() if isinstance(entry, ItemsEntry)]
+    assert items == ["emd-itemwise"]
+    assert [entry.name for entry in entries(relation=Relation.REPLACE, kind="heatmap")] == NAMES + items
     points = ["exponential", "emd-linear", "sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
     assert [entry.name for entry in entries(kind="centroid")] == points
     assert entries(relation=Relation.ADD_REMOVE, kind="centroid") == ()
@@ -50,9 +52,10 @@ def test_entries_are_for_people(entry):
     assert get(entry.name) is entry
     assert entry.title
     assert entry.summary.endswith(".")
-    given = {"heatmap": {"relation", "epsilon", "resolution"}}
-    given["centroid"] = {"relation", "epsilon", "radius_m", "region", "persons"}
-    own = {field.name for field in fields(entry.mechanism)} - given[entry.kind]
+    given = {"relation", "epsilon"} | ({"resolution"} if entry.max_resolution else set())
+    if isinstance(entry, CentroidEntry | ItemsEntry):
+        given |= {"radius_m", "region", "persons"}
+    own = {field.name for field in fields(entry.mechanism)} - given
     assert ("delta" in own) == bool(entry.usual_delta)
     assert own - {"delta"} == {parameter.name for parameter in entry.parameters}
 
@@ -167,3 +170,31 @@ def test_a_central_point_that_cannot_be_is_refused(change, complaint):
 def test_a_central_point_has_no_map():
     with pytest.raises(ParameterError, match="mechanism is exponential, allowed: adaptive, sparse-emd"):
         build("exponential", target=TARGET, resolution=16, parameters={})
+
+
+def items(**change):
+    target = Target(
+        relation=Relation.REPLACE, epsilon=Fraction(1), delta=Fraction(1, 10**9), radius_m=Fraction(2000)
+    )
+    asked = {"name": "emd-itemwise", "target": target, "region": REGION, "persons": 100, "resolution": 16}
+    asked |= {"parameters": {}} | change
+    return build_items(asked.pop("name"), **asked)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"name": "laplace"}, "mechanism is laplace, allowed: emd-itemwise"),
+        ({"target": TARGET}, "relation is add_remove, allowed: replace"),
+        ({"target": Target(relation=Relation.REPLACE, epsilon=Fraction(1))}, "radius_m is missing"),
+        ({"resolution": 512}, "resolution is 512, allowed: a power of two from 2 to 256"),
+        ({"persons": 0}, "persons is 0"),
+        ({"parameters": {"samples": "0"}}, "samples is 0, allowed"),
+        ({"parameters": {"samples": "1025"}}, "samples is 1025, allowed"),
+        ({"parameters": {"samples": "1024"}, "persons": 10**6}, "samples is 1024, allowed: at most 100 of"),
+    ],
+)
+def test_a_map_of_whole_records_that_cannot_be_is_refused(change, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        items(**change)
+    assert items(parameters={"samples": "7"}).samples == 7

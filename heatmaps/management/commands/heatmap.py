@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -29,6 +29,8 @@ from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import HeatmapMechanism, SystemSource, Target
+from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.prediction import ErrorBound
 
 NO_LEDGER: Final = (
     "No database was used and no ledger was charged: this is one release, and each further one from the "
@@ -36,6 +38,7 @@ NO_LEDGER: Final = (
 )
 _MOMENTS: Final = "a date, or a date and time such as 2026-03-01T18:30:00Z; UTC where no offset is named"
 _IN_FULL: Final = "Parts and periods hold the same people: the losses of their maps add up in full"
+AnyMechanism: TypeAlias = HeatmapMechanism | EmdItemwise
 _OUTPUT: Final = f"OUT.{{{','.join(suffix.removeprefix('.') for suffix in FORMATS)}}}"
 
 
@@ -55,7 +58,8 @@ class Command(BoxCommand):
         add("--resolution", default="256", help="cells a side, a power of two (default 256)")
         add("--relation", default="add_remove", choices=[relation.value for relation in Relation])
         add("--expected-persons", metavar="N", help="a public guess; only the predicted error depends on it")
-        add("--delta", default="0", help="probability bound (default 0)")
+        add("--persons", metavar="N", help="declared: all who are enrolled, where a mechanism needs them")
+        add("--delta", help="probability bound (default: 0, or what the mechanism usually takes)")
         add("--radius-m", metavar="R", help="radius in metres of a metric mechanism's epsilon")
         add("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the mechanism")
         add("--since", metavar="TIME", help=f"only check-ins from then on: {_MOMENTS}")
@@ -79,7 +83,7 @@ class Command(BoxCommand):
     def _run(self, options: dict[str, Any]) -> None:
         region, radius_m = Region.parse(options["bbox"]), _radius_m(options)
         reading = reading_options(options)
-        mechanism = _mechanism(options, radius_m)
+        mechanism = _mechanism(options, region, radius_m)
         asked = _asked(options, region, mechanism)
         promise = _promise(mechanism, asked, region)
         notes = [*_promises(promise, region, radius_m), *_prediction(mechanism, asked, options), NO_LEDGER]
@@ -128,24 +132,45 @@ def _radius_m(options: dict[str, Any]) -> int | None:
     return whole("radius_m", text, low=1, high=10**8)
 
 
-def _mechanism(options: dict[str, Any], radius_m: int | None) -> HeatmapMechanism:
+def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) -> AnyMechanism:
+    entry = catalogue.get(options["mechanism"])
     target = Target(
         relation=Relation(options["relation"]),
         epsilon=exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON),
-        delta=exact_decimal("delta", options["delta"], low=0, high=1),
+        delta=entry.delta(options["delta"]),
         radius_m=None if radius_m is None else Fraction(radius_m),
         expected_persons=_expected_persons(options),
     )
-    return catalogue.build(
-        options["mechanism"],
-        target=target,
-        resolution=whole("resolution", options["resolution"], low=2, high=2**31),
-        parameters=named_values(options["parameter"]),
-    )
+    resolution = whole("resolution", options["resolution"], low=2, high=2**31)
+    parameters = named_values(options["parameter"])
+    if isinstance(entry, catalogue.ItemsEntry):
+        return catalogue.build_items(
+            entry.name,
+            target=target,
+            region=region,
+            persons=_persons(options),
+            resolution=resolution,
+            parameters=parameters,
+        )
+    if options["persons"] is not None:
+        raise ParameterError("persons", options["persons"], f"nothing: {entry.name} needs no declared number")
+    return catalogue.build(entry.name, target=target, resolution=resolution, parameters=parameters)
 
 
-def _asked(options: dict[str, Any], region: Region, mechanism: HeatmapMechanism) -> Slice:
+def _persons(options: dict[str, Any]) -> int:
+    """Those of the prediction where none are declared."""
+    text = options["persons"] or options["expected_persons"]
+    if text is None:
+        raise ParameterError(
+            "persons", "missing", "all who are enrolled, with or without check-ins: --persons N"
+        )
+    return whole("persons", text, low=1, high=10**12)
+
+
+def _asked(options: dict[str, Any], region: Region, mechanism: AnyMechanism) -> Slice:
     text = options["within"]
+    if text is not None and isinstance(mechanism, EmdItemwise):
+        raise ParameterError("within", text, "nothing: this map is of whole records")
     within = None if text is None else [edge.strip() for edge in text.split(",")]
     return slices.asked(
         region,
@@ -156,14 +181,14 @@ def _asked(options: dict[str, Any], region: Region, mechanism: HeatmapMechanism)
     )
 
 
-def _promise(mechanism: HeatmapMechanism, asked: Slice, region: Region) -> Guarantee:
+def _promise(mechanism: AnyMechanism, asked: Slice, region: Region) -> Guarantee:
     diameter_m = region.diameter_m
     return charging.promised(mechanism.guarantee, by_period=asked.has_period, diameter_m=diameter_m)
 
 
 def _sheet(
     drawn: Drawn,
-    mechanism: HeatmapMechanism,
+    mechanism: AnyMechanism,
     data: tuple[Region, Slice],
     chosen: Format,
     options: dict[str, Any],
@@ -208,12 +233,15 @@ def _expected_persons(options: dict[str, Any]) -> int | None:
     return None if text is None else whole("expected_persons", text, low=1, high=10**12)
 
 
-def _prediction(mechanism: HeatmapMechanism, asked: Slice, options: dict[str, Any]) -> list[str]:
-    persons = _expected_persons(options)
-    if persons is None:
+def _prediction(mechanism: AnyMechanism, asked: Slice, options: dict[str, Any]) -> list[str]:
+    persons, of_a_part = _expected_persons(options), ""
+    if isinstance(mechanism, EmdItemwise):
+        bound: ErrorBound = mechanism.expected_error()
+    elif persons is None:
         return []
-    bound = mechanism.expected_error(persons=persons)
-    of_a_part = "" if asked == slices.WHOLE else f" {slices.ALL_IN_THE_PART}"
+    else:
+        bound = mechanism.expected_error(persons=persons)
+        of_a_part = "" if asked == slices.WHOLE else f" {slices.ALL_IN_THE_PART}"
     return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}{of_a_part}"]
 
 
