@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator
 
 Row: TypeAlias = Mapping[str, str | int | float | None]
 COLOURS: Final = (
@@ -58,6 +60,13 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     """One legend for plots that show the same lines, where it hides none of them."""
     lines, labels = axes.get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=9)
+
+
+def plain_logarithmic(axis: Axis) -> None:
+    """Ticks at 1, 2, 5, 10, … written out."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def numbers(rows: Sequence[Row], column: str) -> list[float]:

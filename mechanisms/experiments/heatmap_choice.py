@@ -11,7 +11,15 @@ from matplotlib.axes import Axes
 from mechanisms.catalogue import build, entries
 from mechanisms.check import ParameterError
 from mechanisms.experiments.check_ins import dealt_places
-from mechanisms.experiments.exhibit import COLOURS, Request, Row, legend_above, numbers, panels
+from mechanisms.experiments.exhibit import (
+    COLOURS,
+    Request,
+    Row,
+    legend_above,
+    numbers,
+    panels,
+    plain_logarithmic,
+)
 from mechanisms.experiments.heatmap_protocol import Protocol, compare
 from mechanisms.experiments.places import Place, Split
 from mechanisms.guarantee import Relation
@@ -87,7 +95,7 @@ def _plot(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_yscale("log")
     axes.set_xticks([float(epsilon) for epsilon in EPSILONS], EPSILONS)
     axes.minorticks_off()
-    axes.set_yticks([0.01, 0.02, 0.05, 0.1, 0.2, 0.5], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"])
+    plain_logarithmic(axes.yaxis)
     axes.set_ylim(0.003, 1)  # the same in all plots
     axes.set_xlabel("ε")
     axes.grid(visible=True, alpha=0.3)

@@ -12,7 +12,15 @@ from matplotlib.axes import Axes
 from mechanisms.catalogue import build
 from mechanisms.check import ParameterError
 from mechanisms.experiments.check_ins import dealt_places
-from mechanisms.experiments.exhibit import COLOURS, Request, Row, legend_above, numbers, panels
+from mechanisms.experiments.exhibit import (
+    COLOURS,
+    Request,
+    Row,
+    legend_above,
+    numbers,
+    panels,
+    plain_logarithmic,
+)
 from mechanisms.experiments.heatmap_protocol import Protocol, compare
 from mechanisms.experiments.mixtures import mixture
 from mechanisms.experiments.places import Place, Split
@@ -108,8 +116,8 @@ def by_sparsity(request: Request, number: str, settings: Sequence[tuple[float, i
         )
         for share, gaussians in settings
     ]
-    gaussians = sorted({count for _, count in settings})
-    title = f"Accuracy by share of cells that are not empty, {' to '.join(map(str, gaussians))} Gaussians"
+    gaussians = ", ".join(dict.fromkeys(str(count) for _, count in settings))
+    title = f"Accuracy by share of cells that are not empty, {gaussians} Gaussians"
     rows = {"share of cells": measured(points, datasets)}
     return _figure(request, number, title, rows, datasets, data=_SYNTHETIC)
 
@@ -190,6 +198,8 @@ def _plot(axes: Axes, rows: Sequence[Row], axis: str, measure: str) -> None:
     axes.set_title(title, loc="left", fontsize=10)
     axes.set_xlabel(axis)
     axes.set_ylim(*ends)
+    if scale == "log":
+        plain_logarithmic(axes.yaxis)
     axes.grid(visible=True, alpha=0.3)
     if axis in _RATIOS:
         ticks = list(dict.fromkeys(numbers(rows, "x")))

@@ -1,13 +1,16 @@
 """Figures 12 and 13 of Ghazi et al. 2022: what the round of shuffled shares sends and is worth, by B."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Final
 
+from matplotlib.axes import Axes
+
 from mechanisms.central.sparse_emd import SparseEmd
 from mechanisms.check import ParameterError
 from mechanisms.experiments.check_ins import dealt_places
-from mechanisms.experiments.exhibit import COLOURS, Request, Row, numbers, panels
+from mechanisms.experiments.exhibit import COLOURS, Request, Row, legend_above, numbers, panels
 from mechanisms.experiments.heatmap_protocol import Protocol, compare
 from mechanisms.experiments.places import Split
 from mechanisms.guarantee import Relation
@@ -20,8 +23,15 @@ PERSONS, EPSILON, DELTA = 50, Fraction(5), Fraction(1, 10**5)
 RESOLUTION: Final = 256
 PARTS: Final = (4, 16, 64, 256, 1024, 4096)
 TRIALS, ALL_TRIALS = 40, 240
+MEASURES: Final = {
+    "emd": "Earth mover's distance (0 is best)",
+    "kl_mixed": "KL, 1 % uniform mixed in (0 is best)",
+    "similarity": "Similarity (1 is best)",
+    "pearson": "Pearson correlation (1 is best)",
+}
 PIXELS: Final = 320 * 240  # of the paper's images
 _BITS_A_MEGABYTE: Final = 8e6
+COLUMNS: Final = {"printed_megabytes": "printed, the paper's formula", "megabytes": "ours"}
 COMMUNICATION: Final = """What each of 50 participants sends, ε = 5, δ = 1e-5, by B, the parts that
 masses are divided into (Figure 12 of Ghazi et al. 2022). Printed: r·m·⌈log2(mq)⌉ bits with the paper's
 r and q = Bn, for images of 320 × 240 and all coarser levels. Ours: the same formula for 256 × 256 cells
@@ -30,14 +40,13 @@ are needed."""
 UTILITY: Final = """Released maps by B beside the central mechanism (Figure 13 of Ghazi et al. 2022):
 {trials} trials of 50 persons, ε = 5, 256 × 256 cells, σ = 4 cells, relation: replace. Noise is drawn
 with the law of the round on devices. The paper has images with eye movements (SALICON); here check-ins
-of the files given stand in, in their densest cells of 0.25° × 0.1667°. Bars: standard errors."""
+of the files given stand in, in their densest cells of 0.25° × 0.1667°. Bars and the band: standard errors."""
 
 
 def communication(request: Request) -> list[Path]:
     rows = [communication_row(parts) for parts in PARTS]
     figure, (axes,) = panels(1, width=7, height=5)
-    for colour, column in zip(COLOURS, ("printed_megabytes", "megabytes"), strict=False):
-        label = column.replace("_", " ")
+    for colour, (column, label) in zip(COLOURS, COLUMNS.items(), strict=False):
         axes.plot(numbers(rows, "B"), numbers(rows, column), "o-", color=colour, label=label)
     axes.set_xscale("log", base=2)
     axes.set_xlabel("B")
@@ -85,19 +94,31 @@ def utility(request: Request) -> list[Path]:
     central = SparseEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION)
     found = compare(places, [*laws, central], Protocol(persons=PERSONS, trials=trials, resolution=RESOLUTION))
     names = [*(str(parts) for parts in PARTS), "central"]
-    measures = ("emd", "kl_mixed", "similarity", "pearson")
     rows: list[Row] = [
         {
             "B": name,
             "trials": trials,
-            **{key: float(getattr(row, key)) for measure in measures for key in (measure, f"{measure}_se")},
+            **{key: float(getattr(row, key)) for measure in MEASURES for key in (measure, f"{measure}_se")},
         }
         for name, row in zip(names, found, strict=True)
     ]
-    figure, axes = panels(len(measures), width=14, height=4.5)
-    for own, measure in zip(axes, measures, strict=True):
-        values, errors = (numbers(rows, key) for key in (measure, f"{measure}_se"))
-        own.errorbar(names, values, yerr=errors, fmt="o-", color=COLOURS[0])
-        own.set_title(measure, loc="left")
-        own.set_xlabel("B")
+    figure, axes = panels(len(MEASURES), width=14, height=4.5)
+    for own, (measure, title) in zip(axes, MEASURES.items(), strict=True):
+        _plot(own, rows, measure)
+        own.set_title(title, loc="left", fontsize=10)
+    legend_above(figure, axes[0])
     return request.write(rows, figure, UTILITY.format(trials=trials))
+
+
+def _plot(axes: Axes, rows: Sequence[Row], measure: str) -> None:
+    """The rounds by B, and the central mechanism, the last row, as a level with its standard error."""
+    values, errors = (numbers(rows, key) for key in (measure, f"{measure}_se"))
+    axes.errorbar(
+        PARTS, values[:-1], yerr=errors[:-1], fmt="o-", color=COLOURS[0], capsize=2, label="shuffled round"
+    )
+    axes.axhline(values[-1], color=COLOURS[3], linestyle="--", label="central mechanism")
+    axes.axhspan(values[-1] - errors[-1], values[-1] + errors[-1], color=COLOURS[3], alpha=0.12)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(PARTS, [str(parts) for parts in PARTS])
+    axes.set_xlabel("B")
+    axes.grid(visible=True, alpha=0.3)

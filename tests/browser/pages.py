@@ -54,6 +54,7 @@ def pages(named):
         page("sign-in", "anonymous"),
         page("sign-in", "anonymous", submits=own),
         page("help", "anonymous"),
+        page("help-mechanisms", "analyst"),
         page("datasets", "steward"),
         page("datasets", "administrator"),
         page("dataset-new", "steward"),

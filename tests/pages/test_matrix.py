@@ -62,6 +62,7 @@ PAGES = {
     "home": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
     "favicon.ico": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
     "help": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    "help-mechanisms": Page(GET=ALL),
     "places": Page(GET=ALL, query="?name=Austin"),
     "public": Page(GET=OPEN, POST=(NOT_SO,) * 6),
     # one's own account

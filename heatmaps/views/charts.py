@@ -1,0 +1,132 @@
+"""Lines over two axes as numbers for an SVG of 340 × 250 units; a template draws, the style sheet paints.
+
+Small enough to be read at its own size on a telephone; text is in units of the picture.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 332.0, 12.0, 206.0
+WIDTH, HEIGHT = 340, 250
+KINDS: Final = 9  # of lines that the style sheet tells apart
+_FEW: Final = 7  # ticks
+_LETTER: Final = 7.0  # width of a digit, in units of the picture
+_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    name: str
+    points: tuple[tuple[float, float], ...]
+    kind: int = 1  # 1 to KINDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    title: str
+    logarithmic: bool = False
+    from_zero: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    at: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A line in units of the picture: the attribute `points`, and where its markers are."""
+
+    name: str
+    kind: int
+    points: str
+    markers: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    title: str
+    x: Axis
+    y: Axis
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    lines: tuple[Drawn, ...]
+
+
+def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
+    """Lines of at least one point together; values on a logarithmic axis are above 0."""
+    xs, ys = (sorted({point[i] for line in lines for point in line.points}) for i in (0, 1))
+    x_ticks = xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x)
+    y_ticks = _ticks(0.0 if y.from_zero else ys[0], ys[-1], y)
+    across = _Scale(low=min(xs[0], x_ticks[0]), high=max(xs[-1], x_ticks[-1]), axis=x, start=LEFT, end=RIGHT)
+    up = _Scale(low=min(ys[0], y_ticks[0]), high=max(ys[-1], y_ticks[-1]), axis=y, start=BOTTOM, end=TOP)
+    return Chart(
+        title=title,
+        x=x,
+        y=y,
+        x_ticks=_apart([Tick(at=across.at(value), text=_text(value)) for value in x_ticks]),
+        y_ticks=tuple(Tick(at=up.at(value), text=_text(value)) for value in y_ticks),
+        lines=tuple(_drawn(line, across, up) for line in lines),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    low: float
+    high: float
+    axis: Axis
+    start: float
+    end: float
+
+    def at(self, value: float) -> str:
+        low, high, value = (math.log(v) if self.axis.logarithmic else v for v in (self.low, self.high, value))
+        part = (value - low) / (high - low) if high > low else 0.5
+        return f"{self.start + part * (self.end - self.start):.1f}"
+
+
+def _drawn(line: Line, across: _Scale, up: _Scale) -> Drawn:
+    markers = tuple((across.at(x), up.at(y)) for x, y in sorted(line.points))
+    return Drawn(
+        name=line.name, kind=line.kind, points=" ".join(f"{x},{y}" for x, y in markers), markers=markers
+    )
+
+
+def _apart(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+    """Those that do not run into the one before."""
+    kept: list[Tick] = []
+    for tick in ticks:
+        room = _LETTER * (len(tick.text) + len(kept[-1].text)) / 2 + _LETTER if kept else 0.0
+        if not kept or float(tick.at) - float(kept[-1].at) >= room:
+            kept.append(tick)
+    return tuple(kept)
+
+
+def _ticks(low: float, high: float, axis: Axis) -> list[float]:
+    """Round values between two, on a straight axis around them; at least one."""
+    if axis.logarithmic:
+        return _round_within(low, high)
+    wished = (high - low) / (_FEW - 2) or 1.0
+    power = 10.0 ** math.floor(math.log10(wished))
+    step = next(s * power for s in _STEPS if s * power >= wished * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def _round_within(low: float, high: float) -> list[float]:
+    """As many of 1, 2, 5, 10, … as fit; the middle where there is none."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        found = [round(step * 10.0**power, 12) for power in powers for step in steps]
+        inside = [value for value in found if low <= value <= high]
+        if len(inside) <= _FEW:
+            break
+    return inside or [math.sqrt(low * high)]
+
+
+def _text(value: float) -> str:
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{float(f'{value:.4g}'):.10f}".rstrip("0").rstrip(".")

@@ -1,0 +1,27 @@
+"""What was measured of the mechanisms, for whoever chooses one: sections of sentences, lines and numbers.
+
+All figures are read from the tables of `mechanisms.experiments.measured`, those in sentences as well.
+"""
+
+from functools import cache
+
+from heatmaps.wording.measured import maps, others
+from heatmaps.wording.measured.pictures import Numbers, Picture, Section
+
+__all__ = ["Numbers", "Picture", "Section", "sections"]
+
+
+@cache
+def sections() -> tuple[Section, ...]:
+    """In the order of the page."""
+    return (
+        maps.which(),
+        maps.persons(),
+        maps.resolution(),
+        maps.spread(),
+        maps.in_the_paper(),
+        others.centres(),
+        others.shuffled(),
+        others.points(),
+        others.reports(),
+    )

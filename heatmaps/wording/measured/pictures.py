@@ -1,0 +1,129 @@
+"""What is shown of a kept table: lines for a chart, the same numbers as a table, and sentences about them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from mechanisms import catalogue
+from mechanisms.check import ParameterError
+from mechanisms.experiments.measured import Row, Source, table
+
+Points: TypeAlias = tuple[tuple[float, float], ...]
+EMD: Final = "error, part of the region’s side"
+SIDE_KM: Final = 10  # of the region that errors are told in metres for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """Lines by name; `logarithmic`: the horizontal axis, the vertical one."""
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Points]
+    logarithmic: tuple[bool, bool] = (False, False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """A table for reading: heads, and rows that begin with their own head."""
+
+    title: str
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def labelled(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """Each cell behind its head, for rows that are folded where they do not fit."""
+        return tuple(tuple(zip(self.heads, row, strict=True)) for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """`anchor` is its place on the page; `sources` are the tables that all of its numbers come from."""
+
+    anchor: str
+    title: str
+    sentences: tuple[str, ...]
+    pictures: tuple[Picture, ...]
+    sources: tuple[Source, ...]
+    choices: Numbers | None = None
+
+    @property
+    def numbers(self) -> tuple[Numbers, ...]:
+        return tuple(_numbers(picture) for picture in self.pictures)
+
+
+def flowing(text: str) -> str:
+    """A sentence that was broken over lines of the program."""
+    return " ".join(text.split())
+
+
+def rows_of(name: str, **where: str) -> tuple[Row, ...]:
+    """The rows of a kept table with these values."""
+    return tuple(
+        row for row in table(name).rows if all(row[column] == value for column, value in where.items())
+    )
+
+
+def sources(*names: str) -> tuple[Source, ...]:
+    return tuple(table(name).source for name in names)
+
+
+def lines(rows: Iterable[Row], *, by: str, x: str, y: str) -> dict[str, Points]:
+    """A line for each value of the column `by`, in the order of the rows."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        found.setdefault(mechanism_title(row[by]), []).append((float(row[x]), float(row[y])))
+    return {name: tuple(points) for name, points in found.items()}
+
+
+def columns(rows: Sequence[Row], names: Mapping[str, str], *, x: str) -> dict[str, Points]:
+    """A line for each of these columns, by the names they get."""
+    return {
+        title: tuple((float(row[x]), float(row[column])) for row in rows) for column, title in names.items()
+    }
+
+
+def mechanism_title(label: str) -> str:
+    """The catalogue's title of a mechanism, with what else the label says; other labels as they are."""
+    name, _, more = label.partition(" ")
+    try:
+        title = catalogue.get(name).title
+    except ParameterError:
+        return label
+    return f"{title}, {more}" if more else title
+
+
+def value(rows: Iterable[Row], column: str, **where: str) -> float:
+    """Of the one row with these values. Errors: ValueError where there is not exactly one."""
+    (found,) = (row for row in rows if all(row[key] == wanted for key, wanted in where.items()))
+    return float(found[column])
+
+
+def digits(number: float) -> str:
+    """To two digits, without an exponent."""
+    if number == 0:
+        return "0"
+    text = f"{float(f'{number:.2g}'):.10f}".rstrip("0").rstrip(".")
+    whole, _, part = text.partition(".")
+    return f"{int(whole):,}" + (f".{part}" if part else "")
+
+
+def metres(emd: float) -> str:
+    """An error as a distance in a region of `SIDE_KM`."""
+    return f"{digits(emd * SIDE_KM * 1000)} m"
+
+
+def _numbers(picture: Picture) -> Numbers:
+    xs = sorted({x for points in picture.lines.values() for x, _ in points})
+    found = {name: dict(points) for name, points in picture.lines.items()}
+    return Numbers(
+        title=f"{picture.title}: {picture.y}",
+        heads=(picture.x, *picture.lines),
+        rows=tuple((f"{x:,.6g}", *(_cell(points.get(x)) for points in found.values())) for x in xs),
+    )
+
+
+def _cell(number: float | None) -> str:
+    return "" if number is None else f"{number:.3g}"
