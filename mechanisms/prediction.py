@@ -93,6 +93,15 @@ class PointError:
     assumptions: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareError:
+    """How far released shares of all persons may be from the true ones. Sentences as in `ErrorBound`."""
+
+    share: float  # standard error of each
+    quantity: str
+    assumptions: str
+
+
 def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> PointError:
     """Of a draw from a net with the weights of a table that has an entry every `step_m` metres.
 

@@ -134,7 +134,7 @@ class RegionFractions:
         """Of rectangles in degrees, such as cells."""
         sides = map(tuple, boxes)
         rings: list[Ring] = [((s, w), (s, e), (n, e), (n, w)) for w, s, e, n in sides]
-        return cls._of_degrees(region, rings, margin_m)
+        return cls.of_rings(region, rings, margin_m=margin_m)
 
     @classmethod
     def of_geojson(cls, region: Region, text: str, *, margin_m: Fraction) -> Self:
@@ -146,10 +146,13 @@ class RegionFractions:
         except (ValueError, TypeError, KeyError, IndexError) as error:
             allowed = "a GeoJSON FeatureCollection of Polygons without holes"
             raise ParameterError("areas", text[:40], allowed) from error
-        return cls._of_degrees(region, rings, margin_m)
+        return cls.of_rings(region, rings, margin_m=margin_m)
 
     @classmethod
-    def _of_degrees(cls, region: Region, rings: Sequence[Ring], margin_m: Fraction) -> Self:
+    def of_rings(
+        cls, region: Region, rings: Sequence[Sequence[tuple[float, float]]], *, margin_m: Fraction
+    ) -> Self:
+        """Of rings of corners (latitude, longitude) in degrees."""
         found = []
         for ring in rings:
             corners = _plane(region, *np.array(ring, np.float64).T)
@@ -162,7 +165,7 @@ class RegionFractions:
 
     @property
     def lipschitz_per_m(self) -> Fraction:
-        return Plane(self.region).stretch * _root_up(self._together()) / self.margin_m
+        return Plane(self.region).stretch * self.root_up(self.together) / self.margin_m
 
     @property
     def diameter(self) -> Fraction:
@@ -170,11 +173,26 @@ class RegionFractions:
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
         points = _projected(self.region, lat, lon)
-        columns = [1 - _outside_m(points, np.array(ring)) / float(self.margin_m) for ring in self.rings]
-        return np.clip(np.stack(columns, axis=1), 0, 1)
+        return np.stack([self._value(points, np.array(ring)) for ring in self.rings], axis=1)
 
-    def _together(self) -> int:
-        """How many areas' values may change at one place: those whose boxes lie within two margins."""
+    def _value(self, points: Floats, ring: Floats) -> Floats:
+        """`(m,)` of one area; 0 without a look at its sides where a point is far from its box."""
+        margin_m = float(self.margin_m)
+        low, high = ring.min(axis=0) - margin_m, ring.max(axis=0) + margin_m
+        near = ((points >= low) & (points <= high)).all(axis=1)
+        found = np.zeros(len(points))
+        found[near] = np.clip(1 - _outside_m(points[near], ring) / margin_m, 0, 1)
+        return found
+
+    @staticmethod
+    def root_up(count: int) -> Fraction:
+        """√count, rounded up; exact for squares."""
+        return _root_up(count)
+
+    @property
+    def together(self) -> int:
+        """How many areas' values may be above 0, or change, at one place: those whose boxes lie within two
+        margins of each other."""
         boxes = np.array([[*np.min(ring, axis=0), *np.max(ring, axis=0)] for ring in self.rings])
         low, high = boxes[:, :2], boxes[:, 2:]
         gaps = np.maximum(0, np.maximum(low[:, None] - high[None], low[None] - high[:, None]))
