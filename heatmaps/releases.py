@@ -26,6 +26,7 @@ from heatmaps.ingest import uploads
 from heatmaps.kinds import Draw
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IdempotencyConflict, IllegalTransition, Overtaken, TooLateToCancel
+from heatmaps.masses import packing
 from heatmaps.models import Dataset, DataVersion, Release, ReleaseState, RequestKey, Result
 from heatmaps.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
 from mechanisms.check import ParameterError
@@ -151,6 +152,7 @@ def sweep() -> None:
     for release_id in _ids(state=ReleaseState.RESERVED)[:RESENT_AT_ONCE]:
         queue.send(queue.RELEASE, str(release_id))
     uploads.sweep()
+    packing.sweep()
 
 
 def recover() -> None:

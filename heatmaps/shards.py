@@ -29,6 +29,7 @@ from django.utils import timezone
 from heatmaps import leases, queue
 from heatmaps.masses import Share, selection
 from heatmaps.models import FanOut, Release, ReleaseState, Shard, ShardState
+from heatmaps.models.packed import SLOTS
 
 MOST_ATTEMPTS: Final = 3  # at one shard: whatever kills a worker each time is no accident
 RESENT_AT_ONCE: Final = 100  # shards that one sweep sends to the workers again
@@ -85,7 +86,8 @@ def wanted(release: Release) -> int:
         return 1  # one process, and the database does the work
     read = selection.uploads(release.dataset, release.version)
     checkins = read.aggregate(total=Sum(F("rows_accepted") - F("rows_expired")))["total"] or 0
-    return max(1, -(-checkins // settings.ROWS_PER_SHARD))
+    count = max(1, -(-checkins // settings.ROWS_PER_SHARD))
+    return count if count <= SLOTS else -(-count // SLOTS) * SLOTS
 
 
 def spread(release_id: UUID, count: int) -> None:

@@ -8,6 +8,7 @@ from celery import shared_task
 
 from heatmaps import queue, releases
 from heatmaps.ingest import expiring, uploads
+from heatmaps.masses import packing
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -26,8 +27,9 @@ def shard(shard_id: str) -> None:
 
 @shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]
 def ingest(upload_id: str) -> None:
-    """Read a received upload."""
+    """Read a received upload; a large one that is ready gets its copy in columns."""
     _run(uploads.run, UUID(upload_id))
+    _run(packing.pack, UUID(upload_id))
 
 
 @shared_task(name=queue.EXPIRE)  # type: ignore[untyped-decorator]

@@ -17,6 +17,7 @@ MAX_UNIT: Final = 2**62
 _RECORDS: Final = "there must be at most as many records as persons, and none may be empty"
 
 Integers = NDArray[np.int64]
+CellShares = tuple[Integers, Integers]  # cells and masses, one row per person and cell
 MeanSums = tuple[int, int, int]  # persons, and the sums of their means: x and y in parts, as `RecordMeans`
 
 
@@ -34,11 +35,45 @@ def masses(*, persons: ArrayLike, cells: ArrayLike, level: int, unit: int) -> Ma
 
 def masses_of_numbered(*, numbers: ArrayLike, cells: ArrayLike, level: int, unit: int) -> MassMap:
     """As `masses`, of persons that are numbered from 0 on without large gaps."""
+    shares = shares_of_numbered(numbers=numbers, cells=cells, level=level, unit=unit)
+    return sum_of_shares([shares], level=level, unit=unit)
+
+
+def shares_of_numbered(*, numbers: ArrayLike, cells: ArrayLike, level: int, unit: int) -> CellShares:
+    """What `masses_of_numbered` sums: for each cell of each person, the cell and the mass."""
     _check(level, unit)
     number, cell = _columns(numbers, parent(cells, FINEST_LEVEL - level))
     checkins = np.bincount(number)
     number, cell, count = _counted(number, cell)
-    mass = _floor_shares(unit, count, checkins[number])
+    return cell, _floor_shares(unit, count, checkins[number])
+
+
+def shares_of_ordered(*, lengths: ArrayLike, cells: ArrayLike, level: int, unit: int) -> CellShares:
+    """As `shares_of_numbered`, from one row per check-in, ordered by person and a person's by cell.
+
+    lengths: (k,) check-ins of each person, above 0. cells: (r,) Morton codes at `FINEST_LEVEL`. Sorts
+    nothing, as what is in order at one level is in order at all coarser ones.
+    Errors: ValueError where the lengths do not sum to r.
+    """
+    _check(level, unit)
+    length, cell = np.asarray(lengths, np.int64), np.asarray(parent(cells, FINEST_LEVEL - level), np.int64)
+    ends = np.cumsum(length)
+    if (int(ends[-1]) if ends.size else 0) != cell.size or (length <= 0).any():
+        raise ValueError("lengths must be above 0 and sum to the number of rows")
+    first = np.ones(cell.size, np.bool_)
+    np.not_equal(cell[1:], cell[:-1], out=first[1:])
+    first[ends - length] = True
+    starts = np.flatnonzero(first)
+    cells_of_each = _run_sums(first.astype(np.int64), ends - length)
+    return cell[starts], _floor_shares(
+        unit, _run_lengths(starts, cell.size), np.repeat(length, cells_of_each)
+    )
+
+
+def sum_of_shares(parts: Sequence[CellShares], *, level: int, unit: int) -> MassMap:
+    """The sum of what persons have in cells, each person in one part."""
+    _check(level, unit)
+    cell, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
     return _by_cell(cell, mass, level=level, unit=unit)
 
 
@@ -125,6 +160,9 @@ def counts_joined(
     person, cell, count = person[order], cell[order], count[order]
     starts = _run_starts(person, cell)
     return person[starts], cell[starts], _run_sums(count, starts)
+
+
+_NOTHING: Final = np.zeros(0, np.int64)
 
 
 def _check(level: int, unit: int) -> None:

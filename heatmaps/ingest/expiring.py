@@ -16,7 +16,7 @@ from django.db.models import F, Max, Min, Q, QuerySet
 
 from heatmaps import queue, retention
 from heatmaps.ledger.transitions import QUEUED
-from heatmaps.models import CheckIn, DataVersion, Enrolment, Release, Upload, UploadState
+from heatmaps.models import CheckIn, DataVersion, Enrolment, PackedCheckIns, Release, Upload, UploadState
 
 BLOCK: Final = 50_000  # row numbers looked through in one transaction, so that no lock is held for long
 NOTHING_LEFT: Final = date.max  # in place of the day from which on an upload's rows are kept
@@ -76,7 +76,9 @@ def _delete_block(upload: Upload, rows: "QuerySet[CheckIn]") -> None:
         entries = (Enrolment(dataset=upload.dataset, person=person) for person in persons)
         Enrolment.objects.bulk_create(entries, batch_size=1000, ignore_conflicts=True)
     deleted, _ = rows.delete()
+    # First the upload, which whoever makes a copy locks at its end: so no copy keeps what is deleted here.
     Upload.objects.filter(pk=upload.pk).update(rows_expired=F("rows_expired") + deleted)
+    PackedCheckIns.objects.filter(upload=upload).delete()
 
 
 def _blocks(rows: "QuerySet[CheckIn]") -> "Iterator[QuerySet[CheckIn]]":

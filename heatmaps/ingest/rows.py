@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from heatmaps.ingest.reader import NO_TIME
-from heatmaps.models import CheckIn, Upload
+from heatmaps.models import CheckIn, PackedCheckIns, Upload
 
 DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
 
@@ -37,7 +37,8 @@ def insert(upload_id: UUID, block: Block) -> None:
 
 
 def delete_some(upload_id: UUID) -> int:
-    """Delete up to `DELETE_ROWS` rows of an upload; returns how many were deleted."""
+    """Delete up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
+    PackedCheckIns.objects.filter(upload=upload_id).delete()
     some = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
     deleted, _ = CheckIn.objects.filter(pk__in=some).delete()
     return deleted

@@ -1,8 +1,13 @@
-"""From PostgreSQL: two columns of check-ins in one value, summed in columnar memory.
+"""From PostgreSQL: columns of check-ins, summed in columnar memory.
 
-A value holds up to 1 GB, 64 million check-ins: shares are far smaller (`HAZEMAP_ROWS_PER_SHARD`).
+Large uploads are packed in columns (`packed`); of the others, and those that are not packed yet, two columns
+of the rows are sent in one value. It holds up to 1 GB, 64 million check-ins: shares are far smaller
+(`HAZEMAP_ROWS_PER_SHARD`).
 """
 
+from collections.abc import Iterator
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -13,8 +18,11 @@ from django.db import connection
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from heatmaps.masses.selection import Share, counting, inside
+from heatmaps.masses import packed, selection
+from heatmaps.masses.packed import Piece
+from heatmaps.masses.selection import Share
 from heatmaps.models import CheckIn, Dataset, DataVersion
+from heatmaps.models.packed import SLOTS
 from heatmaps.slices import Slice
 from mechanisms import records
 from mechanisms.grid import FINEST_LEVEL
@@ -23,6 +31,7 @@ from mechanisms.item_records import ItemRecords
 from mechanisms.records import MeanSums
 
 Column = NDArray[np.int64]
+Rows = tuple[Column, Column]  # persons and cells, one row per check-in
 
 # One value instead of a row each: a row's own message costs the client ten times what its numbers do.
 _GATHERED: Final = "SELECT string_agg(int8send(person) || int8send(cell), '') FROM ({}) AS checkins"
@@ -32,27 +41,75 @@ def masses(
     dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, level: int, unit: int
 ) -> MassMap:
     """As `heatmaps.masses.read`."""
-    persons, cells = _read(inside(dataset, version, asked, share))
-    if asked.part is not None:
-        kept, own = asked.part.cells(cells, level)
-        # Any finest cell below the counted one stands for it.
-        persons, cells = persons[kept], own << 2 * (FINEST_LEVEL - level)
-    return records.masses_of_numbered(numbers=_numbered(persons), cells=cells, level=level, unit=unit)
+    parts = [
+        _shares(pieces, rows, asked, level=level, unit=unit)
+        for pieces, rows in _by_slot(dataset, version, asked, share, with_outside=False)
+    ]
+    return records.sum_of_shares(parts, level=level, unit=unit)
 
 
 def means(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> MeanSums:
     """As `mechanisms.records.mean_sums`, of the persons with check-ins."""
-    persons, cells = _read(counting(dataset, version, asked, share))
-    counts, columns, rows = records.position_sums(persons, cells)
-    return records.mean_sums(counts=counts, columns=columns, rows=rows)
+    parts = []
+    for pieces, rows in _by_slot(dataset, version, asked, share, with_outside=True):
+        counts, columns, positions = records.position_sums(*_joined(pieces, rows))
+        parts.append(records.mean_sums(counts=counts, columns=columns, rows=positions))
+    persons, x, y = (sum(column) for column in zip(*parts, strict=True))
+    return persons, x, y
 
 
 def items(dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, level: int) -> ItemRecords:
     """As `heatmaps.masses.read_items`."""
-    persons, cells = _read(counting(dataset, version, asked, share))
+    parts = [_joined(*found) for found in _by_slot(dataset, version, asked, share, with_outside=True)]
+    persons, cells = (np.concatenate(column) for column in zip(*parts, strict=True))
     return records.item_records(
         persons=_numbered(persons), cells=cells, counts=np.ones_like(cells), level=level
     )
+
+
+def _by_slot(
+    dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, with_outside: bool
+) -> Iterator[tuple[list[Piece], Rows]]:
+    """What counts, in parts of different persons: packed check-ins, and rows of uploads that are not packed.
+
+    At least one part, and one alone where nothing is packed.
+    """
+    whole = selection.whole(dataset, version)
+    known, pieces = packed.read(version, whole, asked, share, with_outside=with_outside)
+    chosen = selection.counting if with_outside else selection.inside
+    rows = _read(chosen(dataset, version, asked, share, without=known))
+    if not pieces:
+        yield [], rows
+        return
+    of_slot = _by_slots(rows)
+    for slot, some in groupby(pieces, key=attrgetter("slot")):
+        yield list(some), of_slot[slot]
+
+
+def _by_slots(rows: Rows) -> list[Rows]:
+    persons, cells = rows
+    slots = (persons % SLOTS).astype(np.uint8)
+    order = np.argsort(slots, kind="stable")
+    ends = np.cumsum(np.bincount(slots, minlength=SLOTS))[:-1]
+    return list(zip(np.split(persons[order], ends), np.split(cells[order], ends), strict=True))
+
+
+def _shares(pieces: list[Piece], rows: Rows, asked: Slice, *, level: int, unit: int) -> records.CellShares:
+    if len(pieces) == 1 and not rows[0].size and asked.part is None:
+        [piece] = pieces
+        return records.shares_of_ordered(lengths=piece.lengths, cells=piece.cells, level=level, unit=unit)
+    persons, cells = _joined(pieces, rows)
+    if asked.part is not None:
+        kept, own = asked.part.cells(cells, level)
+        # Any finest cell below the counted one stands for it.
+        persons, cells = persons[kept], own << 2 * (FINEST_LEVEL - level)
+    return records.shares_of_numbered(numbers=_numbered(persons), cells=cells, level=level, unit=unit)
+
+
+def _joined(pieces: list[Piece], rows: Rows) -> Rows:
+    """One row per check-in."""
+    persons = np.concatenate([rows[0], *(piece.person_of_each for piece in pieces)])
+    return persons, np.concatenate([rows[1], *(piece.cells for piece in pieces)])
 
 
 def _numbered(persons: Column) -> Column:
@@ -63,7 +120,7 @@ def _numbered(persons: Column) -> Column:
     return numbers
 
 
-def _read(found: "QuerySet[CheckIn]") -> tuple[Column, Column]:
+def _read(found: "QuerySet[CheckIn]") -> Rows:
     """Persons and cells, (r,) each, in any order."""
     try:
         rows, parameters = found.order_by().values("person", "cell").query.sql_with_params()

@@ -2,6 +2,7 @@
 
 from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationChoice, Role
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
+from heatmaps.models.packed import PackedCheckIns
 from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profile
 from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
 from heatmaps.models.shard import FanOut, Shard, ShardState
@@ -25,6 +26,7 @@ __all__ = [
     "LinkPurpose",
     "Membership",
     "OneTimeLink",
+    "PackedCheckIns",
     "PeopleRules",
     "Profile",
     "RelationChoice",

@@ -65,7 +65,7 @@ def stored(
                 seconds=found["import"],
                 alternative_seconds=found["copy"],
                 repeats=1,
-                details={"checkins": count, "rows_a_second": found["rows_a_second"]},
+                details={"checkins": count, "rows_a_second": found["rows_a_second"], "pack": found["pack"]},
             ),
         )
 

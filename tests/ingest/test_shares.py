@@ -1,4 +1,5 @@
-"""Masses in shares of the persons: whatever the rows and the shares, they sum to the definition, exactly."""
+"""Masses in shares of the persons: whatever the rows, the shares and the files that are packed, they sum to
+the definition, exactly."""
 
 import math
 from collections import Counter, defaultdict
@@ -8,14 +9,16 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from heatmaps import masses
 from heatmaps.ingest import rows
 from heatmaps.ingest.versions import next_version
-from heatmaps.masses import Share, embedded
-from heatmaps.models import Dataset, DataVersion, Suppression, Upload, UploadState
+from heatmaps.masses import Share, embedded, packing
+from heatmaps.models import Dataset, DataVersion, PackedCheckIns, Suppression, Upload, UploadState
+from heatmaps.models.packed import SLOTS
 from heatmaps.slices import Slice
 from mechanisms.grid import FINEST_LEVEL, morton_decode
 from mechanisms.guarantee import Relation
@@ -126,24 +129,47 @@ def as_dict(read):
     asked=slices,
     level=st.sampled_from([0, 1, 6, 16, 31]),
     unit=st.sampled_from(UNITS),
-    of=st.integers(1, 5),
+    of=st.sampled_from([1, 2, 3, 4, 5, 2 * SLOTS]),
+    packed=st.sampled_from([(0,), (1,), (0, 1)]),  # of the two files
+    again=st.integers(0, 1),  # the version that is read again then
 )
-def test_shares_sum_to_the_definition(versions, *, first, second, asked, level, unit, of):
+def test_shares_sum_to_the_definition(versions, *, first, second, asked, level, unit, of, packed, again):
     opted_out = first[0][0] if first else None
     dataset, made = versions(first, second, opted_out)
     held = [first, [row for row in first + second if row[0] != opted_out]]
     for version, content in zip(made, held, strict=True):
-        shares = [Share(number, of) for number in range(of)]
-        read = [
-            masses.read_part(dataset, version, level=level, unit=unit, asked=asked, share=share)
-            for share in shares
-        ]
-        whole = as_dict(masses.read(dataset, version, level=level, unit=unit, asked=asked))
-        embedded_too = embedded.masses(dataset, version, asked, masses.EVERYBODY, level=level, unit=unit)
-        assert whole == by_definition(content, asked, level, unit)
-        assert as_dict(masses.joined(read, level=level, unit=unit)) == whole
-        assert as_dict(embedded_too) == whole
-        check_means(dataset, version, asked, shares)
+        check_masses(dataset, version, content, asked, level=level, unit=unit, of=of)
+    if connection.vendor == "postgresql":
+        for number in packed:
+            pack_all_of(made[number])
+        check_masses(dataset, made[again], held[again], asked, level=level, unit=unit, of=of)
+
+
+def pack_all_of(version):
+    """Its own file, however small."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "LEAST_CHECKINS", 0)
+        packing.pack(Upload.objects.get(version=version).pk)
+    assert PackedCheckIns.objects.filter(upload__version=version).count() == SLOTS
+
+
+def check_masses(dataset, version, content, asked, *, level, unit, of):
+    shares = [Share(number, of) for number in range(of) if of <= SLOTS or number in in_use(content, of)]
+    read = [
+        masses.read_part(dataset, version, level=level, unit=unit, asked=asked, share=share)
+        for share in shares or [Share(0, of)]
+    ]
+    whole = as_dict(masses.read(dataset, version, level=level, unit=unit, asked=asked))
+    embedded_too = embedded.masses(dataset, version, asked, masses.EVERYBODY, level=level, unit=unit)
+    assert whole == by_definition(content, asked, level, unit)
+    assert as_dict(masses.joined(read, level=level, unit=unit)) == whole
+    assert as_dict(embedded_too) == whole
+    check_means(dataset, version, asked, shares or [Share(0, of)])
+
+
+def in_use(content, of):
+    """Shares of somebody, and their neighbours: all of many would take long."""
+    return {(row[0] + step) % of for row in content[:4] for step in (0, 1)} | {row[0] % of for row in content}
 
 
 def check_means(dataset: Dataset, version: DataVersion, asked: Slice, shares: list[Share]) -> None:

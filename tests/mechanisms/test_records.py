@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mechanisms.check import ParameterError
-from mechanisms.records import masses, masses_from_counts
+from mechanisms.records import masses, masses_from_counts, shares_of_ordered, sum_of_shares
 
 property_test = settings(derandomize=True, max_examples=200, deadline=None)
 finest_cells = st.integers(0, 4**31 - 1)
@@ -40,6 +40,28 @@ def test_it_equals_exact_fractions(rows, level, unit):
     result = masses(persons=persons, cells=cells, level=level, unit=unit)
     assert as_dict(result) == naive_masses(rows, level, unit)
     assert (result.level, result.unit) == (level, unit)
+
+
+@property_test
+@given(check_ins, levels, units, st.integers(0, 3))
+def test_it_needs_no_sorting_of_rows_that_are_in_order(rows, level, unit, cut):
+    """In parts of different persons, each with its own rows by person and finest cell."""
+    people = sorted({person for person, _ in rows})
+    parts = []
+    for some in (people[:cut], people[cut:]):
+        own = sorted(row for row in rows if row[0] in some)
+        lengths = [sum(row[0] == person for row in own) for person in some]
+        cells = np.array([cell for _, cell in own], np.int64)
+        parts.append(shares_of_ordered(lengths=lengths, cells=cells, level=level, unit=unit))
+    result = sum_of_shares(parts, level=level, unit=unit)
+    assert as_dict(result) == naive_masses(rows, level, unit)
+    assert (np.diff(result.cells) > 0).all()
+
+
+@pytest.mark.parametrize("lengths", [[2], [4], [3, 0], [4, -1], []])
+def test_lengths_that_do_not_fit_the_rows_are_refused(lengths):
+    with pytest.raises(ValueError, match="lengths"):
+        shares_of_ordered(lengths=lengths, cells=[1, 2, 3], level=31, unit=1)
 
 
 @property_test

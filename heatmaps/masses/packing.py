@@ -1,0 +1,112 @@
+"""Uploads of many check-ins get a copy in columns (`heatmaps.masses.packed`), on PostgreSQL.
+
+It says what the rows say, and releases say the same with it as without, only sooner. So it may come when it
+likes: after an upload is ready, and again by the sweep, whoever died meanwhile. One transaction writes all of
+it. Rows that are deleted take the copy along (`heatmaps.ingest.rows`); what was read for a copy and is no
+longer so at its end is not stored.
+"""
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final
+from uuid import UUID
+
+import numpy as np
+import psycopg
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, QuerySet
+
+from heatmaps import queue
+from heatmaps.masses.packed import NO_TIME, packed
+from heatmaps.models import CheckIn, PackedCheckIns, Upload, UploadState
+from heatmaps.models.packed import SLOTS
+
+LEAST_CHECKINS: Final = 100_000  # fewer are read from their rows in no time
+MOST_CHECKINS: Final = 500_000_000  # of which a slot is 8 million; about 150 bytes each while it is packed
+
+
+def pack(upload_id: UUID) -> None:
+    """Copy the check-ins of a ready upload, if it is worth it and was not done. Safe to call at any time."""
+    upload = _unpacked().filter(pk=upload_id).first()
+    if upload is None:
+        return
+    with transaction.atomic():
+        if _is_mine(upload_id) and not PackedCheckIns.objects.filter(upload=upload).exists():
+            for slot, content in _slots(upload_id):
+                _store(upload_id, slot, content)
+            if not _is_unchanged(upload):
+                transaction.set_rollback(True)
+
+
+def sweep() -> None:
+    """Send uploads to the workers that have no copy yet."""
+    for upload_id in _unpacked().values_list("pk", flat=True):
+        queue.send(queue.INGEST, str(upload_id))
+
+
+_ROW: Final = np.dtype([("person", ">i8"), ("cell", ">i8"), ("time", ">i8"), ("outside", "?")])
+_CHECKINS: Final = CheckIn._meta.db_table
+_TABLE: Final = PackedCheckIns._meta.db_table
+# One value a slot, as in `heatmaps.masses.columns`; the server sorts rows by slot, on disk if they are many.
+_GATHERED: Final = f"""
+    SELECT slot, string_agg(int8send(person) || int8send(cell) || int8send(time) || boolsend(outside), '')
+    FROM (
+        SELECT person %% {SLOTS} AS slot, person, cell, coalesce(time, {NO_TIME}) AS time, outside
+        FROM {_CHECKINS} WHERE upload_id = %s
+    ) AS checkins
+    GROUP BY slot ORDER BY slot
+"""  # noqa: S608  # constants
+_INSERT: Final = f"""
+    INSERT INTO {_TABLE} (upload_id, slot, persons, lengths, cells, times, outside)
+    VALUES (%(upload)s, %(slot)s, %(persons)b, %(lengths)b, %(cells)b, %(times)b, %(outside)b)
+"""  # noqa: S608  # constants
+
+
+def _unpacked() -> "QuerySet[Upload]":
+    """That are worth a copy and have none; of SQLite, which aggregates by itself, none are."""
+    if connection.vendor != "postgresql":
+        return Upload.objects.none()
+    ready = Upload.objects.filter(state=UploadState.READY).alias(left=F("rows_accepted") - F("rows_expired"))
+    large = ready.filter(left__gte=LEAST_CHECKINS, left__lte=MOST_CHECKINS)
+    return large.filter(~Exists(PackedCheckIns.objects.filter(upload=OuterRef("pk"))))
+
+
+def _is_mine(upload_id: UUID) -> bool:
+    """Of all who pack it at this moment."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [upload_id.int >> 65])
+        return bool(cursor.fetchone()[0])
+
+
+def _slots(upload_id: UUID) -> Iterator[tuple[int, bytes]]:
+    """Rows of each slot, those without any included: an upload that has one slot has all."""
+    slots = iter(range(SLOTS))
+    for slot, content in _gathered(upload_id):
+        yield from ((empty, b"") for empty in takewhile(slot.__ne__, slots))
+        yield slot, content
+    yield from ((empty, b"") for empty in slots)
+
+
+def _gathered(upload_id: UUID) -> Iterator[tuple[int, bytes]]:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_hashagg TO off")  # it would hold every slot in memory
+    with (
+        connection.wrap_database_errors,
+        psycopg.ServerCursor(connection.connection, "checkins_to_pack", withhold=False) as cursor,
+    ):
+        cursor.itersize = 1  # value in memory at once
+        yield from cursor.execute(_GATHERED, (upload_id,), binary=True)
+
+
+def _store(upload_id: UUID, slot: int, content: bytes) -> None:
+    rows = np.frombuffer(content, _ROW)
+    person, cell, time = (rows[name].astype(np.int64) for name in ("person", "cell", "time"))
+    columns = packed(person, cell, time, rows["outside"])
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
+        cursor.execute(_INSERT, {"upload": upload_id, "slot": slot} | columns)
+
+
+def _is_unchanged(upload: Upload) -> bool:
+    """Locks the upload: whoever deletes rows does it before, which is seen here, or deletes the copy, too."""
+    same = Upload.objects.filter(pk=upload.pk, state=UploadState.READY, rows_expired=upload.rows_expired)
+    return same.select_for_update(no_key=True).first() is not None

@@ -1,0 +1,197 @@
+"""The copy of large uploads in columns: all of it or none, never of what is deleted, read after the spend."""
+
+import os
+import signal
+from datetime import timedelta
+from threading import Thread
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from heatmaps import masses, queue, releases
+from heatmaps.ingest import expiring, undoing, uploads
+from heatmaps.masses import columns, packed, packing
+from heatmaps.models import CheckIn, PackedCheckIns, Release, Upload
+from heatmaps.models.packed import SLOTS
+from heatmaps.releases import ReleaseRequest
+from tests.ingest.test_masses import as_dict, naive, random_rows
+
+ROWS = random_rows(1, count=300, persons=90)
+UNIT = 2**20
+
+
+# SQLite aggregates by itself.
+pytestmark = pytest.mark.parametrize(
+    "database", [pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True
+)
+
+
+@pytest.fixture(autouse=True)
+def packed_from_the_first_row_on(monkeypatch):
+    monkeypatch.setattr(packing, "LEAST_CHECKINS", 1)
+
+
+@pytest.fixture
+def ready(dataset, upload):
+    return upload(dataset, ROWS)
+
+
+def packs(of):
+    return PackedCheckIns.objects.filter(upload=of).count()
+
+
+def read(of):
+    return as_dict(masses.read(of.dataset, of.version, level=8, unit=UNIT))
+
+
+def elsewhere(work):
+    """In a thread, on a connection of its own."""
+
+    def run():
+        work()
+        connections.close_all()
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+
+
+def meanwhile(monkeypatch, work):
+    """Do something else once half of the slots are written."""
+    store = packing._store
+
+    def stored(upload_id, slot, content):
+        store(upload_id, slot, content)
+        if slot == SLOTS // 2:
+            work()
+
+    monkeypatch.setattr(packing, "_store", stored)
+
+
+def test_releases_read_the_copy_and_no_rows(ready, monkeypatch):
+    packing.pack(ready.pk)
+    rows = []
+    gathered = columns._read
+    monkeypatch.setattr(columns, "_read", lambda found: rows.append(gathered(found)) or rows[-1])
+    assert read(ready) == naive(ROWS, level=8, unit=UNIT)
+    assert [row[0].size for row in rows] == [0]
+
+
+def test_a_killed_build_leaves_nothing(ready, monkeypatch):
+    connections.close_all()
+    child = os.fork()
+    if not child:  # a process of its own, with a connection of its own
+        meanwhile(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        packing.pack(ready.pk)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    assert packs(ready) == 0
+    assert read(ready) == naive(ROWS, level=8, unit=UNIT)
+    packing.pack(ready.pk)
+    assert packs(ready) == SLOTS
+
+
+def test_nobody_sees_half_of_it(ready, monkeypatch):
+    seen = []
+    meanwhile(monkeypatch, lambda: elsewhere(lambda: seen.append(packs(ready))))
+    packing.pack(ready.pk)
+    assert (seen, packs(ready)) == ([0], SLOTS)
+
+
+def test_two_at_once_make_one_copy(ready, monkeypatch):
+    meanwhile(monkeypatch, lambda: elsewhere(lambda: packing.pack(ready.pk)))
+    packing.pack(ready.pk)
+    packing.pack(ready.pk)
+    assert packs(ready) == SLOTS
+
+
+def test_an_undone_upload_has_no_copy(dataset, upload, steward):
+    ready = upload(dataset, ROWS, advance=False)
+    packing.pack(ready.pk)
+    assert packs(ready) == SLOTS
+    uploads.undo(steward, ready)
+    uploads.run(ready.pk)
+    assert not CheckIn.objects.filter(upload=ready).exists()
+    assert packs(ready) == 0
+    packing.pack(ready.pk)
+    assert packs(ready) == 0
+
+
+def test_an_upload_that_is_undone_meanwhile_gets_none(dataset, upload, steward, monkeypatch):
+    ready = upload(dataset, ROWS, advance=False)
+
+    def undo():
+        uploads.undo(steward, ready)
+        undoing.delete_rows(ready.pk)
+
+    meanwhile(monkeypatch, lambda: elsewhere(undo))
+    packing.pack(ready.pk)
+    assert not CheckIn.objects.filter(upload=ready).exists()
+    assert packs(ready) == 0
+
+
+def test_rows_that_expire_take_the_copy_along(make_dataset, upload, steward):
+    keeps = make_dataset(retention_days=1)
+    ready = upload(keeps, ROWS)
+    packing.pack(ready.pk)
+    later(ready, steward)
+    assert read(ready) == {}  # from the rows: not all that is stored counts
+    expiring.delete_rows(keeps.pk)
+    assert not CheckIn.objects.filter(upload=ready).exists()
+    assert packs(ready) == 0
+
+
+def test_rows_that_expire_meanwhile_are_in_no_copy(make_dataset, upload, steward, monkeypatch):
+    keeps = make_dataset(retention_days=1)
+    ready = upload(keeps, ROWS)
+    later(ready, steward)
+    meanwhile(monkeypatch, lambda: elsewhere(lambda: expiring.delete_rows(keeps.pk)))
+    packing.pack(ready.pk)
+    assert packs(ready) == 0
+
+
+def later(ready, steward):
+    """A new version, days after the file came; `ready` is read at it."""
+    Upload.objects.filter(pk=ready.pk).update(created_at=timezone.now() - timedelta(days=5))
+    ready.refresh_from_db()
+    ready.version = uploads.advance(steward, ready.dataset)
+
+
+def test_the_sweep_sends_what_has_no_copy(ready, sent):
+    sent.clear()
+    packing.sweep()
+    assert sent == [(queue.INGEST, (str(ready.pk),))]
+    packing.pack(ready.pk)
+    sent.clear()
+    packing.sweep()
+    assert sent == []
+
+
+def test_small_uploads_get_none(ready, monkeypatch, sent):
+    monkeypatch.setattr(packing, "LEAST_CHECKINS", len(ROWS) + 1)
+    sent.clear()
+    packing.pack(ready.pk)
+    packing.sweep()
+    assert (packs(ready), sent) == (0, [])
+
+
+def test_the_copy_is_read_after_the_spend(ready, steward, monkeypatch):
+    packing.pack(ready.pk)
+    states, whole = [], packed.read
+
+    def look():
+        states.extend(Release.objects.values_list("state", flat=True))
+
+    def looked(*arguments, **names):
+        elsewhere(look)
+        return whole(*arguments, **names)
+
+    monkeypatch.setattr(packed, "read", looked)
+    request = ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+    made = releases.request_release(steward, ready.dataset, request)
+    assert states == []
+    releases.run(made.pk)
+    assert states == ["spent"]
+    assert Release.objects.get(pk=made.pk).state == "published"
