@@ -57,6 +57,7 @@ def dataset(request: Request, found: Dataset) -> Body:
         "version": queries.current_version(found),
         "schedule": schedule(found),
         "next_version_at": found.next_version_at,
+        "retention_days": found.retention_days,
         "roles": sorted(access.roles(request.user, found)),
         "links": {
             "self": address(request, "dataset", found.slug),

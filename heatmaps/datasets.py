@@ -14,7 +14,7 @@ from heatmaps import keys, limits, retention
 from heatmaps.access import MAY_NOT_CREATE, Person, may_create_datasets
 from heatmaps.ingest import retaining, scheduling
 from heatmaps.ledger.amounts import ACCOUNTS
-from heatmaps.ledger.transitions import open_ledger
+from heatmaps.ledger.transitions import UNSET, Unset, open_ledger
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role
 from heatmaps.schedules import Schedule
 from mechanisms.check import ParameterError
@@ -96,6 +96,22 @@ def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset
             raise _slug_taken(new.slug) from error
         raise
     return dataset
+
+
+@transaction.atomic
+def change(
+    person: Person,
+    dataset: Dataset,
+    *,
+    reason: str,
+    schedule: Schedule | Unset | None = UNSET,
+    retention_days: int | Unset | None = UNSET,
+) -> None:
+    """Other rules of data versions, all or none of them. Errors: as `scheduling` and `retaining` say."""
+    if schedule is not UNSET:
+        scheduling.change(person, dataset, schedule, reason=reason)
+    if retention_days is not UNSET:
+        retaining.change(person, dataset, retention_days, reason=reason)
 
 
 def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:

@@ -167,7 +167,8 @@ def upload_line(upload: Upload) -> UploadLine:
         percent=100 if ready else done,
         active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
         counts=f"{upload.rows_accepted:,} rows taken, {upload.rows_outside:,} outside the region, "
-        f"{upload.rows_rejected:,} rejected",
+        f"{upload.rows_rejected:,} rejected"
+        + (f", {upload.rows_expired:,} deleted as too old" if upload.rows_expired else ""),
         may_undo=ready and upload.version is None,
         rejected_listed=rejected_rows_path(upload) is not None,
     )

@@ -9,9 +9,11 @@ from api.serializers.fields import Choice, Decimal, Number, Strict, Text, Whole
 from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
 from heatmaps.ledger.transitions import LONGEST_REASON
 from heatmaps.models import AccountKind
+from heatmaps.retention import MOST_DAYS
 from heatmaps.schedules import EVERY, LAST_DAY, WEEKDAYS
 from mechanisms.guarantee import Relation
 
+KEPT_FOR = "Days (UTC) for which check-ins are kept, then deleted; null: for ever."
 RELATIONS = [relation.value for relation in Relation]
 
 
@@ -64,12 +66,24 @@ class DatasetIn(Strict):
         help_text="Data versions advance on it, changed or not; null: by a steward's acts, which may tell "
         "when data came in.",
     )
+    retention_days = Whole(
+        required=False, allow_null=True, min_value=1, max_value=MOST_DAYS, help_text=KEPT_FOR
+    )
 
 
 class DatasetChangeIn(Strict):
-    """A new schedule, and why."""
+    """A new schedule, another number of days to keep check-ins, or both; and why. What is not named stays."""
 
-    schedule = ScheduleIn(allow_null=True, help_text="null: versions advance by a steward's acts.")
+    schedule = ScheduleIn(
+        required=False, allow_null=True, help_text="null: versions advance by a steward's acts."
+    )
+    retention_days = Whole(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MOST_DAYS,
+        help_text=f"{KEPT_FOR} From the next version on; keeping longer brings nothing back.",
+    )
     reason = Text(max_length=LONGEST_REASON, help_text="Written into the ledger for good, with your name.")
 
 
@@ -90,6 +104,7 @@ class DatasetOut(serializers.Serializer[Any]):
         allow_null=True,
         help_text="When the schedule makes the next version, whether anything changed or not.",
     )
+    retention_days = serializers.IntegerField(allow_null=True, help_text=KEPT_FOR)
     roles = serializers.ListField(child=serializers.CharField(), help_text="What you are here.")
     links = serializers.DictField(child=serializers.URLField())
 
@@ -99,6 +114,10 @@ class VersionOut(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField(source="since", help_text="Of a scheduled one: when it was due.")
     scheduled = serializers.BooleanField(
         source="is_scheduled", help_text="By the schedule, not by a steward."
+    )
+    kept_from = serializers.DateField(
+        allow_null=True,
+        help_text="Check-ins of earlier days (UTC) are not in it; null: as long ago as there are any.",
     )
 
 

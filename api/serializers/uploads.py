@@ -44,6 +44,9 @@ class UploadFacts(serializers.Serializer[Any]):
     rows_accepted = serializers.IntegerField()
     rows_rejected = serializers.IntegerField()
     rows_outside = serializers.IntegerField()
+    rows_expired = serializers.IntegerField(
+        help_text="Of its rows: deleted since, as older than the dataset keeps check-ins."
+    )
     failure = serializers.CharField(help_text="Why nothing was stored; empty unless it failed.")
     advance = serializers.BooleanField()
     version = serializers.IntegerField(

@@ -16,7 +16,7 @@ from api.views.shared import ApiView, body, person
 from heatmaps import datasets, queries
 from heatmaps.access import Act, dataset_for
 from heatmaps.datasets import NewDataset
-from heatmaps.ingest import scheduling, uploads
+from heatmaps.ingest import uploads
 from heatmaps.models import AccountKind, Scope
 from heatmaps.queries import LONGEST_SEARCH
 from heatmaps.schedules import Schedule
@@ -36,6 +36,7 @@ _EXAMPLES = [
             "relation": "add_remove",
             "limits": {"presence": "1.0", "delta": "0"},
             "expected_persons": 5000,
+            "retention_days": 365,
         },
         title="A person is there or not",
         request_only=True,
@@ -56,6 +57,12 @@ _EXAMPLES = [
 ]
 _WEEKLY = example(
     {"schedule": {"every": "weekly", "hour": 3, "weekday": "monday"}, "reason": "agreed with the board"},
+    title="Versions on a schedule",
+    request_only=True,
+)
+_KEPT = example(
+    {"retention_days": 90, "reason": "as we told the participants"},
+    title="Check-ins kept for 90 days",
     request_only=True,
 )
 
@@ -99,14 +106,17 @@ class Dataset(ApiView):
     @extend_schema(
         operation_id="datasets_change",
         request=DatasetChangeIn,
-        examples=[_WEEKLY],
+        examples=[_WEEKLY, _KEPT],
         responses=answers(200, DatasetOut, 404, 413, 415, 422),
     )
     def patch(self, request: Request, slug: str) -> Response:
-        """Change when data versions advance, with a reason, which goes into the ledger."""
+        """Change when data versions advance, or for how many days check-ins are kept, with a reason, which
+        goes into the ledger. What is not named stays."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         typed = body(request, DatasetChangeIn)
-        scheduling.change(request.user, found, _schedule(typed["schedule"]), reason=typed["reason"])
+        if "schedule" in typed:
+            typed["schedule"] = _schedule(typed["schedule"])
+        datasets.change(request.user, found, **typed)
         return Response(shown.dataset(request, dataset_for(request.user, slug)))
 
 

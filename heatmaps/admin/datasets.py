@@ -47,12 +47,14 @@ class DatasetAdmin(Administrators):
         ("west", "south", "east", "north"),
         "relation",
         ("persons", "radius_m", "expected_persons"),
+        ("schedule", "retention_days"),
         ("created_by", "created_at", "is_demo"),
         "people",
     )
     readonly_fields = (
         *("slug", "title", "west", "south", "east", "north", "relation"),
-        *("persons", "radius_m", "expected_persons", "created_by", "created_at", "is_demo", "people"),
+        *("persons", "radius_m", "expected_persons", "schedule", "retention_days"),
+        *("created_by", "created_at", "is_demo", "people"),
     )
     inlines = (MembershipInline,)
 
@@ -89,6 +91,6 @@ class AccountAdmin(Administrators):
 
 @admin.register(DataVersion)
 class DataVersionAdmin(Administrators):
-    list_display = ("dataset", "number", "created_by", "created_at")
+    list_display = ("dataset", "number", "created_by", "created_at", "kept_from")
     search_fields = ("dataset__slug",)
     list_select_related = ("dataset", "created_by")

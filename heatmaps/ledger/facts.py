@@ -94,7 +94,7 @@ def retention_fact(dataset: Dataset) -> int | str:
 
 
 def kept_from_fact(version: DataVersion) -> str:
-    """The first day, in UTC, of which a version and those after it have check-ins."""
+    """The first day, in UTC, of which a version has check-ins."""
     return ALL_DAYS if version.kept_from is None else version.kept_from.isoformat()
 
 

@@ -114,7 +114,7 @@ class DataVersion(models.Model):
     )
     due_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    # Check-ins of earlier days (UTC) are in neither this version nor a later one; empty: all are kept.
+    # Check-ins of earlier days (UTC) are not in it, nor, of its uploads, in a later one; empty: no rule.
     kept_from = models.DateField(null=True, blank=True)
     # Nothing that is older is stored any more; where nothing is to be deleted it says nothing.
     is_cleared = models.BooleanField(default=False)

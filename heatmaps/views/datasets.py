@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import alerts, queries
+from heatmaps import alerts, queries, retention
 from heatmaps.access import Act, dataset_for, may, may_create_datasets
 from heatmaps.ingest import optouts
 from heatmaps.ingest.receiving import MOST_FILES
@@ -54,6 +54,7 @@ def dataset(request: PersonRequest, slug: str) -> HttpResponse:
         "releases": page_of(request, queries.releases_of(found), "releases"),
         "schedule": Schedule.parse(found.schedule),
         "next_due": found.next_version_at,
+        "kept_for": retention.words(found.retention_days),
         "versions": page_of(request, queries.versions_of(found), "versions"),
         "may_release": may(request.user, found, Act.RELEASE),
         "may_upload": may(request.user, found, Act.UPLOAD),

@@ -63,6 +63,7 @@ urlpatterns = [
     path("datasets/<slug:slug>/", datasets.dataset, name="dataset"),
     path("datasets/<slug:slug>/versions/", versions.new_version, name="version-new"),
     path("datasets/<slug:slug>/schedule/", versions.schedule, name="schedule"),
+    path("datasets/<slug:slug>/retention/", versions.retention, name="retention"),
     path("datasets/<slug:slug>/uploads/found/", datasets.find_uploads, name="uploads-found"),
     path("datasets/<slug:slug>/uploads/", uploads.new_upload, name="upload-new"),
     path("datasets/<slug:slug>/uploads/preview/", uploads.preview_upload, name="upload-preview"),

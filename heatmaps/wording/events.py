@@ -12,6 +12,7 @@ from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.facts import EVERYBODY
 from heatmaps.ledger.reading import moment, shown_hash
 from heatmaps.models import AccountKind, Event, ReleaseState
+from heatmaps.retention import words
 from heatmaps.wording.guarantee import decimal
 
 TITLES: Final = {
@@ -28,6 +29,7 @@ TITLES: Final = {
     "reset-link": "Link for a new password made for a member",
     "publication": "Readers of a release changed",
     "schedule": "Schedule of data versions set",
+    "retention": "How long check-ins are kept set",
 }
 
 _AMOUNTS: Final = ("limits", "charges", "committed")
@@ -104,6 +106,8 @@ def _value(name: str, value: object) -> str:
         return ReleaseState(str(value)).label.replace("_", " ")
     if name == "epsilon":
         return decimal(Fraction(str(value)))
+    if name == "retention" and isinstance(value, int):
+        return words(value)
     if name in _ACCOUNTS:
         return _account_name(value)
     return f"{str(value)[:12]}…" if name in _LONG else str(value)

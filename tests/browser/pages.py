@@ -72,6 +72,8 @@ def pages(named):
         page("blur", "steward", "dataset", submits=own),
         page("schedule", "steward", "dataset"),
         page("schedule", "steward", "dataset", submits=own),
+        page("retention", "steward", "dataset"),
+        page("retention", "steward", "dataset", submits=own),
         page(
             "uploads-found",
             "steward",

@@ -128,6 +128,7 @@ PAGES = {
         body={"limit": "3", "reason": "agreed", "seen": str(2 * 10**12)},
     ),
     "schedule": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
+    "retention": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
     "uploads-found": Page(POST=STEWARDS, about=DATASET, body={"name": "checkins"}),
     "opt-out-take-back": Page(POST=sent(STEWARDS), about=("slug", "opt-out")),
     "ledger-file": Page(GET=(OK, FORBIDDEN, OK, OK, NOT_FOUND, SIGN_IN), about=("slug", "=csv")),

@@ -7,6 +7,7 @@ from django.utils.text import slugify
 
 from heatmaps.datasets import NewDataset
 from heatmaps.models import AccountKind
+from heatmaps.views.forms.retention import RetentionFields
 from heatmaps.views.forms.schedule import SCHEDULE_FIELDS, ScheduleFields, schedule_of
 from heatmaps.views.forms.shared import DecimalText, PlainNumber, WholeNumber, explain
 from heatmaps.wording.guarantee import RELATIONS
@@ -24,7 +25,7 @@ _FIELDS: Final = {
 } | SCHEDULE_FIELDS
 
 
-class DatasetForm(ScheduleFields):
+class DatasetForm(RetentionFields, ScheduleFields):
     """Valid once `NewDataset` accepts it, which is then in `new`."""
 
     title = forms.CharField(
@@ -131,6 +132,7 @@ def _new_dataset(typed: dict[str, Any]) -> NewDataset:
         radius_m=typed["radius_m"] if replace else None,
         expected_persons=None if replace else typed["expected_persons"],
         schedule=schedule_of(typed),
+        retention_days=typed["retention_days"],
     )
 
 

@@ -46,14 +46,18 @@ class ScheduleFields(forms.Form):
     )
 
 
-class ScheduleForm(ScheduleFields):
-    """Another schedule for a dataset, and why; once valid it is in `schedule`."""
+class ReasonField(forms.Form):
+    """Why a public rule of a dataset changes."""
 
     reason = forms.CharField(
         max_length=LONGEST_REASON,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
         help_text="It is written into the ledger for good, with your name, and may be read by others.",
     )
+
+
+class ScheduleForm(ReasonField, ScheduleFields):
+    """Another schedule for a dataset, and why; once valid it is in `schedule`."""
 
     schedule: Schedule | None
 
