@@ -5,6 +5,7 @@ from typing import Final, TypedDict
 from mechanisms.central.exponential import LARGEST_LENGTH_M, Exponential
 from mechanisms.entries import AnyEntry, CentroidEntry, ItemsEntry, Parameter
 from mechanisms.guarantee import Relation
+from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.metric.itemwise_map import HIGHEST_RESOLUTION, MOST_SAMPLES, EmdItemwise
 from mechanisms.metric.linear_centroid import EmdLinear
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
@@ -141,5 +142,31 @@ DECLARED: Final[tuple[AnyEntry, ...]] = (
         "A baseline for comparison: more noise than the two above.",
         mechanism=RrShuffle,
         **_SHUFFLED,
+    ),
+    CentroidEntry(
+        name="geo-local",
+        aside=True,
+        title="Central point of blurred reports, simulated",
+        summary="What people's own devices would publish if each blurred its own place and nobody had to be "
+        "trusted: the mean of all reports. Here the server, which has the check-ins, does it all: to see "
+        "what that trust is worth. ε is what it costs when one person's record moves by the dataset's "
+        "radius. Its error is that of a trusted server times the square root of the number of persons.",
+        mechanism=GeoLocalCentroid,
+        simulates_devices=True,
+        relations=frozenset({Relation.REPLACE}),
+        parameters=(
+            Parameter(
+                name="cell_m",
+                title="Squares that devices report in",
+                help="Side in metres of the squares that positions are counted in. Left empty: a small part "
+                "of the dataset's radius, or more where noise is wide; larger adds what rounding can add to "
+                "a move.",
+                kind="decimal",
+                default="",
+                low="0",
+                low_open=True,
+                high=str(LARGEST_LENGTH_M),
+            ),
+        ),
     ),
 )

@@ -18,8 +18,10 @@ from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import Target
 from mechanisms.local import choices
+from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.local.lattice import MOST_A_SIDE, Lattice
 from mechanisms.local.reports import MOST_REPORTS
+from mechanisms.metric.linear_centroid import EmdLinear
 from mechanisms.point import MOST_PERSONS
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.protocol import LARGEST_DOMAIN
@@ -80,6 +82,11 @@ def calibrated(name: str, asked: Asked) -> Calibrated:
     return _FAMILIES[name](name, asked)
 
 
+def _of_reports_or_their_mean(name: str, asked: Asked) -> Calibrated:
+    """With a number of persons: of the central point that is the mean of their reports."""
+    return (_of_reports if asked.persons is None else _of_a_central_point)(name, asked)
+
+
 def _of_reports(name: str, asked: Asked) -> Calibrated:
     """Radius and domain in cells: cells a side of a square, true places at the centres."""
     asked.refuse("persons")
@@ -106,24 +113,27 @@ def _of_reports(name: str, asked: Asked) -> Calibrated:
     )
 
 
-def _of_a_central_point(_: str, asked: Asked) -> Calibrated:
+def _of_a_central_point(name: str, asked: Asked) -> Calibrated:
     """Radius and domain in metres: the side of a square region at the equator."""
     asked.refuse("max_reports")
-    for name, text in (("n", asked.persons), ("radius", asked.radius), ("domain", asked.domain)):
+    for what, text in (("n", asked.persons), ("radius", asked.radius), ("domain", asked.domain)):
         if text is None:
-            raise ParameterError(name, "missing", _NEEDED[name])
+            raise ParameterError(what, "missing", _NEEDED[what])
     persons = whole("n", asked.persons or "", low=1, high=MOST_PERSONS)
     radius_m = exact_decimal("radius", asked.radius or "", low=0, low_open=True, high=LARGEST_LENGTH_M)
     half_degrees = whole("domain", asked.domain or "", low=100, high=10**7) / _DEGREE_M / 2
-    mechanism = Exponential.calibrate(
-        asked.target(radius_m),
+    mechanism = catalogue.build_centroid(
+        name,
+        target=asked.target(radius_m),
         region=Region(-half_degrees, -half_degrees, half_degrees, half_degrees),
         persons=persons,
+        parameters={},
     )
     error = mechanism.expected_error()
+    own = {one.name: str(getattr(mechanism, one.name)) for one in catalogue.get(name).parameters}
     return Calibrated(
         unit="m",
-        parameters={"persons": persons, "radius_m": str(radius_m), "spacing_m": str(mechanism.spacing_m)},
+        parameters={"persons": persons, "radius_m": str(radius_m), **own},
         guarantee=mechanism.guarantee,
         radius=radius_m,
         expected_error={"expected": error.expected_m, "within_95_percent": error.within_m},
@@ -185,6 +195,7 @@ _NEEDED: Final = {
 
 _FAMILIES: Final[Mapping[str, Callable[[str, Asked], Calibrated]]] = {
     **{entry.name: _of_reports for entry in choices.entries()},
-    Exponential.name: _of_a_central_point,
+    GeoLocalCentroid.name: _of_reports_or_their_mean,
+    **dict.fromkeys((Exponential.name, EmdLinear.name), _of_a_central_point),
     **dict.fromkeys(_SUMS, _of_shuffled_sums),
 }

@@ -59,6 +59,8 @@ def words(entry: AnyEntry, dataset: Dataset) -> str:
     who = "this server"
     if trusted(entry) == "shuffler":
         who = "this server, which simulates it; on people’s devices a shuffler only"
+    elif entry.simulates_devices:
+        who = "this server, which simulates it; on people’s devices nobody"
     what = dict(protections(dataset))[protected(entry)]
     return f"Trusted: {who}. Protected: {what[0].lower()}{what[1:]}."
 

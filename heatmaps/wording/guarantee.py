@@ -163,7 +163,9 @@ def _exceptions(delta: Fraction) -> str:
 def _who_is_trusted(guarantee: Guarantee) -> list[str]:
     said = [TRUST[guarantee.trust]]
     if guarantee.simulated:
-        said.append("The shuffling was simulated on stored check-ins, so it asks for the same trust.")
+        said.append(
+            "What people's devices would do was simulated on stored check-ins, so it asks for the same trust."
+        )
     if guarantee.if_shuffler_fails is not None:
         loss = decimal(guarantee.if_shuffler_fails.loss(INFINITY))
         said.append(f"If the shuffler does collude, what is left is ε = {loss}.")

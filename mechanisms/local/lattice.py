@@ -13,6 +13,7 @@ from mechanisms.check import ParameterError, in_range, positive
 from mechanisms.grid import FINEST_LEVEL, Region, morton_decode
 
 MOST_A_SIDE: Final = 2**12
+LONGEST_ROW: Final = 2**16  # cells of a lattice that is one cell high, or one wide
 _DIGITS: Final = 10**12  # a square root is rounded up to 1/10^12
 
 # Columns from the west and rows from the south, each `(k,)`.
@@ -37,10 +38,11 @@ class Lattice:
     snapped: bool = False
 
     def __post_init__(self) -> None:
+        most = LONGEST_ROW if 1 in (self.columns, self.rows) else MOST_A_SIDE
         for name in ("columns", "rows"):
             if not isinstance(getattr(self, name), int):
-                raise ParameterError(name, getattr(self, name), f"a whole number from 1 to {MOST_A_SIDE}")
-            in_range(1, MOST_A_SIDE, **{name: getattr(self, name)})
+                raise ParameterError(name, getattr(self, name), f"a whole number from 1 to {most}")
+            in_range(1, most, **{name: getattr(self, name)})
         positive(column_m=self.column_m, row_m=self.row_m)
 
     @classmethod

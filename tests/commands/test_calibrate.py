@@ -44,13 +44,16 @@ def test_errors_are_those_of_an_independent_library(name, error):
     assert found["expected_error"]["expected"] == pytest.approx(error, abs=5e-4)
 
 
-def test_a_central_point_counts_in_metres():
-    arguments = ("exponential", "--epsilon", "0.5", "--n", "200", "--radius", "600", "--domain", "100000")
+@pytest.mark.parametrize(
+    ("name", "own"), [("exponential", {"spacing_m"}), ("emd-linear", set()), ("geo-local", {"cell_m"})]
+)
+def test_a_central_point_counts_in_metres(name, own):
+    arguments = (name, "--epsilon", "0.5", "--n", "200", "--radius", "600", "--domain", "100000")
     found = json.loads(run(*arguments, "--json"))
     promise = Guarantee.from_json(found["guarantee"])
     assert (found["unit"], promise.trust) == ("m", Trust.CENTRAL)
     assert 0.49 < promise.loss(600) <= 0.5
-    assert set(found["parameters"]) == {"persons", "radius_m", "spacing_m"}
+    assert set(found["parameters"]) == {"persons", "radius_m"} | own
     assert "loss at 600 m: ε = " in run(*arguments)
 
 
@@ -81,7 +84,8 @@ def test_shuffled_sums_count_in_steps_and_say_what_a_colluding_shuffler_leaves(n
         (("nothing", "--epsilon", "1"), "NAME is nothing, allowed: planar-geometric"),
         (("geo-local", "--epsilon", "0"), "epsilon is 0, allowed:"),
         (("geo-local", "--epsilon", "1", "--delta", "0.1"), "delta is 0.1, allowed: 0"),
-        (("geo-local", "--epsilon", "1", "--n", "5"), "n is 5, allowed: nothing"),
+        (("planar-laplace", "--epsilon", "1", "--n", "5"), "n is 5, allowed: nothing"),
+        (("geo-local", "--epsilon", "1", "--n", "5"), "radius is missing, allowed: the metres"),
         (("geo-local", "--epsilon", "1", "--domain", "1"), "domain is 1, allowed:"),
         (("optimal", "--epsilon", "1", "--domain", "16"), "domain is 16, allowed:"),
         (("geo-local", "--epsilon", "1", "--radius", "0"), "radius is 0, allowed:"),

@@ -11,7 +11,7 @@ from mechanisms.catalogue import build_centroid, entries, get
 from mechanisms.check import ParameterError
 from mechanisms.experiments.seeded import SeededSource
 from mechanisms.grid import Region
-from mechanisms.guarantee import INFINITY, Guarantee, Relation
+from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
 from mechanisms.interface import Point, SystemSource, Target
 from mechanisms.point import MOST_PERSONS, PARTS, RecordMeans
 from tests.mechanisms.examples import SEED
@@ -21,7 +21,9 @@ SHUFFLED = [entry.name for entry in entries(kind="centroid") if entry.usual_delt
 CITY = Region(-97.9, 30.1, -97.5, 30.5)
 REGIONS = [CITY, Region(-180, -90, 180, 90), Region(10, 89.9, 20, 90), Region(0, 0, 0.0001, 0.0001)]
 every = pytest.mark.parametrize("name", NAMES)
-pure = pytest.mark.parametrize("name", [name for name in NAMES if name not in SHUFFLED])
+BLURRED = [entry.name for entry in entries(kind="centroid") if entry.simulates_devices]
+pure = pytest.mark.parametrize("name", [name for name in NAMES if name not in SHUFFLED + BLURRED])
+blurred = pytest.mark.parametrize("name", BLURRED)
 shuffled = pytest.mark.parametrize("name", SHUFFLED)
 
 
@@ -88,7 +90,7 @@ def test_its_guarantee_survives_json(name):
 
 @every
 def test_at_epsilon_infinity_the_point_is_the_truth(name):
-    persons, within = (1000, 1e-3) if name in SHUFFLED else (10**6, 1e-5)
+    persons, within = (1000, 1e-3) if name in SHUFFLED else (10**5, 1e-5)
     mechanism = make(name, epsilon=20, persons=persons)
     for x, y in ((0, 0), (0.25, 0.75), (1, 1)):
         point = mechanism.release(means_at(x, y, persons), SystemSource())
@@ -140,6 +142,48 @@ def test_by_shuffling_it_spends_its_target_at_the_radius_and_promises_up_to_its_
     ],
 )
 def test_by_shuffling_what_cannot_be_accounted_for_is_refused_from_public_facts(name, change, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        make(name, **change)
+
+
+@blurred
+@pytest.mark.parametrize("persons", [1, 5000])
+@pytest.mark.parametrize("epsilon", ["0.002", "0.3", "20"])
+def test_by_blurred_reports_it_spends_its_target_at_the_radius_and_no_more(name, epsilon, persons):
+    mechanism = make(name, epsilon=epsilon, persons=persons)
+    guarantee = mechanism.guarantee
+    assert Fraction(999, 1000) * Fraction(epsilon) <= guarantee.loss(600) <= Fraction(epsilon)
+    assert guarantee.loss(0) == guarantee.delta == 0
+    assert guarantee.simulated
+    assert guarantee.loss(1200) <= 2 * Fraction(epsilon)
+    assert guarantee.loss(600) < guarantee.loss(INFINITY) <= 2 * Fraction(epsilon) * Fraction(60_000, 600)
+    device = mechanism.guarantee_on_devices
+    assert (device.trust, device.simulated, device.loss(600)) == (Trust.LOCAL, False, guarantee.loss(600))
+    assert device.loss(INFINITY) <= guarantee.loss(INFINITY)
+
+
+@blurred
+@pytest.mark.parametrize("region", REGIONS, ids=str)
+@pytest.mark.parametrize(("epsilon", "persons"), [("0.02", 1), ("1e9", 1), (20, 10**4)])
+def test_by_blurred_reports_it_is_total(name, region, epsilon, persons):
+    mechanism = make(name, region=region, epsilon=epsilon, persons=persons)
+    assert mechanism.guarantee.loss(600) <= Fraction(epsilon)
+    for x, y in ((0, 0), (1, 1), (Fraction(1, 3), Fraction(1, 2))):
+        point = mechanism.release(means_at(x, y, persons), SystemSource())
+        assert region.contains(point.lat, point.lon)
+        assert point.within_m >= point.expected_m / 2 >= 0
+
+
+@blurred
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"epsilon": "1e-6"}, "epsilon is 1e-06, allowed: at least 0.0009"),
+        ({"persons": 10**6 + 1}, "persons is 1000001"),
+        ({"cell_m": 1}, "cell_m is 1.0, allowed: at least 4.4"),
+    ],
+)
+def test_by_blurred_reports_what_tables_cannot_follow_is_refused_from_public_facts(name, change, complaint):
     with pytest.raises(ParameterError, match=complaint):
         make(name, **change)
 

@@ -128,14 +128,15 @@ def test_it_says_who_is_trusted_and_what_is_protected_and_offers_what_fits(clien
     assert "Who may be trusted?" in page
     assert "moves within 50 km most, longer ones less" in page
     assert "Trusted: this server, which simulates it; on people’s devices a shuffler only." in page
-    assert {"laplace", "exponential", "sgdl-shuffle"} < set(offered(page))
+    assert "Trusted: this server, which simulates it; on people’s devices nobody." in page
+    assert {"laplace", "exponential", "sgdl-shuffle", "geo-local"} < set(offered(page))
     moves = new_release(analyst, panel, trusted="server", protects="moves").content.decode()
     assert "exponential" in offered(moves)
     assert not {"laplace", "sgdl-shuffle"} & set(offered(moves))
     assert 'id="nothing-fits" hidden' in moves
     shuffled = new_release(analyst, panel, trusted="shuffler", protects="moves").content.decode()
-    assert offered(shuffled) == ["sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
-    assert 'value="sgdl-shuffle" data-kind="centroid" data-delta="yes" checked' in shuffled
+    assert offered(shuffled) == ["emd-itemwise", "sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
+    assert 'value="emd-itemwise" data-kind="heatmap" data-delta="yes" checked' in shuffled
     assert "That a person is in the data at all" in new_release(analyst, dataset).content.decode()
 
 
@@ -161,7 +162,7 @@ def test_a_shuffled_point_is_quoted_with_its_delta_and_released(client_of, make_
     page = new_release(client, free, **typed).content.decode()
     assert "Cost: δ" in page
     assert "On people’s own devices the same protocol would promise as much" in page
-    assert "The shuffling was simulated on stored check-ins" in page
+    assert "devices would do was simulated on stored check-ins" in page
     assert "km</strong>" in page
     assert '<input type="hidden" name="delta" value="0.00000001">' in page
     assert new_release(client, free, "post", **typed).status_code == 302
@@ -173,7 +174,7 @@ def test_a_shuffled_point_is_quoted_with_its_delta_and_released(client_of, make_
     assert "with probability 95 %" in shown
     sheet = client.get(reverse("release-sheet", args=[release.pk])).content.decode()
     assert "δ = 0.00000001" in sheet
-    assert "The shuffling was simulated" in sheet
+    assert "devices would do was simulated" in sheet
     wrong = new_release(client, free, **typed | {"delta": "0.5"})
     assert wrong.status_code == 422
     assert "from 1e-18 to 0.001" in wrong.content.decode()

@@ -1,10 +1,10 @@
-"""emd-linear and frequency on a dataset of declared persons: charged on both accounts, drawn, published."""
+"""emd-linear, geo-local and frequency on a dataset of declared persons: charged, drawn, published."""
 
 import numpy as np
 import pytest
 
 from heatmaps import releases
-from mechanisms.guarantee import Relation
+from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.interface import Heatmap, Point
 
 ONE = 10**12
@@ -38,6 +38,18 @@ def test_a_mean_location_is_charged_more_for_a_whole_record(analyst, panel, ask)
     assert 1.4 * ONE < charged["record"] < 1.7 * ONE  # 0.5 · 157 km / 50 km
     other = releases.quote(panel, ask(mechanism="exponential", resolution=None, epsilon="0.5"))
     assert point.expected_m == release.expected_error["expected_m"] < 0.6 * other.expected_error.expected_m
+
+
+def test_a_point_of_blurred_reports_is_simulated_and_far_less_exact(analyst, panel, ask):
+    release = published(analyst, panel, ask(mechanism="geo-local", resolution=None, epsilon="0.5"))
+    charged, promise = committed(panel), Guarantee.from_json(release.guarantee)
+    assert isinstance(releases.result_of(release), Point)
+    assert (promise.trust, promise.simulated, promise.delta) == (Trust.CENTRAL, True, 0)
+    assert ONE // 2 * 0.999 <= charged["radius"] <= ONE // 2
+    assert 1.4 * ONE < charged["record"] < 3 * ONE  # both axes of the region, one after the other
+    trusted = releases.quote(panel, ask(mechanism="emd-linear", resolution=None, epsilon="0.5"))
+    # √50 times the noise, were it not for the region, which no point is outside of
+    assert release.expected_error["expected_m"] > 4 * trusted.expected_error.expected_m
 
 
 def test_a_map_of_sampled_check_ins_is_charged_the_same_on_both(analyst, panel, ask):
