@@ -117,7 +117,11 @@ class ItemWise:
 
     def discrete(self, radius_m: Fraction) -> Guarantee:
         """The discrete guarantee of radius r (Definition 5.1): never less than `guarantee` claims at r."""
-        term, lattice = self._projected(self.rate), self.item.lattice
+        return self.discrete_at(radius_m, self.rate)
+
+    def discrete_at(self, radius_m: Fraction, rate: Fraction) -> Guarantee:
+        """The same for a rate as of `guarantee_at`."""
+        term, lattice = self._projected(rate), self.item.lattice
         moved = self.sampling.discrete_term(
             alpha_per_m=Fraction(term.alpha_per_m), cap=term.cap, radius_m=radius_m * lattice.stretch
         )

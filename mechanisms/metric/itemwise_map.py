@@ -131,6 +131,11 @@ class EmdItemwise:
         return self.reports_of_all(trust=Trust.SHUFFLE).guarantee_at(self.fitted.rate)
 
     @property
+    def discrete(self) -> Guarantee:
+        """The discrete guarantee of radius `radius_m`, as the paper has it; `guarantee` never claims more."""
+        return replace(self.reports_of_all().discrete_at(self.radius_m, self.fitted.rate), simulated=True)
+
+    @property
     def fitted(self) -> Fitted:
         return fit(self._wanted)
 
