@@ -1,4 +1,4 @@
-"""A worker is killed while it deletes check-ins that got too old: a block is gone and counted, or it is not."""
+"""A worker is killed while it deletes check-ins that got too old: each block is gone and counted, or not."""
 
 import os
 import signal
