@@ -13,6 +13,7 @@ from typing import Final
 
 from mechanisms.check import ParameterError
 from mechanisms.experiments import (
+    geometry_examples,
     heatmap_choice,
     heatmap_figures,
     heatmap_slopes,
@@ -76,6 +77,10 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
             title="GKRR by α beside its bound (Theorem 6.6), Hadamard response and Laplace (Table 2b)",
             run=metric_frequency.run,
             files="a gzip CSV file of check-ins",
+        ),
+        "geometry-examples": Experiment(
+            title="scales of Examples 6.1 to 6.4, and errors of local mechanisms above their lower bounds",
+            run=geometry_examples.run,
         ),
         "heatmap-slopes": Experiment(
             title="errors of dense-emd and sparse-emd by ε·n, with fitted slopes (Theorems 3.1 and D.1)",

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from PIL import Image
 from mechanisms.catalogue import entries
 from mechanisms.experiments import (
     exhibit,
+    geometry_examples,
     heatmap_choice,
     heatmap_figures,
     heatmap_slopes,
@@ -54,6 +56,7 @@ SMALL = {
     "shuffle-audit": (shuffle_audit, {"DRAWS": 400}, 10),
     "metric-linear": (metric_linear, {"PARTS": (1, 4), "RUNS": 2}, 4),
     "metric-frequency": (metric_frequency, {"ALPHAS": (1.0,), "PERSONS": 50, "TRIALS": 1}, 1),
+    "geometry-examples": (geometry_examples, {"ALPHAS": (2.0,), "DECAYS": (Fraction(1, 2),)}, 14),
     "heatmap-slopes": (
         heatmap_slopes,
         {"DENSE_PERSONS": (64, 256), "SPARSE_PERSONS": (64, 256), "DRAWS": 2},
@@ -86,7 +89,7 @@ SMALL = {
 }
 # The same code with other numbers, and what takes a second however small.
 LONG = {
-    *("shuffle-table-3", "shuffle-compromised", "shuffle-audit", "metric-frequency"),
+    *("shuffle-table-3", "shuffle-compromised", "shuffle-audit", "metric-frequency", "geometry-examples"),
     *(f"heatmap-figure-{number}" for number in (4, 5, 6, 7, 10, 11)),
 }
 
