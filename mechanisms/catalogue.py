@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from mechanisms.central.adaptive import HIGHEST_RESOLUTION as HIGHEST_ADAPTIVE_RESOLUTION
-from mechanisms.central.adaptive import MOST_PERSONS, Adaptive
-from mechanisms.central.dense_emd import HIGHEST_RESOLUTION as HIGHEST_ONE_GRID_RESOLUTION
+from mechanisms.central.adaptive import Adaptive
 from mechanisms.central.dense_emd import DenseEmd
+from mechanisms.central.guessed_persons import HIGHEST_RESOLUTION as HIGHEST_GUESSED_RESOLUTION
+from mechanisms.central.guessed_persons import MOST_PERSONS
 from mechanisms.central.k_median import HIGHEST_RESOLUTION as HIGHEST_AREAS_RESOLUTION
 from mechanisms.central.k_median import MOST_CENTRES, KMedian
 from mechanisms.central.laplace import Laplace
@@ -145,7 +145,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "ones elsewhere. The right choice for most maps; needs a public guess of how many persons there are.",
         mechanism=Adaptive,
         relations=_BOTH,
-        max_resolution=HIGHEST_ADAPTIVE_RESOLUTION,
+        max_resolution=HIGHEST_GUESSED_RESOLUTION,
         parameters=(_EXPECTED_PERSONS,),
     ),
     HeatmapEntry(
@@ -187,7 +187,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "A baseline for comparison that needs no guess of the number of persons.",
         mechanism=PrivTree,
         relations=_BOTH,
-        max_resolution=HIGHEST_ADAPTIVE_RESOLUTION,
+        max_resolution=HIGHEST_GUESSED_RESOLUTION,
         parameters=(
             Parameter(
                 name="tree_percent",
@@ -210,7 +210,7 @@ _ENTRIES: Final[tuple[AnyEntry, ...]] = (
         "depend on how they are.",
         mechanism=DenseEmd,
         relations=_BOTH,
-        max_resolution=HIGHEST_ONE_GRID_RESOLUTION,
+        max_resolution=HIGHEST_GUESSED_RESOLUTION,
         parameters=(_EXPECTED_PERSONS,),
     ),
     HeatmapEntry(

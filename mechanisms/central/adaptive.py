@@ -3,23 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.calibration import check_masses, checked_epsilon, level_of, mass_unit, noise_scale
+from mechanisms.calibration import check_masses, mass_unit, noise_scale
 from mechanisms.central.binary_tree import Measured
+from mechanisms.central.guessed_persons import GuessedPersons
 from mechanisms.central.quadtree_cut import Cut, grid_level, refined
 from mechanisms.central.tree_posterior import Posterior, posterior_both_ways
-from mechanisms.check import ParameterError
-from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
+from mechanisms.guarantee import Guarantee
+from mechanisms.interface import Heatmap, MassMap, RandomSource
 from mechanisms.prediction import ErrorForecast, adaptive_forecast
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 
-HIGHEST_RESOLUTION: Final = 2**16
-MOST_PERSONS: Final = 10**12
 ROUND_SHARES: Final = (Fraction(1, 2), Fraction(1, 2))
 # A cell is split from so many noise scales of estimated mass on. Chosen on places of the even half, by the
 # earth mover's distance (`experiments/adaptive_accuracy.py` measures it).
@@ -43,7 +41,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adaptive:
+class Adaptive(GuessedPersons):
     """All cells of a plain grid are measured, then all cells of a cut that is fine where mass was found.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. A cut's cells are
@@ -64,29 +62,6 @@ class Adaptive:
     """
 
     name: ClassVar[str] = "adaptive"
-    relation: Relation
-    epsilon: Fraction
-    resolution: int  # cells a side
-    expected_persons: int  # a public guess, or the declared number under REPLACE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        level_of(self.resolution, highest=HIGHEST_RESOLUTION)
-        checked_persons(self.expected_persons)
-        self.unit  # noqa: B018 - an epsilon that integers cannot carry is refused here
-
-    @classmethod
-    def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
-        """`expected_persons` among the parameters stands for the target's."""
-        persons = parameters.pop("expected_persons", target.expected_persons)
-        return cls(
-            relation=target.relation,
-            epsilon=target.epsilon,
-            resolution=resolution,
-            expected_persons=checked_persons(persons),
-            **parameters,
-        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -156,19 +131,6 @@ class Adaptive:
     @property
     def _scale_persons(self) -> float:
         return float(self.round_scales[0] / self.unit)
-
-    @property
-    def _level(self) -> int:
-        return level_of(self.resolution, highest=HIGHEST_RESOLUTION)
-
-
-def checked_persons(persons: object) -> int:
-    """A public number of persons. Errors: `ParameterError` that says what to give."""
-    if isinstance(persons, int) and not isinstance(persons, bool) and 1 <= persons <= MOST_PERSONS:
-        return persons
-    given = "missing" if persons is None else persons
-    allowed = f"a whole number from 1 to {MOST_PERSONS}: a public guess of how many persons there are"
-    raise ParameterError("expected_persons", given, allowed)
 
 
 def epsilon_over(rounds: Sequence[Round], *, level: int, cells: NDArray[np.int64]) -> list[Fraction]:

@@ -2,27 +2,26 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.calibration import check_masses, checked_epsilon, level_of, mass_unit, noise_scale
-from mechanisms.central.adaptive import checked_persons
+from mechanisms.calibration import check_masses, noise_scale
+from mechanisms.central.guessed_persons import GuessedPersons
 from mechanisms.central.nearest_map import nearest_map
 from mechanisms.central.noisy_cells import standard_deviation
 from mechanisms.grid import parent
-from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
+from mechanisms.guarantee import Guarantee
+from mechanisms.interface import Heatmap, MassMap, RandomSource
 from mechanisms.prediction import ErrorBound, noise_in_one_grid
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 
-HIGHEST_RESOLUTION: Final = 2**16
 FINEST_GRID: Final = 8  # level; 65,536 noisy cells, and a flow between them that takes seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DenseEmd:
+class DenseEmd(GuessedPersons):
     """Every cell of a grid of about √(epsilon · n) cells a side is measured; the nearest map is released.
 
     Guarantee: `Guarantee.flat(epsilon)`, delta 0, between neighbours of `relation`. The grid follows from
@@ -38,38 +37,10 @@ class DenseEmd:
     """
 
     name: ClassVar[str] = "dense-emd"
-    relation: Relation
-    epsilon: Fraction
-    resolution: int  # cells a side of the map
-    expected_persons: int  # a public guess, or the declared number under REPLACE
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        level_of(self.resolution, highest=HIGHEST_RESOLUTION)
-        checked_persons(self.expected_persons)
-        self.unit  # noqa: B018 - an epsilon that integers cannot carry is refused here
-
-    @classmethod
-    def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
-        """`expected_persons` among the parameters stands for the target's."""
-        persons = parameters.pop("expected_persons", target.expected_persons)
-        return cls(
-            relation=target.relation,
-            epsilon=target.epsilon,
-            resolution=resolution,
-            expected_persons=checked_persons(persons),
-            **parameters,
-        )
 
     @property
     def guarantee(self) -> Guarantee:
         return Guarantee.flat(relation=self.relation, epsilon=self.epsilon)
-
-    @property
-    def unit(self) -> int:
-        """Mass units of one person."""
-        return mass_unit(self.relation, self.epsilon)
 
     @property
     def scale(self) -> Fraction:
@@ -106,7 +77,3 @@ class DenseEmd:
             finest=self._level,
             persons=persons,
         )
-
-    @property
-    def _level(self) -> int:
-        return level_of(self.resolution, highest=HIGHEST_RESOLUTION)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mechanisms.calibration import mass_unit, noise_scale
-from mechanisms.central.adaptive import checked_persons
 from mechanisms.central.binary_tree import Measured
+from mechanisms.central.guessed_persons import checked_persons
 from mechanisms.central.quadtree_cut import Cut, grid_level
 from mechanisms.central.tree_posterior import posterior_both_ways
 from mechanisms.guarantee import Guarantee, Relation

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from mechanisms.calibration import LARGEST_UNIT, check_masses, checked_epsilon, level_of
-from mechanisms.central.adaptive import MOST_PERSONS
+from mechanisms.central.guessed_persons import MOST_PERSONS
 from mechanisms.check import ParameterError, in_range
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
