@@ -74,7 +74,8 @@ class Blurred(ApiView):
     )
     def post(self, request: Request, slug: str) -> FileResponse:
         """Send a file of check-ins as the body; each row's place comes back blurred by itself, in a ZIP with
-        `blurred.csv` and `statement.json`. Up to 20 MB and 200,000 rows, ten files a minute.
+        `blurred.csv` and `statement.json`, which has the guarantee, the expected error and the least that any
+        mechanism could have. Up to 20 MB and 200,000 rows, ten files a minute.
 
         The server sees the true places, so it is trusted. Nothing is stored, and no budget is charged:
         whoever hands the rows on adds their loss to everything else that is released about these persons."""

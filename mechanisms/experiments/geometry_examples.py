@@ -120,6 +120,7 @@ def _errors(axes: Axes) -> list[Row]:
         found = [bound(alpha) for alpha in at]
         axes.plot(at, found, linestyle=style, color=colour, label=name)
         rows += [_row("bound", name, alpha, value, None) for alpha, value in zip(at, found, strict=True)]
+    axes.set_xlim(0.1, 10)
     axes.set_ylim(1e-2)
     return rows
 
