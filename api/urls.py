@@ -61,5 +61,6 @@ urlpatterns = [
     path("v1/releases/<uuid:release_id>/cancel/", releases.CancelRelease.as_view(), name="release-cancel"),
     path("v1/releases/<uuid:release_id>/heatmap.<str:suffix>", releases.Heatmap.as_view(), name="heatmap"),
     path("v1/releases/<uuid:release_id>/point.<str:suffix>", releases.Point.as_view(), name="point"),
+    path("v1/releases/<uuid:release_id>/zones.<str:suffix>", releases.Zones.as_view(), name="zones"),
     re_path("", docs.Nowhere.as_view()),
 ]

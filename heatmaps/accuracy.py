@@ -11,7 +11,7 @@ from heatmaps import queries, quotes
 from heatmaps.models import Dataset
 from heatmaps.quotes import ReleaseRequest
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.prediction import PointError
+from mechanisms.prediction import PointError, ShareError
 
 FARTHEST_M: Final = 20_040_000  # half of the earth's circumference, rounded up
 # Two digits are as many as a prediction deserves: 0.0010, 0.0011, … 0.0099, 0.010, … to the largest ε.
@@ -47,6 +47,8 @@ def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) ->
         raise ParameterError(
             "error_m", "a distance", "only where a number of persons is public: nothing is predicted here"
         )
+    if isinstance(error, ShareError):
+        raise ParameterError("error_m", "a distance", "nothing here: the error of shares is no distance")
     if isinstance(error, PointError):
         return error.within_m
     mapped = planned.asked.region(queries.region_of(dataset))

@@ -10,11 +10,11 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from heatmaps import masses, slices
-from heatmaps.masses import Share
+from heatmaps.masses import EVERYBODY, Share
 from heatmaps.models import AccountKind, Dataset, DataVersion
 from heatmaps.slices import Slice
 from mechanisms import catalogue
-from mechanisms.catalogue import CentroidEntry, Entry, HeatmapEntry, ItemsEntry
+from mechanisms.catalogue import CentroidEntry, Entry, HeatmapEntry, ItemsEntry, ZonesEntry
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
@@ -26,9 +26,10 @@ from mechanisms.interface import (
     Target,
 )
 from mechanisms.metric.itemwise_map import EmdItemwise
-from mechanisms.prediction import ErrorBound, PointError
+from mechanisms.metric.linear_zones import EmdZones, ZoneSums
+from mechanisms.prediction import ErrorBound, PointError, ShareError
 
-ExpectedError: TypeAlias = ErrorBound | PointError
+ExpectedError: TypeAlias = ErrorBound | PointError | ShareError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +150,45 @@ class ItemsDraw:
         return self.mechanism.resolution.bit_length() - 1
 
 
-Draw: TypeAlias = MapDraw | CentroidDraw | ItemsDraw
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZonesDraw:
+    """Shares in zones, from persons' whole records."""
+
+    mechanism: EmdZones
+
+    @property
+    def resolution(self) -> int | None:
+        return None
+
+    def check(self, asked: Slice) -> None:
+        """Errors: `ParameterError` for a part of the region, as `CentroidDraw.check`."""
+        if asked.part is not None:
+            raise ParameterError("within", "a part of the region", "all of it: zones say where")
+
+    def expected_error(self, dataset: Dataset, asked: Slice) -> ExpectedError | None:
+        """The same for any period and all data: everybody enrolled counts."""
+        del dataset, asked
+        return self.mechanism.expected_error()
+
+    def draw(self, dataset: Dataset, version: DataVersion, asked: Slice, rng: RandomSource) -> Result:
+        """Reads the data, as `MapDraw.draw`."""
+        return self.mechanism.release(self._sums(dataset, version, asked, EVERYBODY), rng)
+
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> bytes:
+        """As `MapDraw.part`."""
+        return masses.packed_sums(self._sums(dataset, version, asked, share).sums)
+
+    def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
+        """As `MapDraw.draw_of_parts`."""
+        several = [ZoneSums(sums=masses.unpacked_sums(part)) for part in parts]
+        return self.mechanism.release(ZoneSums.joined(several), rng)
+
+    def _sums(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> ZoneSums:
+        read = masses.read_items(dataset, version, level=self.mechanism.level, asked=asked, share=share)
+        return self.mechanism.sums(read)
+
+
+Draw: TypeAlias = MapDraw | CentroidDraw | ItemsDraw | ZonesDraw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +232,21 @@ def _items(
     return ItemsDraw(mechanism=mechanism)
 
 
+def _zones(
+    dataset: Dataset, name: str, cost: Cost, resolution: int | None, parameters: Mapping[str, object]
+) -> ZonesDraw:
+    if resolution is not None:
+        raise ParameterError("resolution", resolution, "none: zones have no cells")
+    mechanism = catalogue.build_zones(
+        name,
+        target=_target(dataset, cost),
+        region=_region(dataset),
+        persons=dataset.persons or 1,  # as in `_centroid`
+        parameters=parameters,
+    )
+    return ZonesDraw(mechanism=mechanism)
+
+
 def _given(name: str, resolution: int | None) -> int:
     if resolution is None:
         allowed = f"a power of two from 2 to {catalogue.get(name).max_resolution}"
@@ -233,6 +287,7 @@ _PLANNERS: Final[Mapping[type[Entry], _Planner]] = {
     HeatmapEntry: _map,
     CentroidEntry: _centroid,
     ItemsEntry: _items,
+    ZonesEntry: _zones,
 }
 
 

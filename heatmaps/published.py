@@ -24,7 +24,7 @@ from mechanisms.guarantee import Guarantee
 ZIP: Final = ".zip"
 SHEET: Final = "json"
 # How the files of a kind begin in addresses.
-RESULT_NAMES: Final[Mapping[Kind, str]] = {"heatmap": "heatmap", "centroid": "point"}
+RESULT_NAMES: Final[Mapping[Kind, str]] = {"heatmap": "heatmap", "centroid": "point", "zones": "zones"}
 SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 
 

@@ -23,6 +23,7 @@ from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import Mechanism
 from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
+from mechanisms.zones import Zones
 
 _SHUFFLED: Final = (ShuffledCentroid, EmdItemwise)
 
@@ -193,7 +194,10 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
 
 def draw_of(release: Release) -> Draw:
     """The draw that a stored release asked for. Errors: `ParameterError` if it is gone by now."""
-    parameters = {name: Fraction(value) for name, value in release.parameters.items()}
+    texts = [one.name for one in catalogue.get(release.mechanism).parameters if one.kind == "zones"]
+    parameters = {
+        name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
+    }
     cost = Cost(epsilon=Fraction(release.epsilon), delta=Fraction(release.delta))
     return kinds.planned(release.dataset, release.mechanism, cost, release.resolution, parameters)
 
@@ -224,12 +228,18 @@ def _exact(value: Fraction) -> str:
 
 
 def _spelled(mechanism: Mechanism) -> dict[str, int | str]:
-    """Every parameter, those that were left to the mechanism included: an int, or the shortest decimal."""
+    """Every parameter, those left to the mechanism included: an int, the shortest decimal, zones as text."""
     values = {
         parameter.name: getattr(mechanism, parameter.name)
         for parameter in catalogue.get(mechanism.name).parameters
     }
-    return {name: value if isinstance(value, int) else _decimal(value) for name, value in values.items()}
+    return {name: _spelling(value) for name, value in values.items()}
+
+
+def _spelling(value: int | Fraction | Zones) -> int | str:
+    if isinstance(value, Zones):
+        return value.text
+    return value if isinstance(value, int) else _decimal(value)
 
 
 def _decimal(value: Fraction) -> str:

@@ -24,6 +24,7 @@ from mechanisms.check import in_range
 from mechanisms.guarantee import Relation
 from mechanisms.interface import HeatmapMechanism, MassMap, RandomSource
 from mechanisms.local.reports import LocalMechanism
+from mechanisms.metric.linear_zones import ZoneSums
 from mechanisms.point import PARTS, RecordMeans
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
@@ -32,7 +33,7 @@ _FEATURES: Final = 4  # the most telling ones; the others would only blur the sc
 
 Matrix: TypeAlias = NDArray[np.float64]
 Cell: TypeAlias = tuple[int, int]  # column from the west, row from the south
-Input = TypeVar("Input", MassMap, RecordMeans, Cell)
+Input = TypeVar("Input", MassMap, RecordMeans, ZoneSums, Cell)
 # One run on one input: the features `(f,)` an attacker sees, always in the same places.
 Draw: TypeAlias = Callable[[Input, RandomSource], Matrix]
 

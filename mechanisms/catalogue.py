@@ -26,6 +26,7 @@ from mechanisms.entries import (
     ItemsEntry,
     Kind,
     Parameter,
+    ZonesEntry,
 )
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
@@ -33,6 +34,7 @@ from mechanisms.interface import CentroidMechanism, HeatmapMechanism, Target
 from mechanisms.metric.frequency import HIGHEST_RESOLUTION as HIGHEST_SAMPLED_RESOLUTION
 from mechanisms.metric.frequency import MOST_DISTRICT_LEVELS, Frequency
 from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS, ShuffleEmd
 from mechanisms.shuffle.shuffle_emd import HIGHEST_RESOLUTION as HIGHEST_SHUFFLED_RESOLUTION
 
@@ -46,9 +48,11 @@ __all__ = [
     "ItemsEntry",
     "Kind",
     "Parameter",
+    "ZonesEntry",
     "build",
     "build_centroid",
     "build_items",
+    "build_zones",
     "entries",
     "get",
 ]
@@ -112,6 +116,17 @@ def build_items(
     power_of_two(2, entry.max_resolution, resolution=resolution)
     own: dict[str, Any] = {**entry.parsed(parameters)}
     return entry.mechanism.calibrate(target, region=region, persons=persons, resolution=resolution, **own)
+
+
+def build_zones(
+    name: str, *, target: Target, region: Region, persons: int, parameters: Mapping[str, object]
+) -> EmdZones:
+    """The calibrated mechanism of shares in zones, as `build_centroid`."""
+    entry = get(name)
+    if not isinstance(entry, ZonesEntry):
+        raise ParameterError("mechanism", name, _names(entries(kind="zones")))
+    _check_relation(entry, target)
+    return entry.mechanism.calibrate(target, region=region, persons=persons, **entry.parsed(parameters))
 
 
 def _check_relation(entry: Entry, target: Target) -> None:

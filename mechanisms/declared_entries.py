@@ -3,11 +3,13 @@
 from typing import Final, TypedDict
 
 from mechanisms.central.exponential import LARGEST_LENGTH_M, Exponential
-from mechanisms.entries import AnyEntry, CentroidEntry, ItemsEntry, Parameter
+from mechanisms.entries import AnyEntry, CentroidEntry, ItemsEntry, Parameter, ZonesEntry
 from mechanisms.guarantee import Relation
 from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.metric.itemwise_map import HIGHEST_RESOLUTION, MOST_SAMPLES, EmdItemwise
 from mechanisms.metric.linear_centroid import EmdLinear
+from mechanisms.metric.linear_zones import LARGEST_LENGTH_M as LARGEST_MARGIN_M
+from mechanisms.metric.linear_zones import SMALLEST_MARGIN_M, EmdZones
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 
 
@@ -166,6 +168,40 @@ DECLARED: Final[tuple[AnyEntry, ...]] = (
                 low="0",
                 low_open=True,
                 high=str(LARGEST_LENGTH_M),
+            ),
+        ),
+    ),
+    ZonesEntry(
+        name="emd-zones",
+        title="Shares in zones that you draw",
+        summary="How much of all persons' records lies in each of a few zones: what part of a person's "
+        "check-ins, on average over everybody enrolled. Whoever runs this service is trusted with the "
+        "check-ins. What is protected is a person's whole record, by the earth mover's distance: ε is what "
+        "it costs when all of it moves by the dataset's radius, half as much for half the way or half the "
+        "check-ins. To be preferred for a few questions about places that are known beforehand, such as "
+        "districts or catchment areas; edges are soft, and the softer they are the less noise it takes.",
+        mechanism=EmdZones,
+        relations=frozenset({Relation.REPLACE}),
+        parameters=(
+            Parameter(
+                name="zones",
+                title="Zones",
+                help="Up to 12 polygons without holes, as GeoJSON in degrees; a zone is named by its "
+                "property “name”. Public, and drawn without looking at the data. They may overlap.",
+                kind="zones",
+                default="",
+                low="",
+                high="",
+            ),
+            Parameter(
+                name="margin_m",
+                title="Soft edge",
+                help="Metres outside a zone over which a check-in counts less and less. Wider takes less "
+                "noise and tells less exactly where a zone ends. Left empty: twice the dataset's radius.",
+                kind="decimal",
+                default="",
+                low=str(SMALLEST_MARGIN_M),
+                high=str(LARGEST_MARGIN_M),
             ),
         ),
     ),

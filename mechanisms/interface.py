@@ -16,6 +16,7 @@ from mechanisms.grid import FINEST_LEVEL, Region, morton_decode
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.point import Point, RecordMeans
 from mechanisms.prediction import ErrorBound, PointError
+from mechanisms.zones import ZoneShares
 
 DENSE_SIDE_LIMIT: Final = 4096  # cells a side: 128 MB of float64
 MASS_LIMIT: Final = 2**62  # total mass units, half of int64 so that noise can be added
@@ -170,7 +171,7 @@ class Target:
             positive(radius_m=self.radius_m)
 
 
-Result: TypeAlias = Heatmap | Point
+Result: TypeAlias = Heatmap | Point | ZoneShares
 
 
 class Mechanism(Protocol):

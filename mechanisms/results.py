@@ -5,10 +5,14 @@ from mechanisms.areas import Areas
 from mechanisms.interface import Heatmap, Result
 from mechanisms.point import MAGIC as POINT_MAGIC
 from mechanisms.point import Point
+from mechanisms.zones import MAGIC as ZONES_MAGIC
+from mechanisms.zones import ZoneShares
 
 
 def result_from_bytes(data: bytes) -> Result:
-    """The map or the point whose `to_bytes` it is. Errors: ValueError for anything else."""
+    """The map, the point or the shares whose `to_bytes` it is. Errors: ValueError for anything else."""
+    if data.startswith(ZONES_MAGIC):
+        return ZoneShares.from_bytes(data)
     if data.startswith(POINT_MAGIC):
         return Point.from_bytes(data)
     return Areas.from_bytes(data) if data.startswith(AREAS_MAGIC) else Heatmap.from_bytes(data)

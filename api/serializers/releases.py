@@ -16,12 +16,20 @@ from mechanisms.guarantee import Relation, Trust
 STATES = ["queued", "published", "cancelled", "no_result"]
 
 
-@extend_schema_field({"anyOf": [{"type": "string", "maxLength": 40}, {"type": "integer"}]})
+@extend_schema_field(
+    {
+        "anyOf": [
+            {"type": "string", "maxLength": 40},
+            {"type": "integer"},
+            {"type": "object", "description": "GeoJSON; also as a longer string."},
+        ]
+    }
+)
 class ParameterField(serializers.Field[Any, Any, Any, Any]):
-    """An exact decimal in a string, or a whole number; what it may be, the mechanism says."""
+    """An exact decimal in a string, a whole number, or GeoJSON; what it may be, the mechanism says."""
 
-    def to_internal_value(self, data: Any) -> str | int:
-        return data if isinstance(data, str) else whole(data)
+    def to_internal_value(self, data: Any) -> str | int | dict[str, Any]:
+        return data if isinstance(data, str | dict) else whole(data)
 
     def to_representation(self, value: Any) -> Any:
         return value
@@ -130,7 +138,7 @@ class PartOut(serializers.Serializer[Any]):
 
 
 class ErrorBoundOut(serializers.Serializer[Any]):
-    """Of a map `emd`; of a central point the two distances."""
+    """Of a map `emd`; of a central point the two distances; of zones the error of a share."""
 
     emd = serializers.FloatField(
         required=False, help_text="Earth mover's distance on the unit square, 2 is the largest possible."
@@ -142,6 +150,7 @@ class ErrorBoundOut(serializers.Serializer[Any]):
     emd_median = serializers.FloatField(required=False, help_text="Middle of that forecast.")
     expected_m = serializers.FloatField(required=False, help_text="Expected distance in metres.")
     within_m = serializers.FloatField(required=False, help_text="Kept with probability 95 %, in metres.")
+    share = serializers.FloatField(required=False, help_text="Standard error of each share, of 1.")
     quantity = serializers.CharField()
     assumptions = serializers.CharField()
 
@@ -190,6 +199,9 @@ class ReleaseLinksOut(serializers.Serializer[Any]):
     point = serializers.DictField(
         child=serializers.URLField(), required=False, help_text="Of a published point: files by suffix."
     )
+    zones = serializers.DictField(
+        child=serializers.URLField(), required=False, help_text="Of published shares: files by suffix."
+    )
 
 
 class ReleaseOut(PartOut):
@@ -222,10 +234,10 @@ class ParameterOut(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     help = serializers.CharField()
-    kind = serializers.ChoiceField(choices=["int", "decimal"])
+    kind = serializers.ChoiceField(choices=["int", "decimal", "zones"])
     default = serializers.CharField(allow_blank=True, help_text="Empty: chosen from public facts.")
-    low = serializers.CharField()
-    high = serializers.CharField()
+    low = serializers.CharField(allow_blank=True)
+    high = serializers.CharField(allow_blank=True)
     low_open = serializers.BooleanField()
 
 

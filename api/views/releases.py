@@ -182,7 +182,7 @@ class _File(ApiView):
     kind: ClassVar[Kind]
 
     def file(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
-        if suffix not in _SUFFIXES["heatmap"] and suffix not in _SUFFIXES["centroid"]:
+        if not any(suffix in known for known in _SUFFIXES.values()):
             raise Http404("no such format")
         found = queries.published_for(request.user, release_id)
         published.check_kind(found, self.kind)
@@ -210,6 +210,16 @@ class Point(_File):
     def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
         """A published central point as a file; `json` is its release sheet, with the point in it. A public
         one needs no token."""
+        return self.file(request, release_id, suffix)
+
+
+class Zones(_File):
+    kind = "zones"
+
+    @extend_schema(operation_id="releases_zones", **_described("zones"))
+    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
+        """Published shares in zones as a file; `json` is its release sheet, with the zones and shares in it.
+        A public one needs no token."""
         return self.file(request, release_id, suffix)
 
 

@@ -21,6 +21,10 @@ _DRAWN: Final = (
 _CIRCLE: Final = (
     "the released point in WGS84 degrees; with probability 95 % the truth lies in the circle around it"
 )
+_SHARES: Final = (
+    "share: of all persons enrolled, the mean of how much of a person's check-ins is in the zone, counting "
+    "less and less over its soft edge; standard_error in the same unit"
+)
 _POINT: Final = (
     "lat and lon in WGS84 degrees; expected_m, the expected distance from the truth, and within_m, the "
     "distance kept with probability 95 %, in metres"
@@ -86,6 +90,12 @@ FORMATS_OF: Final[Mapping[Kind, Mapping[str, Format]]] = MappingProxyType(
             _HTML(values=_CIRCLE, writer="heatmaps.exports.point.write_html", has_sheet=True),
             _GEOJSON(values=_POINT, writer="heatmaps.exports.point.write_geojson", has_sheet=True),
             _CSV(values=_POINT, writer="heatmaps.exports.point.write_csv"),
+        ),
+        "zones": _by_suffix(
+            _PNG(values=_SHARES, writer="heatmaps.exports.zones.write_png", has_sheet=True),
+            _HTML(values=_SHARES, writer="heatmaps.exports.zones.write_html", has_sheet=True),
+            _GEOJSON(values=_SHARES, writer="heatmaps.exports.zones.write_geojson", has_sheet=True),
+            _CSV(values=_SHARES, writer="heatmaps.exports.zones.write_csv"),
         ),
     }
 )

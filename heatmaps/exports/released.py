@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from mechanisms.grid import Region
 from mechanisms.interface import Heatmap, Result
 from mechanisms.point import Point
+from mechanisms.zones import ZoneShares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Released:
-    """A released map or point, where it lies, and its sheet: released and public values, nothing else."""
+    """A released map, point or shares, where it lies, and its sheet: released and public values only."""
 
     result: Result
     region: Region
@@ -28,6 +29,13 @@ class Released:
         """Errors: TypeError for anything but a point."""
         if not isinstance(self.result, Point):
             raise TypeError("this release is no point")
+        return self.result
+
+    @property
+    def shares(self) -> ZoneShares:
+        """Errors: TypeError for anything but shares in zones."""
+        if not isinstance(self.result, ZoneShares):
+            raise TypeError("this release is of no zones")
         return self.result
 
     @property

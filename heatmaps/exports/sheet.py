@@ -9,10 +9,12 @@ from typing import Final
 from heatmaps.centres import centres_of
 from heatmaps.slices import WHOLE, Slice, moment_or_none
 from heatmaps.wording.guarantee import record_loss
+from heatmaps.wording.zones import ZONES
 from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation
 from mechanisms.interface import Heatmap, Result
 from mechanisms.point import Point
+from mechanisms.zones import ZoneShares
 
 KIND: Final = "hazemap release sheet"
 
@@ -24,6 +26,7 @@ POST_PROCESSING: Final = (
     "values divided by their sum, so that the map sums to 1",
     "the mass of a region that was not refined spread evenly over its cells",
 )
+_DIGESTS: Final[dict[type, str]] = {Point: "point_sha256", ZoneShares: "zones_sha256"}
 COMPOSITION: Final = (
     "losses and deltas of releases from the same data add up, whoever asked for them; this sheet is about "
     "one release"
@@ -59,7 +62,9 @@ def release_sheet(
         "version": 1,
         "title": "".join(letter if letter.isprintable() else " " for letter in title),
         "mechanism": mechanism,
-        "parameters": {name: _json_value(value) for name, value in sorted(parameters.items())},
+        "parameters": {
+            name: _json_value(value) for name, value in sorted(parameters.items()) if name != ZONES
+        },
         "epsilon": exact_text(_largest_loss(guarantee, dataset_region)),
         "delta": exact_text(guarantee.delta),
         "relation": guarantee.relation.value,
@@ -77,9 +82,9 @@ def release_sheet(
         **_measures(result, region),
         "released": released.isoformat(),
         "values": values,
-        "post_processing": list(POST_PROCESSING) if isinstance(result, Heatmap) else [],
+        "post_processing": _post_processing(result),
         "unprotected": _unprotected(guarantee.relation),
-        "point_sha256" if isinstance(result, Point) else "map_sha256": result.sha256,
+        _DIGESTS.get(type(result), "map_sha256"): result.sha256,
     }
 
 
@@ -99,12 +104,28 @@ def _measures(result: Result, region: Region) -> dict[str, object]:
     """Of a map its grid; of a point everything that was released."""
     if isinstance(result, Point):
         return {"point": asdict(result)}
+    if isinstance(result, ZoneShares):
+        return {"zones": _zones(result), "margin_m": exact_text(result.margin_m)}
     resolution = 1 << result.level
     return {
         "resolution": resolution,
         "cell_m": [region.width_m / resolution, region.height_m / resolution],
         **_centres(result, region),
     }
+
+
+def _zones(result: ZoneShares) -> list[dict[str, object]]:
+    """All that was asked and all that was released: rings are closed, longitude first."""
+    return [
+        {"name": zone.name, "share": share, "standard_error": result.standard_error, "ring": zone.degrees}
+        for zone, share in zip(result.zones, result.shares, strict=True)
+    ]
+
+
+def _post_processing(result: Result) -> list[str]:
+    if isinstance(result, Heatmap):
+        return list(POST_PROCESSING)
+    return ["shares cut to 0 and 1"] if isinstance(result, ZoneShares) else []
 
 
 def _centres(heatmap: Heatmap, region: Region) -> dict[str, object]:

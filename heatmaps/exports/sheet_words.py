@@ -60,6 +60,10 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 def _measures(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Of a map its grid, of a point the point."""
+    if "zones" in sheet:
+        shares = [(one["name"], f"{100 * one['share']:.1f} % of all persons") for one in sheet["zones"]]
+        error = max(one["standard_error"] for one in sheet["zones"])
+        return [*shares, ("Standard error of each", f"{100 * error:.2g} percentage points")]
     if "point" in sheet:
         point = sheet["point"]
         return [

@@ -4,6 +4,7 @@ from heatmaps.centres import Centre, centres_of
 from heatmaps.maps.document import MapParts, document, map_parts
 from heatmaps.maps.point import PointParts, PointWords, point_document, point_parts, point_words
 from heatmaps.maps.table import TableRow, top_regions
+from heatmaps.maps.zones import ZoneParts, zone_parts, zones_document
 
 __all__ = [
     "Centre",
@@ -11,6 +12,7 @@ __all__ = [
     "PointParts",
     "PointWords",
     "TableRow",
+    "ZoneParts",
     "centres_of",
     "document",
     "map_parts",
@@ -18,4 +20,6 @@ __all__ = [
     "point_parts",
     "point_words",
     "top_regions",
+    "zone_parts",
+    "zones_document",
 ]

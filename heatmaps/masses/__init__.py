@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from django.db import connection
 
 from heatmaps.masses import columns, embedded, partial
+from heatmaps.masses.partial import packed_sums, unpacked_sums
 from heatmaps.masses.selection import EVERYBODY, Share
 from heatmaps.models import Dataset, DataVersion
 from heatmaps.slices import WHOLE, Slice
@@ -32,12 +33,14 @@ __all__ = [
     "joined",
     "joined_items",
     "joined_means",
+    "packed_sums",
     "read",
     "read_items",
     "read_means",
     "read_part",
     "read_part_of_items",
     "read_part_of_means",
+    "unpacked_sums",
 ]
 
 

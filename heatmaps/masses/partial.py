@@ -4,6 +4,7 @@ They are raw data, kept as long as the release is drawn and no longer. Integers,
 level or a unit, which the release fixes.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -35,6 +36,16 @@ def unpacked_means(content: bytes) -> MeanSums:
     """What `packed_means` wrote."""
     persons, x, y = np.frombuffer(content, _NUMBER).tolist()
     return persons, x, y
+
+
+def packed_sums(sums: Sequence[int]) -> bytes:
+    """Integers of 63 bits."""
+    return np.array(sums, _NUMBER).tobytes()
+
+
+def unpacked_sums(content: bytes) -> tuple[int, ...]:
+    """What `packed_sums` wrote."""
+    return tuple(np.frombuffer(content, _NUMBER).tolist())
 
 
 def packed_items(records: ItemRecords) -> bytes:

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from heatmaps import alerts, forecasts, queries, releases
@@ -18,12 +19,22 @@ from heatmaps.releases import ChargeLine, Quote, ReleaseRequest
 from heatmaps.views.finding import AGAIN, NOTHING, with_epsilon
 from heatmaps.views.forms.release import ReleaseForm
 from heatmaps.views.forms.wishes import WishForm
+from heatmaps.views.forms.zones import ZonesForm
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import choosing
 from heatmaps.wording.choosing import Answers
 from heatmaps.wording.parts import part_words
-from heatmaps.wording.release import DistanceWords, ErrorWords, error_words, for_guarantee, result_word
+from heatmaps.wording.release import (
+    DistanceWords,
+    ErrorWords,
+    ShareWords,
+    error_words,
+    for_guarantee,
+    result_word,
+)
+from mechanisms import catalogue
 from mechanisms.check import ParameterError
+from mechanisms.guarantee import Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +61,8 @@ class QuoteWords:
     part: list[tuple[str, str]]
     lines: tuple[CostLine, ...]
     sentences: tuple[str, ...]
-    result_word: str  # "map" or "point"
-    expected_error: ErrorWords | DistanceWords | None
+    result_word: str  # "map", "point" or "map of zones"
+    expected_error: ErrorWords | DistanceWords | ShareWords | None
     more: Forecast
 
 
@@ -73,7 +84,7 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
             return redirect("release", release_id=made.pk)
     # Refused by the ledger: the quote says how much is missing. Refused for a field: there is none.
     quotable = asked is not None and not set(form.errors) - {NON_FIELD_ERRORS}
-    quote = _quote(request.user, found, form, asked) if asked is not None and quotable else None
+    quote = quote_words(request.user, found, form, asked) if asked is not None and quotable else None
     context = {
         "section": "datasets",
         "dataset": found,
@@ -81,6 +92,8 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
         "may_upload": may(request.user, found, Act.UPLOAD),
         "quote": quote,
         "looked_for": looked_for,
+        "spend_at": reverse("release-new", args=[found.slug]),
+        "takes_zones": any(catalogue.entries(relation=Relation(found.relation), kind="zones")),
         "wish_form": wish_form,
         "typed": form.typed() if quote else [],
         "key": uuid.uuid4(),
@@ -105,7 +118,10 @@ def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: Relea
     return None
 
 
-def _quote(person: User, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> QuoteWords | None:
+def quote_words(
+    person: User, found: Dataset, form: ReleaseForm | ZonesForm, asked: ReleaseRequest
+) -> QuoteWords | None:
+    """What a question costs; None where it is refused, and the form says why."""
     try:
         quoted = releases.quote(found, asked)
     except ParameterError as error:

@@ -11,6 +11,7 @@ from heatmaps.models import Dataset, Release
 from heatmaps.quotes import asked_of
 from heatmaps.wording.guarantee import decimal, metres, sentences
 from heatmaps.wording.parts import part_words
+from heatmaps.wording.zones import ZONES, zone_names
 from mechanisms import catalogue
 from mechanisms.catalogue import Kind
 from mechanisms.grid import Region
@@ -44,11 +45,20 @@ class DistanceWords:
     assumptions: str
 
 
-RESULTS: Final[Mapping[Kind, str]] = {"heatmap": "map", "centroid": "point"}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShareWords:
+    """A predicted error of shares of all persons: its size, what it is, and when."""
+
+    points: str  # percentage points
+    quantity: str
+    assumptions: str
+
+
+RESULTS: Final[Mapping[Kind, str]] = {"heatmap": "map", "centroid": "point", "zones": "map of zones"}
 
 
 def result_word(mechanism: str) -> str:
-    """What a mechanism releases, in a word: "map" or "point"."""
+    """What a mechanism releases, in a word: "map", "point" or "map of zones"."""
     return RESULTS[catalogue.get(mechanism).kind]
 
 
@@ -69,10 +79,18 @@ def for_guarantee(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> tu
     return sentences(guarantee, subject=subject, radius_m=dataset.radius_m, diameter_m=diameter_m)
 
 
-def error_words(bound: Mapping[str, object] | None, region: Region) -> ErrorWords | DistanceWords | None:
-    """`bound` is an `ErrorBound` or a `PointError` as JSON values; None where none can be predicted."""
+def error_words(
+    bound: Mapping[str, object] | None, region: Region
+) -> ErrorWords | DistanceWords | ShareWords | None:
+    """`bound`: an `ErrorBound`, `PointError` or `ShareError` as JSON values; None where there is none."""
     if bound is None:
         return None
+    if "share" in bound:
+        return ShareWords(
+            points=f"{100 * float(str(bound['share'])):.2g}",
+            quantity=str(bound["quantity"]),
+            assumptions=str(bound["assumptions"]),
+        )
     if "within_m" in bound:
         return DistanceWords(
             expected=length_words(float(str(bound["expected_m"]))),
@@ -94,7 +112,10 @@ def error_words(bound: Mapping[str, object] | None, region: Region) -> ErrorWord
 def parameter_words(release: Release) -> list[tuple[str, str]]:
     """(title, value) of what every mechanism has, of its own parameters, and of the part of the data."""
     titles = {parameter.name: parameter.title for parameter in catalogue.get(release.mechanism).parameters}
-    own = [(titles.get(name, name), str(value)) for name, value in release.parameters.items()]
+    own = [
+        (titles.get(name, name), zone_names(value) if name == ZONES else str(value))
+        for name, value in release.parameters.items()
+    ]
     side = f"{release.resolution} × {release.resolution} cells"
     grid = [] if release.resolution is None else [("Resolution", side)]
     part = part_words(asked_of(release), queries.region_of(release.dataset))

@@ -1,4 +1,4 @@
-"""What an audit of emd-linear's mean location draws, and from which two inputs."""
+"""What an audit of emd-linear's mean location and of emd-zones draws, and from which two inputs."""
 
 from fractions import Fraction
 
@@ -6,9 +6,12 @@ import numpy as np
 
 from mechanisms.audit import Draw, Matrix
 from mechanisms.central.net import MICRO, Plane
+from mechanisms.grid import FINEST_LEVEL
 from mechanisms.interface import RandomSource
 from mechanisms.metric.linear_centroid import EmdLinear
+from mechanisms.metric.linear_zones import EmdZones, ZoneSums
 from mechanisms.point import PARTS, RecordMeans
+from mechanisms.records import item_records
 
 
 def drawn_sums(mechanism: EmdLinear) -> Draw[RecordMeans]:
@@ -30,3 +33,25 @@ def moved(mechanism: EmdLinear, distance_m: Fraction) -> tuple[RecordMeans, Reco
     corner = RecordMeans(persons=mechanism.persons, x=0, y=0)
     x, y = (move, 0) if east else (0, move)
     return corner, RecordMeans(persons=mechanism.persons, x=x, y=y)
+
+
+def drawn_zones(mechanism: EmdZones) -> Draw[ZoneSums]:
+    """The sums with their noise, before shares are cut to 0..1."""
+
+    def draw(sums: ZoneSums, rng: RandomSource) -> Matrix:
+        return np.array(mechanism.noisy_sums(sums, rng), dtype=np.float64)
+
+    return draw
+
+
+def moved_out(mechanism: EmdZones, distance_m: Fraction) -> tuple[ZoneSums, ZoneSums]:
+    """Everybody on the western border, and one person moved east by at most the distance."""
+    region = mechanism.region
+    share = min(float(distance_m / Plane(region).stretch) / region.width_m, 1.0)
+    lons = np.array([region.west] * mechanism.persons + [region.west + share * (region.east - region.west)])
+    cells = region.morton(np.full(lons.size, (region.south + region.north) / 2), lons, FINEST_LEVEL)
+    several = [
+        mechanism.sums(item_records(persons=[0], cells=[cell], counts=[1], level=mechanism.level))
+        for cell in cells.tolist()
+    ]
+    return ZoneSums.joined(several[:-1]), ZoneSums.joined(several[1:])

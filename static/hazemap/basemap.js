@@ -46,6 +46,16 @@ window.hazemap = (() => {
     }
   }
 
+  // Zones of a release in the classes of its legend, each with its number and share in its middle.
+  function zones(map, found) {
+    addPane(map, "zones", 410);
+    addPane(map, "released", 610);
+    for (const { ring, key, text, middle } of found) {
+      L.polygon(ring, { className: `zone ${key}`, interactive: false, pane: "zones", smoothFactor: 0 }).addTo(map);
+      textMarker(middle, text, "zone-name", "released").addTo(map);
+    }
+  }
+
   function followView(map, alsoRun) {
     const lines = L.layerGroup().addTo(map);
     const redraw = () => {
@@ -163,5 +173,5 @@ window.hazemap = (() => {
     pane.classList.add("pane-through");
   }
 
-  return { basemap, border, centres, point };
+  return { basemap, border, centres, point, zones };
 })();

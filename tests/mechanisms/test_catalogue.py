@@ -4,7 +4,16 @@ from fractions import Fraction
 import pytest
 
 from mechanisms import catalogue
-from mechanisms.catalogue import CentroidEntry, ItemsEntry, build, build_centroid, build_items, entries, get
+from mechanisms.catalogue import (
+    CentroidEntry,
+    ItemsEntry,
+    ZonesEntry,
+    build,
+    build_centroid,
+    build_items,
+    entries,
+    get,
+)
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation, Trust
@@ -39,10 +48,12 @@ def test_it_lists_the_mechanisms_that_exist():
     assert [entry.name for entry in entries(relation=Relation.REPLACE, kind="heatmap")] == NAMES + items
     points = ["exponential", "emd-linear", "sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
     assert [entry.name for entry in entries(kind="centroid")] == points
+    assert [entry.name for entry in entries(kind="zones")] == ["emd-zones"]
     assert entries(relation=Relation.ADD_REMOVE, kind="centroid") == ()
     assert {entry.kind: entry.max_resolution > 0 for entry in entries()} == {
         "heatmap": True,
         "centroid": False,
+        "zones": False,
     }
     assert {entry.trust for entry in entries()} == {Trust.CENTRAL}
 
@@ -53,7 +64,7 @@ def test_entries_are_for_people(entry):
     assert entry.title
     assert entry.summary.endswith(".")
     given = {"relation", "epsilon"} | ({"resolution"} if entry.max_resolution else set())
-    if isinstance(entry, CentroidEntry | ItemsEntry):
+    if isinstance(entry, CentroidEntry | ItemsEntry | ZonesEntry):
         given |= {"radius_m", "region", "persons"}
     own = {field.name for field in fields(entry.mechanism)} - given
     assert ("delta" in own) == bool(entry.usual_delta)

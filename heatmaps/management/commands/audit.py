@@ -26,6 +26,7 @@ from mechanisms.local.lattice import Lattice
 from mechanisms.local.reports import LocalMechanism
 from mechanisms.metric import linear_audit
 from mechanisms.metric.linear_centroid import EmdLinear
+from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 # Grid sides: below, neighbours would share cells; above, all runs would not fit in memory.
@@ -41,6 +42,8 @@ AUDITED_PERSONS: Final = 20  # public guess that makes an adaptive mechanism mea
 TELLING: Final[Mapping[str, Mapping[str, str]]] = {
     "laplace-top": {"keep_percent": "50"},
     "frequency": {"expected_persons": "6"},
+    # Everybody stands in it; whoever moves east leaves it.
+    "emd-zones": {"zones": '[["zone",[[99990000,499000000],[100001000,499000000],[100001000,501000000]]]]'},
     # Few squares: draws take as long as there are of them.
     **{name: {"cell_m": "100"} for name in ("sgdl-shuffle", "geo-shuffle", "rr-shuffle")},
 }
@@ -199,6 +202,28 @@ def _point_row(mechanism: _Point, epsilon: str, distance_m: int, draws: int, cou
     return _row(mechanism, epsilon, distance_m, bound)
 
 
+def _of_zones(options: dict[str, Any]) -> list[_Audit]:
+    """Each distance at each epsilon, on the street with a few persons at the edge of a zone."""
+    if options["resolution"] is not None:
+        raise ParameterError("resolution", options["resolution"], "none: zones have no cells")
+    given = {**TELLING[options["name"]], **named_values(options["parameter"])}
+    built = [(_zones(options["name"], text, given), text) for text in options["epsilon"]]
+    distances = (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M)
+    return [partial(_zones_row, mechanism, text, far) for mechanism, text in built for far in distances]
+
+
+def _zones(name: str, epsilon: str, parameters: Mapping[str, object]) -> EmdZones:
+    target = Target(relation=Relation.REPLACE, epsilon=_epsilon(epsilon), radius_m=Fraction(RADIUS_M))
+    return catalogue.build_zones(name, target=target, region=STREET, persons=PERSONS, parameters=parameters)
+
+
+def _zones_row(mechanism: EmdZones, epsilon: str, distance_m: int, draws: int, counted: _Counted) -> Row:
+    inputs = linear_audit.moved_out(mechanism, Fraction(distance_m))
+    drawn = counted(linear_audit.drawn_zones(mechanism))
+    bound = audit.audit(drawn, *inputs, SystemSource(), draws=draws)
+    return _row(mechanism, epsilon, distance_m, bound)
+
+
 def _of_reports(options: dict[str, Any]) -> list[_Audit]:
     """Each distance at each epsilon, on a small square of cells."""
     for name, given in (("resolution", options["resolution"]), ("parameter", options["parameter"])):
@@ -231,6 +256,7 @@ def _report_row(
 _AUDITS: Final[Mapping[Kind, Callable[[dict[str, Any]], list[_Audit]]]] = {
     "heatmap": _of_maps,
     "centroid": _of_points,
+    "zones": _of_zones,
 }
 
 

@@ -121,7 +121,10 @@ class ReleaseForm(forms.Form):
     ) -> None:
         super().__init__(data)
         self._dataset, self.answers = dataset, answers or Answers()
-        self.entries = catalogue.entries(relation=Relation(dataset.relation))
+        # What other kinds ask for has pages of its own.
+        self.entries = tuple(
+            entry for entry in catalogue.entries(relation=Relation(dataset.relation)) if entry.kind in KINDS
+        )
         names = [entry.name for entry in self.entries]
         _choice(self, "mechanism").choices = [(entry.name, entry.title) for entry in self.entries]
         usual = _WITHOUT_PERSONS if dataset.public_persons is None else _USUAL_MECHANISM
