@@ -129,3 +129,9 @@ def test_the_advice_holds_in_the_table():
 def test_lines_of_one_section_are_told_apart():
     for one in measured.shown():
         assert len(set(one.kinds.values())) == len(one.kinds)
+
+
+def test_every_table_that_scrolls_has_a_name_of_its_own(client_of):
+    page = client_of("analyst").get(reverse("help-mechanisms")).content.decode()
+    names = re.findall(r'role="region" aria-label="([^"]+)"', page)
+    assert len(names) == len(set(names)) == page.count('class="scroll"')
