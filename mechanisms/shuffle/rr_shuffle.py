@@ -13,10 +13,11 @@ from mechanisms.accounting.randomised_response import calibrate_flip, largest_on
 from mechanisms.check import ParameterError, in_range
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
 from mechanisms.interface import RandomSource
+from mechanisms.samplers.coins import CHANCE_BITS, coins, emptied
 from mechanisms.shuffle.protocol import check_target, check_values, rounded_up, sum_guarantee
 from mechanisms.shuffle.unary import Packed, encode
 
-CHANCES: Final = 1 << 32  # a bit is flipped with probability flips / CHANCES
+CHANCES: Final = 1 << CHANCE_BITS  # a bit is flipped with probability flips / CHANCES
 MOST_BITS: Final = 10**10
 _BITS_AT_A_TIME: Final = 1 << 24
 
@@ -117,10 +118,9 @@ class RrSum:
         return math.sqrt(participants * self.domain * self.flip * (1 - self.flip)) / (1 - 2 * self.flip)
 
     def _flipped(self, rng: RandomSource, rows: int) -> Packed:
-        """`(rows, ⌈k / 8⌉)` packed, a one where a bit is flipped: uniform 32-bit numbers below `flips`."""
-        count = rows * self.domain
-        numbers = rng.words(-(-count // 2)).view(np.uint32)[:count]
-        return np.packbits((numbers < self.flips).reshape(rows, self.domain), axis=1)
+        """`(rows, ⌈k / 8⌉)` packed, a one where a bit is flipped."""
+        flipped = coins(rng, 8 * rows * -(-self.domain // 8), chance=self.flips)
+        return emptied(flipped.reshape(rows, -1), self.domain)
 
 
 @lru_cache(maxsize=64)

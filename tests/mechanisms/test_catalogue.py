@@ -46,7 +46,7 @@ def test_it_lists_the_mechanisms_that_exist():
     items = [entry.name for entry in entries() if isinstance(entry, ItemsEntry)]
     assert items == ["emd-itemwise"]
     assert [entry.name for entry in entries(relation=Relation.REPLACE, kind="heatmap")] == NAMES + items
-    points = ["exponential", "emd-linear", "sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
+    points = ["exponential", "emd-linear", "sgdl-shuffle", "geo-shuffle", "rr-shuffle", "geo-local"]
     assert [entry.name for entry in entries(kind="centroid")] == points
     assert [entry.name for entry in entries(kind="zones")] == ["emd-zones"]
     assert entries(relation=Relation.ADD_REMOVE, kind="centroid") == ()

@@ -60,15 +60,17 @@ def test_values_that_do_not_fit_are_refused_without_being_named(value):
     assert str(value) not in str(caught.value)
 
 
-def test_every_bit_is_shuffled_with_all_others():
-    """Five of twenty bits are ones, in two packets of ten: pairs of places are equally likely. 20,000 runs
-    see a pair that is 15 % off."""
-    rng, runs = SeededSource(SEED), 20_000
-    packed = encode(np.array([5, 0]), 10)
+@pytest.mark.parametrize(("values", "coin_bits"), [((9, 4), 10), ((9, 4), 0), ((5, 0), 0)])
+def test_every_bit_is_shuffled_with_all_others(monkeypatch, values, coin_bits):
+    """Ones in two packets of ten: pairs of places are equally likely. 5,000 runs see a pair that is 35 %
+    off, or 15 % where most are ones. Without bits for coins every place is drawn by itself."""
+    monkeypatch.setattr("mechanisms.shuffle.bits._COIN_BITS", coin_bits)
+    rng, runs = SeededSource(SEED), 5_000
+    packed = encode(np.array(values), 10)
     together = np.zeros((20, 20))
     for _ in range(runs):
         bits = np.unpackbits(shuffle_bits(rng, packed, 10))[:20]
-        assert bits.sum() == 5
+        assert bits.sum() == sum(values)
         together += np.outer(bits, bits)
     singles, pairs = np.diag(together), together[np.triu_indices(20, 1)]
     for counts in (singles, pairs):
