@@ -81,12 +81,13 @@ def _by_slot(
     if not pieces:
         yield [], rows
         return
-    of_slot = _by_slots(rows)
+    of_slot = _parted(rows)
     for slot, some in groupby(pieces, key=attrgetter("slot")):
         yield list(some), of_slot[slot]
 
 
-def _by_slots(rows: Rows) -> list[Rows]:
+def _parted(rows: Rows) -> list[Rows]:
+    """Those of each slot."""
     persons, cells = rows
     slots = (persons % SLOTS).astype(np.uint8)
     order = np.argsort(slots, kind="stable")

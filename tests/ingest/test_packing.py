@@ -52,9 +52,10 @@ def elsewhere(work):
         work()
         connections.close_all()
 
-    thread = Thread(target=run)
+    thread = Thread(target=run, daemon=True)
     thread.start()
-    thread.join()
+    thread.join(30)
+    assert not thread.is_alive(), "it waits for what only goes on when it has ended"
 
 
 def meanwhile(monkeypatch, work):

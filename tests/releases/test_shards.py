@@ -109,6 +109,14 @@ def test_a_small_release_is_not_spread(analyst, dataset, ask, *, sent, draws, se
     assert len(draws) == 1
 
 
+@pytest.mark.parametrize(("checkins", "count"), [(5, 5), (64, 64), (65, 128), (129, 192)])
+def test_many_shards_are_equal_parts_of_slots(dataset, release, settings, checkins, count):
+    settings.ROWS_PER_SHARD = 1
+    Upload.objects.update(rows_accepted=checkins)
+    assert shards.wanted(release) == count
+    masses.Share(count - 1, count)  # which refuses what slots cannot be shared out in
+
+
 def test_a_shard_whose_worker_died_is_read_again(release, sent, draws):
     told = waiting(sent)
     for shard in told[1:]:
