@@ -2,8 +2,8 @@
 
 The model: masses split down the binary tree by `SplitPrior`, the root's mass is anything, and each
 measurement y of a mass m has likelihood exp(-|y - m|), in noise scales. A tree has no loops, so one pass
-up and one down give every node's posterior (Pearl 1988). Masses live on a grid; where a grid step is much
-wider than the noise, which is where the prior has nothing to say, linear estimates take over.
+up and one down give every node's posterior (Pearl 1988). Masses live on a grid; where these are large the
+grid is coarse and the prior has little to say, and linear estimates weigh in by their precision.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from mechanisms.central.quadtree_cut import Cut
 from mechanisms.central.split_prior import SplitPrior, SplitTable, mass_grid, split_table
 
 REACH: Final = 30.0  # noise scales; noise beyond has probability exp(-30)
-LARGE: Final = 40.0  # noise scales, from which on both halves' linear estimates set their shares
+LARGE: Final = 40.0  # noise scales, from which on linear estimates help to set the shares of both halves
 _FINE, _COARSE, _MUCH = 0.06, 0.15, 1e4  # growth of the mass grid, and the mass from which on it is coarse
 _FLOOR: Final = 1e-80  # messages never vanish, whatever the noise was
 _FEWEST: Final = 24  # grid masses of the smallest table
@@ -202,15 +202,30 @@ def _pass_down(depth: Depth, size: Integers, belief: Floats, below: Floats, prio
 
 
 def _shared(mass: Floats, belief: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Masses of the children: posterior shares, or linear ones where both are large."""
-    mean = mass_grid(belief.shape[0], prior.growth) @ belief
+    """Masses of the children by their posterior shares, or where both are large by weighted estimates."""
+    grid = mass_grid(belief.shape[0], prior.growth)
+    mean = grid @ belief
     large = np.minimum(mean, linear.mean)
     both = np.minimum(large[0::2], large[1::2]) > LARGE
-    first, second = (np.where(both, linear.mean[side::2], mean[side::2]) for side in (0, 1))
+    weighted = _weighted(mean, grid**2 @ belief - mean**2, linear, prior)
+    first, second = (np.where(both, weighted[side::2], mean[side::2]) for side in (0, 1))
     total = first + second
     share = np.divide(first, total, out=np.full(total.size, 0.5), where=total > 0)
     children: Floats = np.stack((mass * share, mass * (1 - share)), axis=1).ravel()
     return children
+
+
+def _weighted(mean: Floats, variance: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
+    """Posterior and linear estimates of masses, by their precisions.
+
+    The posterior knows that most cells are empty, the linear estimate of a node far above its measurements
+    adds up all their noise; but the posterior leans on a prior that is not the truth. Both come from the
+    same measurements, so this is no optimum, and is better than either (`experiments/adaptive_accuracy.py`).
+    """
+    rounding = (prior.growth * mean) ** 2 / 12  # of a mass to the grid: a belief may stand on one point
+    doubt = np.maximum(variance, 0) + rounding
+    weighted: Floats = mean + (linear.mean - mean) * doubt / (doubt + linear.variance)
+    return weighted
 
 
 def _deviation(belief: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
