@@ -74,7 +74,7 @@ DECLARED: Final[tuple[AnyEntry, ...]] = (
                 title="Check-ins drawn of every person",
                 help="With replacement, the same number of everybody. More make short moves cost less than "
                 "long ones, and whole records cost more; with very few every change costs the same. Left "
-                "empty: as many as promise the least error, of 16, 64 and 256.",
+                "empty: the fewest of 16, 64 and 256 that promise nearly the least error.",
                 kind="int",
                 default="",
                 low="1",

@@ -14,13 +14,13 @@ from mechanisms.check import ParameterError
 from mechanisms.guarantee import Exact
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
-from mechanisms.local.reports import fitted, short
 from mechanisms.metric.group import MOST_LOSS, holds
 from mechanisms.metric.itemwise import ItemWise
 
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
 _PARTS: Final = np.geomspace(0.02, 1, 12)  # of the largest loss of a report, where the worst step is sought
 _TRIES: Final = (0.985, 0.97, 0.94, 0.9, 0.8, 0.6, 0.4)  # of what the formula gives
+_SHRINK: Final = (0.0, 1e-5, 1e-4, 1e-3, 1e-2, 0.1)  # integers of a table move its loss by millionths
 _MOST_DECAYS: Final = 40.0  # along the shorter side of a cell: no report is moved any more
 _DOWN: Final = 1 - 1e-12
 
@@ -77,7 +77,7 @@ def fit(wanted: Wanted) -> Fitted:
     Any loss is in proportion to the rate, so that the rate may be what uses all of ε; whether it holds for
     reports of that noise is then proved once. Errors: `ParameterError` naming `epsilon`.
     """
-    composed = fitted(wanted.epsilon, short(Fraction(_composed(wanted))), lambda at: _loss(wanted, at))
+    composed = _alone(wanted)
     guess = guessed_decay(wanted)
     for part in _TRIES:
         decay = _rounded(guess * part)
@@ -87,6 +87,18 @@ def fit(wanted: Wanted) -> Fitted:
         if rate >= 1 or _holds(wanted, decay, rate := _cut(rate)):
             return Fitted(decay, min(rate, Fraction(1)))
     return Fitted(composed, Fraction(1))
+
+
+def _alone(wanted: Wanted) -> Fraction:
+    """A decay whose loss is at most ε, and nearly that, when every report of the person is seen apart."""
+    found = _composed(wanted)
+    for shrink in _SHRINK:
+        found *= 1 - shrink
+        loss = _loss(wanted, _rounded(found))
+        if loss <= wanted.epsilon:
+            return _rounded(found)
+        found *= float(wanted.epsilon) / float(loss)
+    raise ParameterError("epsilon", float(wanted.epsilon), "more, or a larger radius or smaller cells")
 
 
 def guessed_decay(wanted: Wanted) -> float:

@@ -281,3 +281,12 @@ def test_noise_is_found_by_a_formula_that_is_close_and_the_search_is_remembered(
     wanted = made._wanted
     assert float(made.fitted.decay_per_m) == pytest.approx(itemwise_fit.guessed_decay(wanted), rel=0.05)
     assert itemwise_fit.fit(wanted) is itemwise_fit.fit(wanted)
+
+
+@pytest.mark.parametrize(
+    "box", [(-180, -90, 180, 90), (10, 89.9, 20, 90), (0, 0, 0.0001, 0.0001), (-2, 40, 2, 44)]
+)
+@pytest.mark.parametrize(("epsilon", "radius_m"), [("1e-6", 1), ("0.37", 30_000), (20, 10**7)])
+def test_any_region_radius_and_target_have_noise_that_fits(box, epsilon, radius_m):
+    made = make(region=Region(*box), epsilon=epsilon, radius_m=radius_m, persons=300)
+    assert Fraction(99, 100) * Fraction(epsilon) <= made.guarantee.loss(radius_m) <= Fraction(epsilon)
