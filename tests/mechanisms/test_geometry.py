@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from mechanisms.geometry import examples
 from mechanisms.geometry.bounds import diametric_bound, entropic_bound, packing_bound, pair_bound
@@ -41,9 +42,7 @@ def test_packing_numbers_of_a_circle(separation):
     assert found.low == found.high == max(1, 24 // steps)
 
 
-@pytest.mark.parametrize(
-    ("side", "squared", "number"), [(5, 0, 25), (5, 1, 13), (4, 2, 4), (5, 2, 9)]
-)
+@pytest.mark.parametrize(("side", "squared", "number"), [(5, 0, 25), (5, 1, 13), (4, 2, 4), (5, 2, 9)])
 def test_packing_numbers_of_a_grid(side, squared, number):
     """Of points at a squared distance above the given one: a chess board's white squares (1), kings (2)."""
     cells = np.array([(x, y) for x in range(side) for y in range(side)])
@@ -62,6 +61,17 @@ def test_it_is_what_trying_all_sets_gives_and_the_greedy_bounds_hold():
             assert greedy.low <= truth <= greedy.high
             near = joined(distances, separation)
             assert at_least(near, range(9))[-1] <= truth <= at_most(near, range(9))[-1]
+
+
+@pytest.mark.parametrize(("seed", "separation"), [(3, 0.25), (4, 0.25), (9, 0.2)])
+def test_where_greedy_sets_are_too_small_the_search_finds_what_an_integer_programme_does(seed, separation):
+    distances = FiniteSpace.of_points(np.random.default_rng(seed).random((24, 2))).second
+    one, other = np.nonzero(np.triu(within(distances, separation), 1))
+    pairs = np.zeros((len(one), 24))
+    pairs[np.arange(len(one)), one] = pairs[np.arange(len(one)), other] = 1
+    truth = milp(-np.ones(24), constraints=LinearConstraint(pairs, ub=1), integrality=1, bounds=Bounds(0, 1))
+    found, greedy = (packing_number(distances, separation, most_steps=k) for k in (10**6, 0))
+    assert greedy.low < found.low == found.high == round(-truth.fun) <= greedy.high
 
 
 def test_a_search_that_is_cut_short_says_so():
