@@ -12,9 +12,12 @@ from django.views.decorators.http import require_safe
 
 from heatmaps.exports import FORMATS, FORMATS_OF
 from heatmaps.maps.places import find_places, places_in
+from heatmaps.wording import choosing
 from heatmaps.wording.guarantee import RELATIONS, factor, right_guesses
+from mechanisms import catalogue
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
+from mechanisms.local import choices
 
 MOST_PLACES: Final = 80
 MOST_FOUND: Final = 8
@@ -29,6 +32,8 @@ def help_page(request: HttpRequest) -> HttpResponse:
         "relations": {key.value: text for key, text in RELATIONS.items()},
         "formats": FORMATS.values(),
         "point_formats": FORMATS_OF["centroid"].values(),
+        "trusted": [(entry, choosing.who(entry)) for entry in catalogue.entries()],
+        "blurred": choices.entries(),
         "examples": [_example(text) for text in EXAMPLES],
     }
     return render(request, "help.html", context)

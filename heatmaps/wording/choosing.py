@@ -54,15 +54,19 @@ def protections(dataset: Dataset) -> tuple[tuple[Protected, str], ...]:
     )
 
 
+def who(entry: AnyEntry) -> str:
+    """Who sees check-ins that are not protected yet."""
+    if trusted(entry) == "shuffler":
+        return "this server, which simulates it; on people’s devices a shuffler only"
+    if entry.simulates_devices:
+        return "this server, which simulates it; on people’s devices nobody"
+    return "this server"
+
+
 def words(entry: AnyEntry, dataset: Dataset) -> str:
     """ "Trusted: … Protected: …", for the choice of a mechanism."""
-    who = "this server"
-    if trusted(entry) == "shuffler":
-        who = "this server, which simulates it; on people’s devices a shuffler only"
-    elif entry.simulates_devices:
-        who = "this server, which simulates it; on people’s devices nobody"
     what = dict(protections(dataset))[protected(entry)]
-    return f"Trusted: {who}. Protected: {what[0].lower()}{what[1:]}."
+    return f"Trusted: {who(entry)}. Protected: {what[0].lower()}{what[1:]}."
 
 
 def on_devices(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]:
