@@ -52,7 +52,7 @@ def test_a_dataset_has_a_schedule_from_the_start_and_it_changes_with_a_reason(si
     page.get_by_role("button", name="Make the dataset").click()
     page.get_by_text("every Monday at 03:00 UTC").wait_for()
     assert page.get_by_label("Make it available").count() == 0
-    page.locator("#versions").get_by_role("link", name="Change").click()
+    page.locator("#versions").get_by_role("link", name="Change", exact=True).click()
     page.get_by_label("Data versions advance").select_option("daily")
     page.get_by_label("Reason").fill("the board wants it")
     fits(page)
