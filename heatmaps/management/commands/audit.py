@@ -24,7 +24,8 @@ from mechanisms.interface import HeatmapMechanism, Mechanism, RandomSource, Syst
 from mechanisms.local import choices
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.reports import LocalMechanism
-from mechanisms.metric import linear_audit
+from mechanisms.metric import itemwise_audit, linear_audit
+from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.metric.linear_centroid import EmdLinear
 from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
@@ -33,6 +34,7 @@ from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 LOWEST_RESOLUTION, HIGHEST_RESOLUTION = 4, 16
 MOST_DRAWS: Final = 200_000
 # Made up, for central points: along a street most of a move is seen, and few persons move their mean far.
+SQUARE: Final = Region(10.0, 50.0, 10.03, 50.02)  # about 2 km, for check-ins that are sampled
 STREET: Final = Region(10.0, 50.0, 10.05, 50.0005)
 PERSONS, RADIUS_M = 3, 400
 PARTICIPANTS: Final = 20  # of shuffling, which needs a crowd
@@ -42,6 +44,7 @@ AUDITED_PERSONS: Final = 20  # public guess that makes an adaptive mechanism mea
 TELLING: Final[Mapping[str, Mapping[str, str]]] = {
     "laplace-top": {"keep_percent": "50"},
     "frequency": {"expected_persons": "6"},
+    "emd-itemwise": {"samples": "2"},
     # Everybody stands in it; whoever moves east leaves it.
     "emd-zones": {"zones": '[["zone",[[99990000,499000000],[100001000,499000000],[100001000,501000000]]]]'},
     # Few squares: draws take as long as there are of them.
@@ -224,6 +227,34 @@ def _zones_row(mechanism: EmdZones, epsilon: str, distance_m: int, draws: int, c
     return _row(mechanism, epsilon, distance_m, bound)
 
 
+def _of_items(options: dict[str, Any]) -> list[_Audit]:
+    """Each distance at each epsilon, on the cells of a square with a few persons."""
+    side = whole("resolution", options["resolution"] or "8", low=LOWEST_RESOLUTION, high=HIGHEST_RESOLUTION)
+    given = {**TELLING[options["name"]], **named_values(options["parameter"])}
+    built = [(_items(options["name"], text, side, given), text) for text in options["epsilon"]]
+    distances = (2 * RADIUS_M, 3 * RADIUS_M, math.ceil(SQUARE.diameter_m))
+    return [partial(_items_row, mechanism, text, far) for mechanism, text in built for far in distances]
+
+
+def _items(name: str, epsilon: str, side: int, parameters: Mapping[str, object]) -> EmdItemwise:
+    target = Target(
+        relation=Relation.REPLACE,
+        epsilon=_epsilon(epsilon),
+        delta=catalogue.LARGEST_DELTA,  # smaller ones show nothing
+        radius_m=Fraction(RADIUS_M),
+    )
+    return catalogue.build_items(
+        name, target=target, region=SQUARE, persons=PERSONS, resolution=side, parameters=parameters
+    )
+
+
+def _items_row(mechanism: EmdItemwise, epsilon: str, distance_m: int, draws: int, counted: _Counted) -> Row:
+    inputs = itemwise_audit.moved(mechanism, Fraction(distance_m))
+    drawn, delta = counted(itemwise_audit.drawn_reports(mechanism)), float(mechanism.delta)
+    bound = audit.audit(drawn, *inputs, SystemSource(), draws=draws, delta=delta)
+    return _row(mechanism, epsilon, distance_m, bound)
+
+
 def _of_reports(options: dict[str, Any]) -> list[_Audit]:
     """Each distance at each epsilon, on a small square of cells."""
     for name, given in (("resolution", options["resolution"]), ("parameter", options["parameter"])):
@@ -262,7 +293,10 @@ _AUDITS: Final[Mapping[Kind, Callable[[dict[str, Any]], list[_Audit]]]] = {
 
 def _audits(name: str) -> Callable[[dict[str, Any]], list[_Audit]]:
     local = name in {entry.name for entry in choices.entries()}
-    return _of_reports if local else _AUDITS[catalogue.get(name).kind]
+    if local:
+        return _of_reports
+    entry = catalogue.get(name)
+    return _of_items if isinstance(entry, catalogue.ItemsEntry) else _AUDITS[entry.kind]
 
 
 def _row(
