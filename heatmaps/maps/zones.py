@@ -13,10 +13,9 @@ from heatmaps.maps import image, palette
 from heatmaps.maps.document import Basemap, LocalMap
 from heatmaps.maps.legend import FIRST, UNCERTAIN, LegendClass
 from mechanisms.grid import Region
-from mechanisms.zones import Zone, ZoneShares
+from mechanisms.zones import WITHIN_ERRORS, Zone, ZoneShares
 
 MOST_CLASSES: Final = 5
-_ERRORS: Final = 2  # standard errors from 0, below which a share is not told apart from none
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _UNCERTAIN: Final = f"class-{UNCERTAIN}"
 _NOT_TOLD: Final = "not distinguishable from zero"
@@ -124,7 +123,7 @@ def _count(shares: ZoneShares) -> int:
 
 
 def _class_of(share: float, standard_error: float, step: float) -> str:
-    if share <= _ERRORS * standard_error:
+    if share <= WITHIN_ERRORS * standard_error:
         return _UNCERTAIN
     return f"class-{FIRST + max(0, math.ceil(share / step - 1e-9) - 1)}"
 

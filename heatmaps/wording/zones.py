@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from heatmaps.wording.guarantee import decimal
-from mechanisms.zones import Zones, ZoneShares
+from mechanisms.zones import WITHIN_ERRORS, Zones, ZoneShares
 
 ZONES: Final = "zones"  # the parameter
 
@@ -17,7 +17,7 @@ class ZoneRow:
     percent: str
     least: str
     most: str
-    told_apart: bool  # from 0, by two standard errors
+    told_apart: bool  # from 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +34,14 @@ def zone_names(text: object) -> str:
 
 def shares_words(found: ZoneShares) -> SharesWords:
     """In the order in which the zones were given."""
-    error = found.standard_error
+    error, near = found.standard_error, WITHIN_ERRORS * found.standard_error
     rows = (
         ZoneRow(
             name=zone.name,
             percent=percent(share),
-            least=percent(max(share - 2 * error, 0.0)),
-            most=percent(min(share + 2 * error, 1.0)),
-            told_apart=share > 2 * error,
+            least=percent(max(share - near, 0.0)),
+            most=percent(min(share + near, 1.0)),
+            told_apart=share > near,
         )
         for zone, share in zip(found.zones, found.shares, strict=True)
     )

@@ -33,8 +33,8 @@ _CELLS_IN_REACH: Final = 256  # cells are so much smaller than radius and margin
 _FLOAT_SLACK: Final = Fraction(1, 2**40)  # of the region's extent; thousands of times what doubles are off
 _AT_ONCE: Final = 1 << 16  # cells whose values are worked out together
 _QUANTITY: Final = (
-    "Standard error of each share: about two times in three a share is nearer to the true one than that, "
-    "nineteen times in twenty within three times that."
+    "Standard error of each share: more than two times in three a share is nearer to the true one than that, "
+    "nineteen times in twenty nearer than 2.12 times that."
 )
 _ASSUMPTIONS: Final = (
     "The same for every zone and any data. Shares are of all persons enrolled; those without check-ins are "

@@ -16,7 +16,7 @@ from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.interface import Target
 from mechanisms.metric.linear_zones import PARTS, EmdZones, ZoneSums
 from mechanisms.records import item_records
-from mechanisms.zones import Zones, ZoneShares
+from mechanisms.zones import WITHIN_ERRORS, Zones, ZoneShares
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.test_linear_release import BOXES, CITY, emd_m, records
 
@@ -102,6 +102,7 @@ def test_its_noise_has_the_promised_width(zones):
     drawn = made.noise(SeededSource(SEED), size=20_000) / PARTS / made.persons
     width = float(np.sqrt((drawn**2).mean()))
     assert width == pytest.approx(made.expected_error().share, rel=0.03)
+    assert (np.abs(drawn) <= WITHIN_ERRORS * made.expected_error().share).mean() > 0.945
 
 
 def test_shares_are_of_all_enrolled_and_stay_shares():
