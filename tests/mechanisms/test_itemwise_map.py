@@ -255,13 +255,19 @@ def test_the_shortcut_of_looking_at_the_largest_step_alone_is_caught():
 
 
 @settings(max_examples=8, deadline=None, derandomize=True)
-@given(seed=st.integers(0, 10**6), near=st.floats(0.001, 1), decay=st.sampled_from(["1e-5", "1e-4", "1e-3"]))
+@given(
+    seed=st.integers(0, 10**6),
+    near=st.sampled_from((0.001, 0.05, 0.3, 1.0)),
+    decay=st.sampled_from(["1e-5", "1e-4", "1e-3"]),
+)
 def test_reports_of_two_records_never_cost_more_than_their_earth_movers_distance(seed, near, decay):
     """The sum of the reports' exact losses, against α · d_EM: what the claim of the heap is a part of."""
     made = make(samples="8")
     item = dataclasses.replace(made.reports_of_all().item, decay_per_m=Fraction(decay))
     random = np.random.default_rng(seed)
     one = random.random((8, 2))
+    if near < 0.01:  # on this side of an edge between cells and on that
+        one, near = random.integers(1, 16, (8, 2)) / 16 + 1e-5, 1e-4
     other = np.clip(one[random.permutation(8)] + near * random.normal(size=(8, 2)), 0, 1 - 1e-9)
     sides = np.array([CITY.width_m, CITY.height_m])
     metres = np.linalg.norm((one[:, np.newaxis] - other) * sides, axis=2)
