@@ -88,6 +88,16 @@ def test_planted_faults_are_caught(monkeypatch):
     assert excess(RelaxedExponential(**fields | {"alpha_per_m": Fraction(5, 2)})) > 0.1
 
 
+def test_distances_are_those_to_the_nearest_place_of_a_ball():
+    net = RelaxedExponential(space=CELLS, alpha_per_m=Fraction(3), separation=0.5).net
+    found = to_balls_m(CELLS, net, 0.5)
+    assert len(net) == 4
+    assert (found.min(axis=1) == 0).all()  # every place lies in a ball (5.3)
+    for index, centre in enumerate(net):
+        ball = CELLS.second[centre] <= 0.5
+        assert (found[:, index] == CELLS.first[:, ball].min(axis=1)).all()
+
+
 def test_it_spends_the_target_at_the_radius():
     mechanism = RelaxedExponential.calibrate(ONE, space=BAIRE)
     assert mechanism.guarantee.loss(100) == 1
