@@ -36,7 +36,7 @@ def planted(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def seeded(monkeypatch):
-    """The command draws from the system's source; a test that may not fail by chance draws always the same."""
+    """The command draws from the system's source; a test that may not fail by chance draws from a seed."""
     monkeypatch.setattr("heatmaps.management.commands.audit.SystemSource", lambda: SeededSource(SEED))
 
 
