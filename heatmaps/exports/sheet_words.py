@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Final
 
+from heatmaps.wording.guarantee import decimal
 from heatmaps.wording.parts import PERIOD, box_words, period_words
 from mechanisms import catalogue
 
@@ -39,7 +41,7 @@ def headline(sheet: Mapping[str, Any]) -> str:
     said = [_loss(sheet["epsilon"], _LOSSES[sheet["relation"]])]
     if sheet["radius_m"] is not None:
         said.append(_loss(sheet["radius_epsilon"], f"within {sheet['radius_m']} m"))
-    return ", ".join([*said, f"δ = {sheet['delta']}"])
+    return ", ".join([*said, f"δ = {_readable(sheet['delta'], digits=18)}"])
 
 
 def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -97,7 +99,12 @@ def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _loss(epsilon: str, what: str) -> str:
-    return f"ε has no bound ({what})" if epsilon == "inf" else f"ε = {epsilon} ({what})"
+    return f"ε has no bound ({what})" if epsilon == "inf" else f"ε = {_readable(epsilon)} ({what})"
+
+
+def _readable(exact: str, *, digits: int = 12) -> str:
+    """An exact number of the sheet; a fraction, which nobody reads, as a decimal that is rounded up."""
+    return decimal(Fraction(exact), digits=digits) if "/" in exact else exact
 
 
 def _part(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -49,6 +49,18 @@ def test_it_says_where_there_is_no_bound():
     assert headline(sheet(near)).startswith("ε has no bound (whole record), ε = 0.6 (within 600 m)")
 
 
+def test_losses_that_no_decimal_writes_are_rounded_up():
+    thirds = Guarantee(
+        relation=Relation.REPLACE,
+        delta=Fraction(1, 3 * 10**6),
+        terms=(Term(cap=Fraction(4, 3), alpha_per_m=Fraction(1, 9000)),),
+    )
+    assert sheet(thirds)["epsilon"] == "4/3"
+    assert headline(sheet(thirds)) == (
+        "ε = 1.333333333334 (whole record), ε = 0.066666666667 (within 600 m), δ = 0.000000333333333334"
+    )
+
+
 def test_a_whole_record_is_exchanged_for_one_as_far_away_as_the_data_reach():
     """Also where the map covers a small part of their region only."""
     growing = Guarantee(relation=Relation.REPLACE, terms=(Term(cap=INFINITY, alpha_per_m=Fraction(1, 1000)),))
