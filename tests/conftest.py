@@ -8,6 +8,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from tests.browser.chromium import Chromium
+from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
 
 TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
@@ -47,6 +48,23 @@ def postgres(tmp_path_factory):
     found_or_skip(Postgres)
     with Postgres.started(in_memory=True) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory):
+    """An installation to copy: migrating takes seconds."""
+    made = Installation(folder=tmp_path_factory.mktemp("sqlite"))
+    made.manage("migrate", "--verbosity", "0")
+    return made
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(tmp_path_factory, postgres):
+    """The same on PostgreSQL, and the name of its database, which is a template."""
+    name = postgres.new_database()
+    made = Installation(folder=tmp_path_factory.mktemp("postgres"), database_url=postgres.url(name))
+    made.manage("migrate", "--verbosity", "0")
+    return made, name
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.services.installation import ROOT, Installation
+from tests.services.installation import ROOT
 from tests.services.programs import free_port
 
 NEW = {
@@ -24,12 +24,11 @@ pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is no
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, migrated_sqlite):
     """An address and its token, with a dataset of the demo's name that has a version."""
-    made = Installation(folder=tmp_path)
-    made.manage("migrate", "--verbosity", "0")
+    made = migrated_sqlite.copied_to(tmp_path / "state")
     made.manage("createdemo", "--empty")
-    token = re.search(r"^token=(\w+)$", (tmp_path / "credentials").read_text(), re.MULTILINE)[1]
+    token = re.search(r"^token=(\w+)$", (made.folder / "credentials").read_text(), re.MULTILINE)[1]
     address = f"http://127.0.0.1:{free_port()}"
     with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
         until(lambda: ask(address, token, "mechanisms/"))

@@ -25,10 +25,9 @@ class Site:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
+def site(tmp_path_factory, migrated_sqlite):
     """`manage.py serve` without the demo, answering."""
-    made = Installation(folder=tmp_path_factory.mktemp("browser"))
-    made.manage("migrate", "--verbosity", "0")
+    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("browser") / "state")
     made.manage("createdemo", "--empty")
     words = dict(line.split("=", 1) for line in (made.folder / "credentials").read_text().splitlines())
     address = f"http://127.0.0.1:{free_port()}"

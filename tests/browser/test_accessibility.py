@@ -36,15 +36,16 @@ def looked_at(site):
 
 
 @pytest.fixture(scope="module")
-def page_of(chromium, site, looked_at):
+def page_of(chromium, site, request):
     """A page of somebody's own, with axe in it and in its frames."""
     made = {}
 
     def make(who):
         if who not in made:
             context = chromium.new_context(base_url=site.address, reduced_motion="reduce")
-            if who in looked_at["sessions"]:
-                cookie = {"name": "sessionid", "value": looked_at["sessions"][who], "url": site.address}
+            if who != "anonymous":
+                sessions = request.getfixturevalue("looked_at")["sessions"]
+                cookie = {"name": "sessionid", "value": sessions[who], "url": site.address}
                 context.add_cookies([cookie])
             context.add_init_script(AXE_SCRIPT)
             made[who] = context.new_page()
@@ -121,6 +122,7 @@ def test_axe_finds_what_is_wrong(page_of):
     assert {fault[2] for fault in faults(page, WIDE_LIGHT)} >= {"label", "color-contrast"}
 
 
+@pytest.mark.long
 def test_the_list_of_pages_is_whole(looked_at):
     names = {pattern.name for pattern in urls.urlpatterns if pattern.name}
     listed = {one.name for one in all_pages.pages(looked_at["named"])}

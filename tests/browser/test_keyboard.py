@@ -245,6 +245,7 @@ def test_a_refused_form_takes_the_focus_to_what_is_wrong(inside, keys, address):
     assert re.search(r"\w", summary.inner_text())
 
 
+@pytest.mark.long
 def test_an_upload_is_undone_and_people_are_left_out_by_keys(inside, tmp_path):
     path = tmp_path / "undone.csv"
     path.write_text(ROWS)

@@ -27,7 +27,7 @@ def address(site):
     return "/datasets/points/releases/new/"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     signed_in, address, fits, colours_of, scheme
 ):

@@ -35,7 +35,7 @@ def check_ins(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("width", [1280, pytest.param(360, marks=pytest.mark.long)])
 def test_it_leads_from_signing_in_to_the_charge_in_the_ledger(signed_in, check_ins, colours_of, fits, width):
     page = signed_in(width=width)
     fits(page)

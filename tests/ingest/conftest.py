@@ -8,7 +8,6 @@ import dj_database_url
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.management import call_command
 from django.db import connections
 
 from heatmaps import datasets, queue
@@ -28,29 +27,16 @@ def database(request, django_db_blocker):
 
 
 @pytest.fixture
-def sqlite_url(sqlite_template, tmp_path):
-    return f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'test.sqlite3')}"
+def sqlite_url(migrated_sqlite, tmp_path):
+    return f"sqlite:///{shutil.copy(migrated_sqlite.folder / 'hazemap.sqlite3', tmp_path / 'test.sqlite3')}"
 
 
 @pytest.fixture
-def postgresql_url(postgres, postgresql_template):
-    name = postgres.new_database(postgresql_template)
+def postgresql_url(postgres, migrated_postgres):
+    _, template = migrated_postgres
+    name = postgres.new_database(template)
     yield postgres.url(name)
     postgres.drop(name)
-
-
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory, django_db_blocker):
-    path = tmp_path_factory.mktemp("sqlite") / "template.sqlite3"
-    _migrate(f"sqlite:///{path}", django_db_blocker)
-    return path
-
-
-@pytest.fixture(scope="session")
-def postgresql_template(postgres, django_db_blocker):
-    name = postgres.new_database()
-    _migrate(postgres.url(name), django_db_blocker)
-    return name
 
 
 @pytest.fixture
@@ -150,8 +136,3 @@ class _default_database:  # noqa: N801 - reads as a function
         connections["default"].close()
         connections.settings["default"] = self._settings
         connections["default"] = self._connection
-
-
-def _migrate(url, blocker):
-    with blocker.unblock(), _default_database(url):
-        call_command("migrate", verbosity=0)

@@ -61,7 +61,9 @@ def test_two_cities_look_alike_at_epsilon_a_millionth(name, relation):
     assert LOW <= hits(make(name, relation=relation, resolution=64, epsilon="1e-6")) <= HIGH
 
 
-@pytest.mark.parametrize("name", EACH)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.long) if one == "adaptive" else one for one in EACH]
+)
 def test_the_same_classifier_tells_them_apart_at_epsilon_1(name):
     # One report is all that `frequency` can afford for 200 persons at epsilon 1.
     epsilon = 50 if name == "frequency" else 1

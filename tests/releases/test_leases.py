@@ -15,7 +15,7 @@ from heatmaps.models import Release
 from tests.ingest import conftest as ingest
 from tests.services.programs import wait_until
 
-for _name in ("database", "sqlite_url", "postgresql_url", "sqlite_template", "postgresql_template"):
+for _name in ("database", "sqlite_url", "postgresql_url"):
     globals()[_name] = getattr(ingest, _name)
 
 MINUTE = timedelta(minutes=1)

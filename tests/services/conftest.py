@@ -1,23 +1,6 @@
-"""Installations on SQLite and on PostgreSQL, migrated once."""
+"""Installations on SQLite and on PostgreSQL, copies of what was migrated once."""
 
 import pytest
-
-from tests.services.installation import Installation
-
-
-@pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory):
-    made = Installation(folder=tmp_path_factory.mktemp("sqlite"))
-    made.manage("migrate", "--verbosity", "0")
-    return made
-
-
-@pytest.fixture(scope="session")
-def migrated_postgres(tmp_path_factory, postgres):
-    name = postgres.new_database()
-    made = Installation(folder=tmp_path_factory.mktemp("postgres"), database_url=postgres.url(name))
-    made.manage("migrate", "--verbosity", "0")
-    return made, name
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
