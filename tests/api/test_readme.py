@@ -60,7 +60,7 @@ def until(found):
 def test_it_asks_for_a_release_as_the_readme_does(server, tmp_path):
     address, token = server
     shown = re.search(r"```sh\n(curl -i .*?)```", Path(ROOT / "README.md").read_text(), re.DOTALL)[1]
-    command = shown.replace("http://127.0.0.1:8000", address).replace(".local", str(tmp_path))
+    command = shown.replace("http://127.0.0.1:8000", address).replace(".local", str(tmp_path / "state"))
 
     answer = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, timeout=60, check=True
