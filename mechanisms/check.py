@@ -70,6 +70,14 @@ def in_range(low: Fraction | float, high: Fraction | float, **named: Fraction | 
             raise ParameterError(name, value, f"{shown(low)} to {shown(high)}")
 
 
+def whole(low: int, high: int, **named: object) -> None:
+    """Each named value is an integer in [low, high]; True and False are none."""
+    for name, value in named.items():
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ParameterError(name, value, f"a whole number from {low} to {high}")
+        in_range(low, high, **{name: value})
+
+
 def power_of_two(low: int, high: int, **named: int) -> None:
     """Each named integer is a power of two in [low, high]."""
     for name, value in named.items():

@@ -170,6 +170,13 @@ class Target:
         if self.radius_m is not None:
             positive(radius_m=self.radius_m)
 
+    @property
+    def needed_radius_m(self) -> Fraction:
+        """The radius, for mechanisms that cannot do without. Errors: `ParameterError` where there is none."""
+        if self.radius_m is None:
+            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        return self.radius_m
+
 
 Result: TypeAlias = Heatmap | Point | ZoneShares
 

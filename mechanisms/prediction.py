@@ -25,7 +25,7 @@ from mechanisms.central.net import Net
 from mechanisms.check import positive
 
 _WITHIN: Final = 0.95
-_POINT_QUANTITY: Final = (
+POINT_QUANTITY: Final = (
     "Expected distance between the released point and the mean of all persons, each at the mean of their "
     "check-ins; with probability 95 % it is at most the second distance."
 )
@@ -116,7 +116,7 @@ def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> Poi
     return PointError(
         expected_m=max(expected for expected, _ in found),
         within_m=max(within for _, within in found),
-        quantity=_POINT_QUANTITY,
+        quantity=POINT_QUANTITY,
         assumptions=f"The largest of {len(places)} places of the true point: middle, sides and corner of "
         "the region, at and between candidates. Persons without check-ins stand at the region's centre.",
     )

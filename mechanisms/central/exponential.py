@@ -14,7 +14,7 @@ import numpy as np
 from mechanisms.calibration import checked_epsilon
 from mechanisms.central.net import MICRO, Net, Plane, rounded_up
 from mechanisms.central.weight_table import LAST, PART_BITS, steepest, weight, weight_table
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation, Term
 from mechanisms.interface import RandomSource, Target
@@ -73,7 +73,7 @@ class Exponential:
         for name in ("radius_m", "spacing_m"):
             exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=LARGEST_LENGTH_M)
             object.__setattr__(self, name, exact)
-        _check_persons(self.persons)
+        whole(1, MOST_PERSONS, persons=self.persons)
         least_m, most_m = _spacings_m(self.region, self.step_um)
         if not least_m <= self.spacing_m <= most_m:
             allowed = f"{float(least_m):g} to {float(most_m):g} with this epsilon, region and radius"
@@ -90,15 +90,14 @@ class Exponential:
         **parameters: Any,
     ) -> Self:
         """Without `spacing_m`, the net is as fine as is of use."""
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         if spacing_m is None:
-            _check_persons(persons)
-            spacing_m = _usual_spacing_m(region, _step_um(target.epsilon, target.radius_m, persons, region))
+            whole(1, MOST_PERSONS, persons=persons)
+            spacing_m = _usual_spacing_m(region, _step_um(target.epsilon, radius_m, persons, region))
         return cls(
             relation=target.relation,
             epsilon=target.epsilon,
-            radius_m=target.radius_m,
+            radius_m=radius_m,
             persons=persons,
             region=region,
             spacing_m=spacing_m,
@@ -176,12 +175,6 @@ class Law:
         if beyond < 0:
             return divmod(drawn // self.last, self.net.rows)
         return self.places[bisect_right(self.ends, beyond)]
-
-
-def _check_persons(persons: int) -> None:
-    if not isinstance(persons, int) or isinstance(persons, bool):
-        raise ParameterError("persons", persons, f"a whole number from 1 to {MOST_PERSONS}")
-    in_range(1, MOST_PERSONS, persons=persons)
 
 
 def _step_um(epsilon: Fraction, radius_m: Fraction, persons: int, region: Region) -> Fraction:

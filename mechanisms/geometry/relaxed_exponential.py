@@ -59,11 +59,10 @@ class RelaxedExponential:
     @classmethod
     def calibrate(cls, target: Target, *, space: FiniteSpace, separation: float | None = None) -> Self:
         """The loss at `target.radius_m` is at most `target.epsilon`; the paper's separation by default."""
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         # α · (radius + 2λ/α · part) = ε
         rounding = 2 * steepest(weight_table()) * _PART
-        alpha_per_m = (target.epsilon - rounding) / target.radius_m
+        alpha_per_m = (target.epsilon - rounding) / radius_m
         if separation is None:
             separation = entropic_scale(space, float(alpha_per_m) / 3).high
         return cls(space=space, alpha_per_m=alpha_per_m, separation=separation)

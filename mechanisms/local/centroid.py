@@ -13,7 +13,7 @@ import numpy as np
 
 from mechanisms.calibration import checked_epsilon
 from mechanisms.central.net import MICRO, Plane
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation, Term, Trust
 from mechanisms.interface import RandomSource, Target
@@ -22,7 +22,7 @@ from mechanisms.local.lattice import LONGEST_ROW
 from mechanisms.local.noise_table import NoiseTable
 from mechanisms.local.reports import fitted, short
 from mechanisms.point import Point, RecordMeans
-from mechanisms.prediction import PointError
+from mechanisms.prediction import POINT_QUANTITY, PointError
 from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
 from mechanisms.shuffle.plane_noise import noise_length
 from mechanisms.shuffle.protocol import MOST_PERSONS
@@ -32,10 +32,6 @@ _LARGEST_LENGTH_M: Final = 10**8
 _CERTAIN: Final = 6  # a report is stopped at a border exp(-6) as often as one error of the mean is wide
 _NORMAL: Final = 400  # persons, from where on their noise is taken for normal
 _AT_A_TIME: Final = 1 << 20
-_QUANTITY: Final = (
-    "Expected distance between the released point and the mean of all persons, each at the mean of their "
-    "check-ins; with probability 95 % it is at most the second distance."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +71,7 @@ class GeoLocalCentroid:
         for name in ("radius_m", "cell_m"):
             exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=_LARGEST_LENGTH_M)
             object.__setattr__(self, name, exact)
-        _check_persons(self.persons)
+        whole(1, MOST_PERSONS, persons=self.persons)
         if _row(self)[1] > LONGEST_ROW:
             least = _span(self.persons) * (1 + ROOT_TWO) / LONGEST_ROW
             allowed = f"at least {float(least):.2g}, with squares as large as the radius"
@@ -93,15 +89,14 @@ class GeoLocalCentroid:
     ) -> Self:
         """Without `cell_m`, squares small enough that rounding to them costs next to nothing, or as small as
         tables can follow."""
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         if cell_m is None:
-            _check_persons(persons)
-            cell_m = _usual_cell_m(region, target.epsilon, target.radius_m, persons)
+            whole(1, MOST_PERSONS, persons=persons)
+            cell_m = _usual_cell_m(region, target.epsilon, radius_m, persons)
         return cls(
             relation=target.relation,
             epsilon=target.epsilon,
-            radius_m=target.radius_m,
+            radius_m=radius_m,
             persons=persons,
             region=region,
             cell_m=Fraction(cell_m),
@@ -138,7 +133,7 @@ class GeoLocalCentroid:
         return PointError(
             expected_m=min(expected, farthest_m),
             within_m=min(within, farthest_m),
-            quantity=_QUANTITY,
+            quantity=POINT_QUANTITY,
             assumptions="Distances are those of the region's projection.",
         )
 
@@ -195,12 +190,6 @@ class Device:
     def uniform(self) -> Fraction:
         """How often a report is a uniform square, whatever the place."""
         return Fraction(self.side * self.table.uniform, self.table.total)
-
-
-def _check_persons(persons: int) -> None:
-    if not isinstance(persons, int) or isinstance(persons, bool):
-        raise ParameterError("persons", persons, f"a whole number from 1 to {MOST_PERSONS}")
-    in_range(1, MOST_PERSONS, persons=persons)
 
 
 def _tail(persons: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import ParameterError, exact_decimal, in_range, whole
 from mechanisms.grid import Region
 from mechanisms.guarantee import Exact, Guarantee, Relation, Term, Trust
 from mechanisms.interface import RandomSource, Target
@@ -57,9 +57,7 @@ class LocalMechanism(ABC):
             in_range(1, self.most_a_side, **{name: getattr(self.lattice, name)})
         exact = exact_decimal("decay_per_m", self.decay_per_m, low=0, low_open=True, high=10**9)
         object.__setattr__(self, "decay_per_m", exact)
-        if not isinstance(self.max_reports, int) or isinstance(self.max_reports, bool):
-            raise ParameterError("max_reports", self.max_reports, f"a whole number from 1 to {MOST_REPORTS}")
-        in_range(1, MOST_REPORTS, max_reports=self.max_reports)
+        whole(1, MOST_REPORTS, max_reports=self.max_reports)
 
     @classmethod
     def calibrate(cls, target: Target, *, lattice: Lattice, **parameters: Any) -> Self:
@@ -68,7 +66,7 @@ class LocalMechanism(ABC):
         def loss(decay_per_m: Fraction) -> Exact:
             return cls(lattice=lattice, decay_per_m=decay_per_m, **parameters).per_report.loss(radius_m)
 
-        start, radius_m = wanted(target, lattice), Fraction(target.radius_m or 0)
+        start, radius_m = wanted(target, lattice), target.needed_radius_m
         return cls(lattice=lattice, decay_per_m=fitted(target.epsilon, start, loss), **parameters)
 
     @property
@@ -135,11 +133,10 @@ def fitted(epsilon: Fraction, decay_per_m: Fraction, loss: Callable[[Fraction], 
 
 def wanted(target: Target, lattice: Lattice) -> Fraction:
     """α of a mechanism whose loss at the radius would be exactly the target. Errors: `ParameterError`."""
-    if target.radius_m is None:
-        raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+    radius_m = target.needed_radius_m
     if target.epsilon < SMALLEST_EPSILON:
         raise ParameterError("epsilon", target.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
-    return short(target.epsilon / (target.radius_m * lattice.stretch + lattice.snap_m))
+    return short(target.epsilon / (radius_m * lattice.stretch + lattice.snap_m))
 
 
 def short(value: Fraction) -> Fraction:

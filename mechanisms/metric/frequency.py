@@ -10,7 +10,7 @@ import numpy as np
 
 from mechanisms.calibration import LARGEST_UNIT, check_masses, checked_epsilon, level_of
 from mechanisms.central.guessed_persons import MOST_PERSONS
-from mechanisms.check import ParameterError, in_range
+from mechanisms.check import ParameterError, in_range, whole
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
 from mechanisms.metric.gkrr import Floats, Gkrr, Integers, log_up
@@ -66,10 +66,7 @@ class Frequency:
         if self.epsilon < SMALLEST_EPSILON:
             raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
         level_of(self.resolution, highest=HIGHEST_RESOLUTION)
-        if not isinstance(self.expected_persons, int) or isinstance(self.expected_persons, bool):
-            allowed = f"a whole number from 1 to {MOST_PERSONS}"
-            raise ParameterError("expected_persons", self.expected_persons, allowed)
-        in_range(1, MOST_PERSONS, expected_persons=self.expected_persons)
+        whole(1, MOST_PERSONS, expected_persons=self.expected_persons)
         if not isinstance(self.district_levels, int) or isinstance(self.district_levels, bool):
             raise ParameterError("district_levels", self.district_levels, "a whole number")
         in_range(0, min(MOST_DISTRICT_LEVELS, self._level), district_levels=self.district_levels)

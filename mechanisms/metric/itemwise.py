@@ -31,10 +31,12 @@ class ItemWise:
     samples a change of reports at losses s_i costs rate · Σ s_i, and s_i ≤ α_item · distance of the cells'
     centres. The heap holds the reports of all persons (CENTRAL; SHUFFLE with what is left when the shuffler
     fails: the sum over a person's reports), or of one (LOCAL). `bounded` is the guarantee for records of
-    exactly m points that are used without sampling. Imola, Roy Chowdhury, Chaudhuri 2024, Algorithms 2 and 3,
-    Theorems 4.3, 4.4 and 5.3, by a numeric account instead of their constants.
+    exactly m points that are used without sampling.
     Edge cases: an empty record counts as points in the region's middle. Total for any record.
     Error: each report is off by `item.expected_error()`.
+    References: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level via the
+    earth mover's distance", 2024, Algorithms 2 and 3, Theorems 4.3, 4.4 and 5.3, by a numeric account
+    instead of their constants.
     """
 
     name: ClassVar[str] = "emd-itemwise"
@@ -62,10 +64,7 @@ class ItemWise:
 
         Errors: `ParameterError` without a radius, or when even the most noise costs more.
         """
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
-        radius_m, diameter_m = target.radius_m, float(_diameter_m(lattice))
-
+        radius_m, diameter_m = target.needed_radius_m, float(_diameter_m(lattice))
         parameters |= {"delta": target.delta, "radius_m": radius_m}
 
         def noisy(log_decay: float) -> LocalMechanism:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mechanisms.calibration import checked_epsilon, level_of
 from mechanisms.central.net import MICRO, Plane
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region, morton_decode, morton_encode
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.interface import Heatmap, RandomSource, Target
@@ -82,7 +82,7 @@ class EmdItemwise:
         exact_decimal("delta", self.delta, low=0, low_open=True, high=Fraction(1, 2))
         level_of(self.resolution, highest=HIGHEST_RESOLUTION)
         for name, most in (("persons", MOST_PERSONS), ("samples", MOST_SAMPLES)):
-            _whole(name, getattr(self, name), most)
+            whole(1, most, **{name: getattr(self, name)})
         if self.persons * self.samples > MOST_REPORTS:
             raise ParameterError(
                 "samples", self.samples, f"at most {MOST_REPORTS // self.persons} of so many persons"
@@ -103,18 +103,17 @@ class EmdItemwise:
         """Without `samples`, the fewest of a few numbers that promise nearly the least error."""
         if target.relation is not Relation.REPLACE:
             raise ParameterError("relation", target.relation, Relation.REPLACE)
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         lattice = _lattice(region, resolution)
         exact_decimal("delta", target.delta, low=0, low_open=True, high=Fraction(1, 2))
         if samples is None:
-            _whole("persons", persons, MOST_PERSONS)
-            samples = _usual_samples(target, target.radius_m, lattice, persons)
+            whole(1, MOST_PERSONS, persons=persons)
+            samples = _usual_samples(target, radius_m, lattice, persons)
         return cls(
             relation=target.relation,
             epsilon=target.epsilon,
             delta=target.delta,
-            radius_m=target.radius_m,
+            radius_m=radius_m,
             persons=persons,
             region=region,
             resolution=resolution,
@@ -243,9 +242,3 @@ def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons
     errors = {few: promised(few) for few in _USUAL_SAMPLES if few * persons <= MOST_REPORTS}
     least = min(errors.values(), default=0.0)
     return next((few for few, error in errors.items() if error <= _NEARLY * least), 1)
-
-
-def _whole(name: str, value: object, most: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ParameterError(name, value, f"a whole number from 1 to {most}")
-    in_range(1, most, **{name: value})

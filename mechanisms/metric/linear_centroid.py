@@ -7,22 +7,18 @@ from typing import Any, ClassVar, Final, Self
 
 from mechanisms.calibration import checked_epsilon
 from mechanisms.central.net import MICRO, Plane, rounded_up
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation, Term
 from mechanisms.interface import RandomSource, Target
 from mechanisms.metric.linear_noise import Integers, k_norm
 from mechanisms.point import MOST_PERSONS, PARTS, Point, RecordMeans
-from mechanisms.prediction import PointError
+from mechanisms.prediction import POINT_QUANTITY, PointError
 
 SMALLEST_EPSILON: Final = Fraction(1, 10**9)
 LARGEST_RADIUS_M: Final = 10**8  # more than twice around the earth
 _MOST_STEP_BITS: Final = 50  # of the noise's width, in lattice steps
 _WITHIN_SCALES: Final = 4.744  # (1 + x) exp(-x) = 5 %: planar noise is nearer than that with 95 %
-_QUANTITY: Final = (
-    "Expected distance between the released point and the mean of all persons, each at the mean of their "
-    "check-ins; with probability 95 % it is at most the second distance."
-)
 _ASSUMPTIONS: Final = (
     "Holds wherever the true point is; near the region's border it is nearer. Persons without check-ins "
     "stand at the region's centre."
@@ -63,18 +59,14 @@ class EmdLinear:
             raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
         radius_m = exact_decimal("radius_m", self.radius_m, low=0, low_open=True, high=LARGEST_RADIUS_M)
         object.__setattr__(self, "radius_m", radius_m)
-        if not isinstance(self.persons, int) or isinstance(self.persons, bool):
-            raise ParameterError("persons", self.persons, f"a whole number from 1 to {MOST_PERSONS}")
-        in_range(1, MOST_PERSONS, persons=self.persons)
+        whole(1, MOST_PERSONS, persons=self.persons)
 
     @classmethod
     def calibrate(cls, target: Target, *, region: Region, persons: int, **parameters: Any) -> Self:
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
         return cls(
             relation=target.relation,
             epsilon=target.epsilon,
-            radius_m=target.radius_m,
+            radius_m=target.needed_radius_m,
             persons=persons,
             region=region,
             **parameters,
@@ -125,7 +117,7 @@ class EmdLinear:
         return PointError(
             expected_m=min(2 * scale_m, farthest_m),
             within_m=min(_WITHIN_SCALES * scale_m, farthest_m),
-            quantity=_QUANTITY,
+            quantity=POINT_QUANTITY,
             assumptions=_ASSUMPTIONS,
         )
 

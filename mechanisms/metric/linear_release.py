@@ -31,7 +31,11 @@ class LinearRelease:
     less is lost in proportion, as δ(α·d) does not fall with d (the noise is log-concave); farther, nothing
     is promised.
     Central: `persons` = n, one draw for the sum. Local: the same on each device, with persons = 1.
+    Edge cases: who has no check-ins adds an answer of 0; places outside the region count as on its border.
     Error: `expected_error`, in the query's own unit.
+    References: Imola, Roy Chowdhury, Chaudhuri, "Metric differential privacy at the user-level via the
+    earth mover's distance", 2024, Algorithm 1, Theorem 4.1, Lemma 4.2; Hardt, Talwar, STOC 2010; Balle,
+    Wang 2018.
     """
 
     query: LinearQuery
@@ -57,13 +61,12 @@ class LinearRelease:
         """Gaussian noise where `target.delta` is above 0."""
         if target.relation is not Relation.REPLACE:
             raise ParameterError("relation", target.relation, Relation.REPLACE)
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         return cls(
             query=query,
             persons=persons,
             epsilon=target.epsilon,
-            radius_m=target.radius_m,
+            radius_m=radius_m,
             delta=target.delta,
             noise="gaussian" if target.delta else "k-norm",
             trust=Trust.LOCAL if local else Trust.CENTRAL,

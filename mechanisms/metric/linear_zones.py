@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mechanisms.calibration import checked_epsilon
 from mechanisms.central.net import MICRO, Plane, rounded_up
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import FINEST_LEVEL, Region
 from mechanisms.guarantee import Guarantee, Relation, Term
 from mechanisms.interface import RandomSource, Target
@@ -94,23 +94,20 @@ class EmdZones:
         for name, low in (("radius_m", Fraction(1, MICRO)), ("margin_m", SMALLEST_MARGIN_M)):
             length = exact_decimal(name, getattr(self, name), low=low, high=LARGEST_LENGTH_M)
             object.__setattr__(self, name, length)
-        if not isinstance(self.persons, int) or isinstance(self.persons, bool):
-            raise ParameterError("persons", self.persons, f"a whole number from 1 to {MOST_PERSONS}")
-        in_range(1, MOST_PERSONS, persons=self.persons)
+        whole(1, MOST_PERSONS, persons=self.persons)
         object.__setattr__(self, "zones", Zones.parse(self.zones))
         _check_place(self.zones, self.region)
 
     @classmethod
     def calibrate(cls, target: Target, *, region: Region, persons: int, **parameters: Any) -> Self:
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         if "zones" not in parameters:
             raise ParameterError("zones", "missing", "the zones that are asked about, as GeoJSON")
-        margin_m = max(USUAL_MARGINS * target.radius_m, Fraction(SMALLEST_MARGIN_M))
+        margin_m = max(USUAL_MARGINS * radius_m, Fraction(SMALLEST_MARGIN_M))
         return cls(
             relation=target.relation,
             epsilon=target.epsilon,
-            radius_m=target.radius_m,
+            radius_m=radius_m,
             persons=persons,
             region=region,
             **{"margin_m": margin_m, **parameters},

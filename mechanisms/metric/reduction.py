@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from mechanisms.check import ParameterError, in_range, positive
+from mechanisms.check import ParameterError, in_range, positive, whole
 from mechanisms.guarantee import Exact, Term
 from mechanisms.interface import RandomSource
 
@@ -38,9 +38,7 @@ class Sampling:
     diameter_m: Fraction
 
     def __post_init__(self) -> None:
-        if not isinstance(self.samples, int) or isinstance(self.samples, bool):
-            raise ParameterError("samples", self.samples, f"a whole number from 1 to {MOST_SAMPLES}")
-        in_range(1, MOST_SAMPLES, samples=self.samples)
+        whole(1, MOST_SAMPLES, samples=self.samples)
         positive(delta=self.delta, diameter_m=self.diameter_m)
         if self.delta >= 1:
             raise ParameterError("delta", float(self.delta), "above 0 and below 1")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.calibration import checked_epsilon
-from mechanisms.check import ParameterError, exact_decimal, in_range
+from mechanisms.check import exact_decimal, whole
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
 from mechanisms.interface import RandomSource
 from mechanisms.shuffle.bits import shuffle_bits
@@ -67,14 +67,9 @@ def check_target(persons: int, epsilon: Fraction, delta: Fraction, radius: int, 
     """Errors: `ParameterError` naming the value that is out of range."""
     checked_epsilon(epsilon)
     exact_decimal("delta", Fraction(delta), low=0, low_open=True, high=Fraction(1, 2))
-    for name, value, most in (
-        ("persons", persons, MOST_PERSONS),
-        ("domain", domain, LARGEST_DOMAIN),
-        ("radius", radius, domain),
-    ):
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ParameterError(name, value, f"a whole number from 1 to {most}")
-        in_range(1, most, **{name: value})
+    whole(1, MOST_PERSONS, persons=persons)
+    whole(1, LARGEST_DOMAIN, domain=domain)
+    whole(1, domain, radius=radius)
 
 
 def sum_guarantee(*, epsilon: Fraction, delta: Fraction, radius: int, alone: Guarantee) -> Guarantee:

@@ -12,17 +12,13 @@ from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
 from mechanisms.interface import RandomSource, Target
 from mechanisms.point import Point, RecordMeans
-from mechanisms.prediction import PointError
+from mechanisms.prediction import POINT_QUANTITY, PointError
 from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
 from mechanisms.shuffle.padded_noise import HIGHEST_LOSS
 from mechanisms.shuffle.protocol import check_target
 
 # Accounts of smaller losses take tables of many millions of entries.
 _LEAST_LOSS_A_SQUARE: Final = Fraction(1, 1000)
-_QUANTITY: Final = (
-    "Expected distance between the released point and the mean of all persons, each at the mean of their "
-    "check-ins; with probability 95 % it is at most the second distance."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +29,8 @@ class ShuffledCentroid(ABC):
     length on the lattice; a move of d metres on the ground is at most (d + offset)·squares a metre there,
     rounding of the sums included (`Lattice`). Accounted for every lattice move that the reach can become.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
-    region. Error: `expected_error`.
+    region.
+    Error: `expected_error`.
     """
 
     name: ClassVar[str]
@@ -82,18 +79,17 @@ class ShuffledCentroid(ABC):
     ) -> Self:
         """Without `cell_m`, `usual_steps` squares in the radius, fewer where each would cost next to nothing
         or the domain would be too large; without `reach_m`, the radius."""
-        if target.radius_m is None:
-            raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
+        radius_m = target.needed_radius_m
         if cell_m is None:
             finest = math.ceil(Lattice.smallest_cell_m(region) * 1000)
             steps = min(Fraction(cls.usual_steps), max(target.epsilon * 250, Fraction(1)))
-            cell_m = Fraction(max(math.ceil(target.radius_m * 1000 / steps), finest), 1000)
+            cell_m = Fraction(max(math.ceil(radius_m * 1000 / steps), finest), 1000)
         return cls(
             relation=target.relation,
             epsilon=target.epsilon,
             delta=target.delta,
-            radius_m=target.radius_m,
-            reach_m=target.radius_m if reach_m is None else Fraction(reach_m),
+            radius_m=radius_m,
+            reach_m=radius_m if reach_m is None else Fraction(reach_m),
             persons=persons,
             region=region,
             cell_m=Fraction(cell_m),
@@ -205,7 +201,7 @@ class ShuffledCentroid(ABC):
         return PointError(
             expected_m=expected + rounding,
             within_m=within + rounding,
-            quantity=_QUANTITY,
+            quantity=POINT_QUANTITY,
             assumptions="Distances are those of the region's projection.",
         )
 

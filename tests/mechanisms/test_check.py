@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mechanisms.check import ParameterError, exact_decimal, in_range, positive, power_of_two
+from mechanisms.check import ParameterError, exact_decimal, in_range, positive, power_of_two, whole
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,14 @@ def test_power_of_two_refuses(value):
         power_of_two(2, 256, resolution=value)
 
 
+@pytest.mark.parametrize("value", [0, 11, -1, 1.0, Fraction(1), True, "1", None])
+def test_whole_refuses(value):
+    with pytest.raises(ParameterError, match="persons"):
+        whole(1, 10, persons=value)
+
+
 def test_valid_values_pass():
+    whole(1, 10, persons=1, other=10)
     positive(scale=Fraction(1, 3), size=2, ratio=0.1)
     in_range(0, 10, level=0, other=Fraction(10))
     power_of_two(2, 256, resolution=2, other=256)
