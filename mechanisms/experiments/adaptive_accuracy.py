@@ -54,6 +54,8 @@ def listed(name: str, **parameters: str) -> Contestant:
 
 
 def plain_grid(most: str) -> Contestant:
+    """The baseline that is in no catalogue."""
+
     def built(epsilon: Fraction, persons: int) -> PlainGrid:
         target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons)
         return PlainGrid.calibrate(target, resolution=RESOLUTION, most=float(most))
@@ -97,6 +99,7 @@ def guessed() -> list[Contestant]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """The module's command; what is measured goes to standard output."""
     parser = ArgumentParser(prog="adaptive_accuracy", description="Measured on real check-ins.")
     parser.add_argument("what", choices=["tune", "compare", "fit", "guess"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="gzip CSV: user, lat, lon")

@@ -38,6 +38,7 @@ sharper forms of both proofs, and the bound of quotes. The paper plots nothing; 
 
 
 def run(request: Request) -> list[Path]:
+    """Examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure. Errors: as `Request.write`."""
     figure, axes = panels(3, width=14, height=5.5)
     rows = [*_scales(axes[0], axes[1]), *_errors(axes[2])]
     axes[0].set_title("balls of normed spaces", loc="left")

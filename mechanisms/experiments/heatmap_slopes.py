@@ -31,6 +31,7 @@ mean of {draws} seeded releases on 64 × 64 cells. Theorem D.1 of Ghazi et al. 2
 
 
 def run(request: Request) -> list[Path]:
+    """Theorems 3.1 and D.1 as fitted slopes. Errors: as `Request.write`."""
     draws = ALL_DRAWS if request.full else DRAWS
     found = {
         "dense-emd": (DENSE_PERSONS, dense_errors(draws)),

@@ -60,6 +60,7 @@ def errors(truths: Sequence[Floats], reports: int, cap: float, random: np.random
 
 
 def main() -> None:
+    """The module's command; what is measured goes to standard output."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--split", type=Split, default=Split.ODD)

@@ -46,9 +46,6 @@ class PlainGrid:
     def unit(self) -> int:
         return mass_unit(self.relation, self.epsilon, smallest_share=Fraction(1))
 
-    def expected_error(self, *, persons: int) -> ErrorBound:
-        return noise_in_every_cell(float(1 / self.epsilon), cells=4**_FINEST, persons=persons)
-
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         scale = noise_scale(self.relation, self.epsilon, self.unit)
         persons = float(scale / self.unit)
@@ -63,3 +60,6 @@ class PlainGrid:
             values=found.mean * persons,
             standard_errors=found.deviation * persons,
         )
+
+    def expected_error(self, *, persons: int) -> ErrorBound:
+        return noise_in_every_cell(float(1 / self.epsilon), cells=4**_FINEST, persons=persons)

@@ -67,6 +67,7 @@ class Case:
 
 
 def run(request: Request) -> list[Path]:
+    """Lower bounds for printed claims and for ours. Errors: as `Request.write`."""
     draws = DRAWS * (10 if request.full else 1)
     ours = our_cases(persons=50, domain=1000) if request.full else our_cases(persons=10, domain=20)
     rows = [case.audited(draws) for case in [*printed_cases(), *ours]]

@@ -31,6 +31,7 @@ FAR: Final = 233
 
 
 def run(request: Request) -> list[Path]:
+    """Every statement as a ratio of exact to printed. Errors: as `Request.write`."""
     rows = list(counterexamples())
     figure, (axes,) = panels(1, width=11, height=6)
     labels = [f"{row['statement']}: {row['quantity']}" for row in rows]
@@ -46,6 +47,7 @@ def run(request: Request) -> list[Path]:
 
 
 def counterexamples() -> Iterator[Row]:
+    """A row for each quantity of each statement: what is printed, and what is exact."""
     yield from _lemma_c_1()
     yield from _proposition_3()
     yield from _theorem_4_1()

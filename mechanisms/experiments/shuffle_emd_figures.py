@@ -44,6 +44,7 @@ of the files given stand in, in their densest cells of 0.25° × 0.1667°. Bars 
 
 
 def communication(request: Request) -> list[Path]:
+    """Figure 12."""
     rows = [communication_row(parts) for parts in PARTS]
     figure, (axes,) = panels(1, width=7, height=5)
     for colour, (column, label) in zip(COLOURS, COLUMNS.items(), strict=False):
@@ -82,7 +83,7 @@ def communication_row(parts: int) -> Row:
 
 
 def utility(request: Request) -> list[Path]:
-    """Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
+    """Figure 13. Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
     if not request.files:
         raise ParameterError("FILE", "missing", "one or more gzip CSV files of check-ins")
     trials = ALL_TRIALS if request.full else TRIALS

@@ -39,6 +39,7 @@ SGDL-Shuffle is deniable in name only: the share of persons who send their exact
 
 
 def boost(request: Request) -> list[Path]:
+    """Figure 3."""
     rows = [
         boost_row(persons, epsilon_geo)
         for epsilon_geo in BOOST_LOCAL
@@ -79,6 +80,7 @@ def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -
 
 
 def compromised(request: Request) -> list[Path]:
+    """Figure 6."""
     rows = [compromised_row(persons) for persons in (_MORE_PERSONS if request.full else _PERSONS)]
     figure, axes = panels(3, width=14, height=5)
     for own, name in zip(axes, ("rr", "geo", "sgdl"), strict=True):

@@ -46,6 +46,7 @@ _GROUPS: Final = ("geo_local", "rr", "geo", "sgdl")
 
 
 def run(request: Request) -> list[Path]:
+    """Table 2 with its six settings. Errors: as `Request.write`."""
     runs = ALL_RUNS if request.full else RUNS
     rows = [_row(index, runs) for index in range(len(PRINTED))]
     figure, axes = panels(3, width=14, height=5)

@@ -129,6 +129,7 @@ def ratio_interval(one: Lengths, other: Lengths, confidence: float = 0.90) -> tu
 
 
 def standard_error(lengths: Lengths) -> float:
+    """Of the mean, runs taken as independent."""
     return float(lengths.std(ddof=1)) / math.sqrt(lengths.size)
 
 

@@ -38,6 +38,7 @@ def entries() -> tuple[LocalEntry, ...]:
 
 
 def names() -> str:
+    """Of all of them, for messages."""
     return ", ".join(entry.name for entry in _ENTRIES)
 
 

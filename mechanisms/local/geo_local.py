@@ -43,16 +43,16 @@ class GeoLocal(reports.LocalMechanism):
             axis_table(self.lattice.rows, self.lattice.row_m, self.decay_per_m),
         )
 
-    def expected_error(self) -> PointError:
-        across, along = (table.displacements()[:, 0] for table in self.tables)
-        return reports.point_error(np.outer(across, along), self.lattice.distances_m())
-
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         zeros = np.zeros_like(cells[0])
         columns, rows = (
             table.draw((index, zeros), rng)[0] for table, index in zip(self.tables, cells, strict=True)
         )
         return columns, rows
+
+    def expected_error(self) -> PointError:
+        across, along = (table.displacements()[:, 0] for table in self.tables)
+        return reports.point_error(np.outer(across, along), self.lattice.distances_m())
 
 
 @lru_cache(maxsize=8)

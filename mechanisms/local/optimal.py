@@ -75,10 +75,6 @@ class Optimal(reports.LocalMechanism):
             per_metre=per_metre, cap=Fraction(cap * (1 + _UP) + _UP), snap_m=self.lattice.snap_m
         )
 
-    def expected_error(self) -> PointError:
-        prior = np.array(self.prior, dtype=np.float64)[:, np.newaxis]
-        return reports.point_error(self.table / TOTAL * prior / prior.sum(), self.lattice.pairs_m())
-
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         self.lattice.check(cells)
         true, found = cells[0] * self.lattice.rows + cells[1], np.empty_like(cells[0])
@@ -88,6 +84,10 @@ class Optimal(reports.LocalMechanism):
             here = true == cell
             found[here] = np.searchsorted(ends[cell], drawn[here], side="right")
         return np.divmod(found, self.lattice.rows)
+
+    def expected_error(self) -> PointError:
+        prior = np.array(self.prior, dtype=np.float64)[:, np.newaxis]
+        return reports.point_error(self.table / TOTAL * prior / prior.sum(), self.lattice.pairs_m())
 
 
 def loss_per_metre(lattice: Lattice, table: Integers) -> Fraction:

@@ -41,11 +41,11 @@ class PlanarGeometric(reports.LocalMechanism):
     def table(self) -> NoiseTable:
         return _table(self.lattice, self.decay_per_m)
 
-    def expected_error(self) -> PointError:
-        return reports.point_error(self.table.displacements(), self.lattice.distances_m())
-
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         return self.table.draw(cells, rng)
+
+    def expected_error(self) -> PointError:
+        return reports.point_error(self.table.displacements(), self.lattice.distances_m())
 
 
 @lru_cache(maxsize=8)

@@ -50,11 +50,11 @@ class PlanarLaplace(reports.LocalMechanism):
     def table(self) -> NoiseTable:
         return _table(self.lattice, self.decay_per_m)
 
-    def expected_error(self) -> PointError:
-        return reports.point_error(self.table.displacements(), self.lattice.distances_m())
-
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         return self.table.draw(cells, rng)
+
+    def expected_error(self) -> PointError:
+        return reports.point_error(self.table.displacements(), self.lattice.distances_m())
 
 
 def radius_m(share: float, decay_per_m: float) -> float:

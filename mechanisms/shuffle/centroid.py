@@ -63,6 +63,7 @@ class GeoShuffle(_PaddedCentroid):
     Guarantee: as `ShuffledCentroid`; exact for the product of both axes up to 27 squares in the reach,
     beyond that δ/2 an axis at |i| + |j| ≤ √2·|(i, j)|, which takes about a third more noise. Appendix D of
     the paper covers rectangles only.
+    Edge cases and error: as `ShuffledCentroid`.
     References: Athanasiou, Chatzikokolakis, Palamidessi, PoPETs 2025, Algorithm 3 and Appendix D.
     """
 
@@ -84,6 +85,7 @@ class SgdlShuffle(_PaddedCentroid):
     """A share of one geometric noise from every person (`sgdl_shuffle.py`).
 
     Guarantee: as `ShuffledCentroid`; ε_s/√2 a step on each axis. Only what the padding cuts off costs δ.
+    Edge cases and error: as `ShuffledCentroid`.
     References: Athanasiou, Chatzikokolakis, Palamidessi, PoPETs 2025, Algorithm 4.
     """
 
@@ -103,6 +105,7 @@ class RrShuffle(ShuffledCentroid):
     """Every bit of every person's two values flipped with one probability (`rr_shuffle.py`), δ/2 an axis.
 
     Guarantee: as `ShuffledCentroid`.
+    Edge cases and error: as `ShuffledCentroid`.
     References: Athanasiou, Chatzikokolakis, Palamidessi, PoPETs 2025, Algorithm 2 and Appendix D.
     """
 

@@ -42,6 +42,7 @@ class EmdRound:
     their own. What the shuffler shows is within `view_distance` a cell of what could be made from the sums
     alone, so δ = (1 + e^ε) · m · (that distance + 2n sampling errors). Nothing is left without the shuffler.
     Edge cases: fewer participants than `persons`, or more than `capacity`, publish nothing.
+    Error: as `ShuffleEmd`.
     References: as `ShuffleEmd`.
     """
 

@@ -36,7 +36,8 @@ class GeoSum:
     Without the shuffler a person has loss ε_geo a step: exactly and at any distance if clamped; if
     conditioned up to the radius, with a δ of its own, the probability of noise near the padding's edge.
     Edge cases: fewer than `persons` participants publish nothing; more are at least as private
-    (`protocol.py`). Error: `standard_error`.
+    (`protocol.py`).
+    Error: `standard_error`.
     References: Athanasiou, Chatzikokolakis, Palamidessi, PoPETs 2025, Algorithm 3.
     """
 

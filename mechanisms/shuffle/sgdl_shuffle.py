@@ -32,7 +32,8 @@ class SgdlSum:
     Without the shuffler next to nothing is left: most persons send their exact value (`sends_exact_value`),
     which is deniability in name only. log a_0/a_d is the exact loss of unbounded noise at d steps (Theorem
     7.2), at most d times that of one step.
-    Edge cases and error: as `GeoSum`.
+    Edge cases: as `GeoSum`.
+    Error: `standard_error`.
     References: Athanasiou, Chatzikokolakis, Palamidessi, PoPETs 2025, Algorithm 4.
     """
 

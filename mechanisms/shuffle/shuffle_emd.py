@@ -33,7 +33,8 @@ class ShuffleEmd:
     Ghazi et al. 2022, Appendix F, prints Polya(1/n, e^(−epsilon_i)) for masses in B parts, which is B times
     too little, one of two draws whose difference is symmetric, and shares of the vector before the noise.
     Here δ is 0: shares, their number and their δ are matters of the round on devices.
-    Edge cases and error: as `SparseEmd`; devices cut masses to whole parts.
+    Edge cases: as `SparseEmd`; devices cut masses to whole parts.
+    Error: as `SparseEmd`, what cutting loses left out.
     References: Ghazi, He, Kohlhoff, Kumar, Manurangsi, Navalpakkam, Valliappan, "Differentially Private
     Heatmaps", 2022, Appendix F; Balle, Bell, Gascón, Nissim, CCS 2020.
     """

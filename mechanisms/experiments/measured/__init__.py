@@ -36,6 +36,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
+    """What was kept, and where it comes from."""
+
     source: Source
     rows: tuple[Row, ...] = field(repr=False)
 
