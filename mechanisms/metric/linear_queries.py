@@ -5,12 +5,11 @@ metres on the ground to the Euclidean norm, so is the answer from earth mover's 
 et al. 2024). ℓ is computed from the query's own parameters, rounded up, never declared.
 """
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Protocol, Self, TypeAlias
+from typing import Final, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,11 +96,11 @@ class MeanDistance:
 
     @property
     def lipschitz_per_m(self) -> Fraction:
-        return SPHERE_STRETCH * _root_up(len(self.places))
+        return SPHERE_STRETCH * root_up(len(self.places))
 
     @property
     def diameter(self) -> Fraction:
-        return _root_up(len(self.places)) * Fraction(math.pi * EARTH_RADIUS_M) * (1 + _UP)
+        return root_up(len(self.places)) * Fraction(math.pi * EARTH_RADIUS_M) * (1 + _UP)
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
         columns = [great_circle_m(lat, lon, *place) for place in self.places]
@@ -130,25 +129,6 @@ class RegionFractions:
                 raise ParameterError("area", f"{len(ring)} corners", f"3 to {MOST_CORNERS} finite corners")
 
     @classmethod
-    def of_boxes(cls, region: Region, boxes: tuple[Region, ...], *, margin_m: Fraction) -> Self:
-        """Of rectangles in degrees, such as cells."""
-        sides = map(tuple, boxes)
-        rings: list[Ring] = [((s, w), (s, e), (n, e), (n, w)) for w, s, e, n in sides]
-        return cls.of_rings(region, rings, margin_m=margin_m)
-
-    @classmethod
-    def of_geojson(cls, region: Region, text: str, *, margin_m: Fraction) -> Self:
-        """Of the outer rings of a GeoJSON FeatureCollection's polygons. Errors: `ParameterError`."""
-        try:
-            features = json.loads(text)["features"]
-            geometries = [feature["geometry"] for feature in features]
-            rings = [tuple((float(lat), float(lon)) for lon, lat, *_ in _outer(each)) for each in geometries]
-        except (ValueError, TypeError, KeyError, IndexError) as error:
-            allowed = "a GeoJSON FeatureCollection of Polygons without holes"
-            raise ParameterError("areas", text[:40], allowed) from error
-        return cls.of_rings(region, rings, margin_m=margin_m)
-
-    @classmethod
     def of_rings(
         cls, region: Region, rings: Sequence[Sequence[tuple[float, float]]], *, margin_m: Fraction
     ) -> Self:
@@ -165,11 +145,11 @@ class RegionFractions:
 
     @property
     def lipschitz_per_m(self) -> Fraction:
-        return Plane(self.region).stretch * self.root_up(self.together) / self.margin_m
+        return Plane(self.region).stretch * root_up(self.together) / self.margin_m
 
     @property
     def diameter(self) -> Fraction:
-        return _root_up(len(self.rings))
+        return root_up(len(self.rings))
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
         points = _projected(self.region, lat, lon)
@@ -183,11 +163,6 @@ class RegionFractions:
         found = np.zeros(len(points))
         found[near] = np.clip(1 - _outside_m(points[near], ring) / margin_m, 0, 1)
         return found
-
-    @staticmethod
-    def root_up(count: int) -> Fraction:
-        """√count, rounded up; exact for squares."""
-        return _root_up(count)
 
     @property
     def together(self) -> int:
@@ -208,11 +183,10 @@ def great_circle_m(lat: Floats, lon: Floats, place_lat: float, place_lon: float)
     return np.asarray(2 * EARTH_RADIUS_M * np.arcsin(np.sqrt(np.clip(half, 0, 1))))
 
 
-def _outer(geometry: Mapping[str, Any]) -> list[list[float]]:
-    if geometry["type"] != "Polygon" or len(geometry["coordinates"]) != 1:
-        raise ValueError
-    ring: list[list[float]] = geometry["coordinates"][0]
-    return ring
+def root_up(count: int) -> Fraction:
+    """√count, rounded up; exact for squares."""
+    root = math.isqrt(count)
+    return Fraction(root) if root * root == count else Fraction(math.isqrt(count << 80) + 1, 1 << 40)
 
 
 def _projected(region: Region, lat: Floats, lon: Floats) -> Floats:
@@ -240,9 +214,3 @@ def _outside_m(points: Floats, ring: Floats) -> Floats:
         if across:
             inside ^= crosses & (x < y / across * along)
     return np.where(inside, 0.0, nearest)
-
-
-def _root_up(count: int) -> Fraction:
-    """√count, rounded up; exact for squares."""
-    root = math.isqrt(count)
-    return Fraction(root) if root * root == count else Fraction(math.isqrt(count << 80) + 1, 1 << 40)

@@ -18,7 +18,7 @@ from mechanisms.guarantee import Guarantee, Relation, Term
 from mechanisms.interface import RandomSource, Target
 from mechanisms.item_records import ItemRecords
 from mechanisms.metric.linear_noise import k_norm
-from mechanisms.metric.linear_queries import RegionFractions
+from mechanisms.metric.linear_queries import RegionFractions, root_up
 from mechanisms.point import MOST_PERSONS
 from mechanisms.prediction import ShareError
 from mechanisms.samplers.discrete_laplace import discrete_laplace
@@ -227,8 +227,8 @@ def _planned(
             each * dimensions,
         )
     else:
-        slope, rounding = query.root_up(together), each * query.root_up(dimensions) + 1  # `k_norm`: D + 1
-        farthest = query.root_up(min(dimensions, 2 * together))
+        slope, rounding = root_up(together), each * root_up(dimensions) + 1  # `k_norm`: D + 1
+        farthest = root_up(min(dimensions, 2 * together))
     per_metre, most = PARTS * slope / margin_m, PARTS * farthest + rounding
     near = per_metre * (radius_m * plane.stretch + cells_m) + rounding
     return _Plan(

@@ -55,11 +55,6 @@ def negative_binomial(
     return table(shape, epsilon).draw(rng, size)
 
 
-def polya(rng: RandomSource, *, shape: Fraction, epsilon: Fraction, size: int) -> NDArray[np.int64]:
-    """The same law by the name it has where shares of noise are meant: n of shape 1/n sum to a geometric."""
-    return negative_binomial(rng, shape=shape, epsilon=epsilon, size=size)
-
-
 @lru_cache(maxsize=16)
 def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
     """The integer table of one law.

@@ -16,7 +16,7 @@ from mechanisms.accounting.sgdl import sgdl
 from mechanisms.check import ParameterError
 from mechanisms.experiments.seeded import SeededSource
 from mechanisms.samplers.binomial import CHANCE_BITS, binomial
-from mechanisms.samplers.negative_binomial import exp_minus, negative_binomial, polya, table
+from mechanisms.samplers.negative_binomial import exp_minus, negative_binomial, table
 from mechanisms.samplers.two_sided import (
     conditioned_noise,
     sgdl_noise,
@@ -81,7 +81,7 @@ def test_they_notice_a_scale_a_tenth_off_and_a_shift(shape, epsilon):
 
 
 def test_shares_of_one_law_sum_to_it():
-    parts = polya(SeededSource(SEED), shape=F(1, 20), epsilon=F(1, 5), size=20 * DRAWS)
+    parts = negative_binomial(SeededSource(SEED), shape=F(1, 20), epsilon=F(1, 5), size=20 * DRAWS)
     assert fits(parts.reshape(20, DRAWS).sum(axis=0), negative_binomial_law(F(1), F(1, 5)), 0)
 
 
