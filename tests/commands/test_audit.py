@@ -140,6 +140,7 @@ def test_it_ends_with_1_on_a_planted_fault(planted):
     assert "1e-06 (4000 draws" in note
 
 
+@pytest.mark.long
 def test_it_prints_json_on_a_planted_fault_too(planted):
     out, _, refused = run("laplace", *QUICK, "--json")
     assert [row["exceeded"] for row in json.loads(out)["rows"]] == [True, True]

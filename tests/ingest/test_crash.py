@@ -6,12 +6,13 @@ import subprocess
 import sys
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 
 from heatmaps.ingest import files, uploads
 from heatmaps.ledger import verification
 from heatmaps.models import CheckIn, Upload, UploadState
-from tests.services.programs import wait_until
+from tests.services.programs import SQLITE_FIRST, wait_until
 
 WORKER = """
 import sys, uuid, django
@@ -31,6 +32,7 @@ def worker(database, state, upload):
     return subprocess.Popen([sys.executable, "-c", WORKER, str(upload.pk)], env=environment)
 
 
+@pytest.mark.parametrize("database", SQLITE_FIRST, indirect=True)
 def test_it_survives_being_killed_in_the_middle(database, state, dataset, receive):
     content = "user,time,lat,lon\n" + "".join(
         f"user-{number % 997},,41.5,{2 + number / ROWS}\n" for number in range(ROWS)

@@ -115,9 +115,9 @@ def faulty(kind, relation, epsilon=2):
     return kind(relation=relation, epsilon=Fraction(epsilon), **SMALL[kind.name])
 
 
-# Replacing doubles the noise, everything else is the same: long where a draw takes milliseconds.
+# Long where a draw takes milliseconds.
 HONEST = [
-    pytest.param(name, relation, marks=[pytest.mark.long] * (name in SEEN and relation is Relation.REPLACE))
+    pytest.param(name, relation, marks=[pytest.mark.long] * (name in SEEN))
     for name in SMALL
     for relation in Relation
 ]

@@ -17,6 +17,8 @@ import pytest
 import redis as redis_client
 
 MEMORY_BYTES = 8 * 2**30
+# For tests of seconds on either database: on PostgreSQL with the long ones.
+SQLITE_FIRST = ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgres, pytest.mark.long])]
 
 
 def found_or_skip(service):

@@ -35,6 +35,7 @@ def status(port, name):
         connection.close()
 
 
+@pytest.mark.long
 def test_two_web_processes_count_together(several, redis):
     ports = free_port(), free_port()
     commands = [

@@ -74,6 +74,7 @@ def ask(migrated_postgres, redis, tmp_path):
         assert "database.away" in made.output()
 
 
+@pytest.mark.long
 def test_it_says_that_the_database_is_away_and_goes_on_when_it_is_back(ask):
     usual = [status for _, status in PAGES + API]
     assert ask.statuses() == usual

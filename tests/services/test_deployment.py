@@ -74,6 +74,7 @@ def check_message(message, release):
         assert secret not in text
 
 
+@pytest.mark.long
 def test_the_sweep_sends_again_what_redis_lost(deployment, redis):
     release = deployment.script("web", "ask")
     redis.client().flushall()

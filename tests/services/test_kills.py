@@ -9,7 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.services.programs import free_port, wait_until
+from tests.services.programs import SQLITE_FIRST, free_port, wait_until
 
 CHARGE = 10**12 // 2
 # What is left after a restart, by where the process died: state, draws and charge of its release.
@@ -36,6 +36,7 @@ def check(point, told):
     assert told["problem"] == ""
 
 
+@pytest.mark.parametrize("vendor", SQLITE_FIRST, indirect=True)
 def test_it_survives_a_kill_at_every_commit(installation):
     told = installation.script("killing", "all", "1")
     assert set(told) == set(EXPECTED)

@@ -6,6 +6,8 @@ from contextlib import closing
 import psycopg
 import pytest
 
+from tests.services.programs import SQLITE_FIRST
+
 UNGUARD = {
     "sqlite": "DROP TRIGGER event_refuses_update; DROP TRIGGER event_refuses_delete",
     "postgresql": "ALTER TABLE heatmaps_event DISABLE TRIGGER USER",
@@ -45,6 +47,7 @@ def connected(installation, vendor):
     return psycopg.connect(installation.database_url, autocommit=True)
 
 
+@pytest.mark.parametrize("vendor", SQLITE_FIRST, indirect=True)
 def test_it_names_what_was_done_to_the_database_itself(installation, vendor):
     installation.script("killing", "queue", 3, *TAMPER)
     with closing(connected(installation, vendor)) as database:
