@@ -1,17 +1,25 @@
 """What commands share in reading their arguments."""
 
 import re
+from abc import abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
 
 from heatmaps.ingest.options import Options
+from heatmaps.ingest.reader import ReaderError
 from mechanisms.check import ParameterError, exact_decimal
 
 FORMATS: Final = "CSV, NDJSON, SNAP check-ins (all also as gzip) or Parquet, with user, time, lat, lon"
 
+NO_LEDGER: Final = (
+    "No database was used and no ledger was charged: this is one release, and each further one from the "
+    "same people adds its loss to it."
+)
 _NEGATIVE = re.compile(r"-[0-9.]+(e[0-9]+)?(,.*)?", re.IGNORECASE)
 
 
@@ -25,6 +33,27 @@ class BoxCommand(BaseCommand):
         # argparse takes "-98.3" for a number but "-98.3,29.8" for an option; it has no public setting.
         parser._negative_number_matcher = _NEGATIVE
         return parser
+
+
+class FilesCommand(BoxCommand):
+    """A command that makes something private of files; what is wrong with the input is its error."""
+
+    def handle(self, *_: Any, **options: Any) -> None:
+        try:
+            self.run_on(options)
+        except (ParameterError, ReaderError) as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            where = options.get("output") or error.filename
+            raise CommandError(f"{where}: {error.strerror or error}") from error
+
+    @abstractmethod
+    def run_on(self, options: dict[str, Any]) -> None:
+        """Errors: `ParameterError`, `ReaderError`, OSError."""
+
+    def say_left_out(self, rejected: int, first: Sequence[str]) -> None:
+        if rejected:
+            self.stderr.write(f"rows left out, no check-ins: {rejected}; the first: {'; '.join(first)}")
 
 
 def add_files(parser: ArgumentParser) -> None:
@@ -55,6 +84,11 @@ def reading_options(given: dict[str, Any]) -> Options:
         max_rejected=given["max_rejected"],
         time_zone=given.get("time_zone", ""),
     )
+
+
+def asked_epsilon(options: dict[str, Any]) -> Fraction:
+    """Errors: `ParameterError`."""
+    return exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON)
 
 
 def whole(name: str, text: str, *, low: int, high: int) -> int:

@@ -156,7 +156,7 @@ def test_it_reports_the_few_rows_it_leaves_out(tmp_path):
     path = tmp_path / "some.csv"
     path.write_text("user,lat,lon\n" + "a,30,-98\n" * 200 + "b,91,-98\n")
     _, err = run(path, "--json")
-    assert "rows left out: 1; the first: some.csv, line 202: lat is outside -90..90" in err
+    assert "rows left out, no check-ins: 1; the first: some.csv, line 202: lat is outside -90..90" in err
 
 
 def test_it_reads_every_format(tmp_path):
@@ -172,7 +172,7 @@ def test_it_reads_files_as_it_is_told(tmp_path):
     assert "found uid, latitude, lon" in refusal(path)
     said = ["--columns", "user=uid,lat=latitude", "--max-rejected", "10"]
     _, err = run(path, *said)
-    assert "rows left out: 1" in err
+    assert "rows left out, no check-ins: 1" in err
     assert "max_rejected" in refusal(path, "--max-rejected", "ten")
 
 

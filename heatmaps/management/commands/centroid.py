@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from heatmaps.exports.sheet import exact_text
 from heatmaps.ingest.points import Points
-from heatmaps.ingest.reader import ReaderError
 from heatmaps.lengths import length_words
 from heatmaps.management.parsing import (
-    BoxCommand,
+    NO_LEDGER,
+    FilesCommand,
     add_files,
     add_reading,
+    asked_epsilon,
     named_values,
     reading_options,
     whole,
@@ -25,20 +25,16 @@ from heatmaps.management.parsing import (
 from heatmaps.offline import means_in_files
 from heatmaps.wording.guarantee import sentences
 from mechanisms import catalogue
-from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
 from mechanisms.interface import CentroidMechanism, SystemSource, Target
 from mechanisms.point import MOST_PERSONS, Point
 
-NO_LEDGER: Final = (
-    "No database was used and no ledger was charged: this is one release, and each further one from the "
-    "same people adds its loss to it."
-)
 _LATTICES: Final = ("cell_m", "spacing_m")  # what --cell-m is to a mechanism
 
 
-class Command(BoxCommand):
+class Command(FilesCommand):
     help = (
         "Draw one private central point of all persons, each at the mean of their check-ins. The number of "
         "persons is taken to be public. It uses no database and charges no ledger."
@@ -64,13 +60,7 @@ class Command(BoxCommand):
         add("--parameter", action="append", default=[], metavar="NAME=VALUE", help="of the mechanism")
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self._run(options)
-        except (ParameterError, ReaderError) as error:
-            raise CommandError(str(error)) from error
-
-    def _run(self, options: dict[str, Any]) -> None:
+    def run_on(self, options: dict[str, Any]) -> None:
         region, target, parameters = _asked(options)
         declared = options["persons"]
         persons = None if declared is None else whole("persons", declared, low=1, high=MOST_PERSONS)
@@ -90,9 +80,7 @@ class Command(BoxCommand):
     def _report(
         self, point: Point, mechanism: CentroidMechanism, points: Points, options: dict[str, Any]
     ) -> None:
-        if points.rejected:
-            shown = "; ".join(points.first_rejections)
-            self.stderr.write(f"rows left out: {points.rejected}; the first: {shown}")
+        self.say_left_out(points.rejected, points.first_rejections)
         said = self.stderr if options["json"] else self.stdout
         for line in (*_promises(mechanism, options), NO_LEDGER):
             said.write(line)
@@ -109,7 +97,7 @@ def _asked(options: dict[str, Any]) -> tuple[Region, Target, dict[str, object]]:
     entry = catalogue.get(options["mechanism"])
     target = Target(
         relation=Relation.REPLACE,
-        epsilon=exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON),
+        epsilon=asked_epsilon(options),
         delta=entry.delta(options["delta"]),
         radius_m=Fraction(whole("radius_m", options["radius_m"], low=1, high=10**8)),
     )

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from heatmaps import charging, slices
 from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
-from heatmaps.ingest.reader import ReaderError
 from heatmaps.management.parsing import (
-    BoxCommand,
+    NO_LEDGER,
+    FilesCommand,
     add_files,
     add_reading,
+    asked_epsilon,
     named_values,
     reading_options,
     whole,
@@ -25,24 +25,20 @@ from heatmaps.offline import Drawn, draw
 from heatmaps.slices import Slice
 from heatmaps.wording.guarantee import sentences
 from mechanisms import catalogue
-from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import HeatmapMechanism, SystemSource, Target
 from mechanisms.metric.itemwise_map import EmdItemwise
 from mechanisms.prediction import ErrorBound
 
-NO_LEDGER: Final = (
-    "No database was used and no ledger was charged: this is one release, and each further one from the "
-    "same people adds its loss to it."
-)
 _MOMENTS: Final = "a date, or a date and time such as 2026-03-01T18:30:00Z; UTC where no offset is named"
 _IN_FULL: Final = "Parts and periods hold the same people: the losses of their maps add up in full"
 AnyMechanism: TypeAlias = HeatmapMechanism | EmdItemwise
 _OUTPUT: Final = f"OUT.{{{','.join(suffix.removeprefix('.') for suffix in FORMATS)}}}"
 
 
-class Command(BoxCommand):
+class Command(FilesCommand):
     help = (
         "Draw a private heatmap from files of check-ins. It uses no database and charges no ledger: "
         "adding up the losses of several maps is left to you."
@@ -72,15 +68,7 @@ class Command(BoxCommand):
         add("--output", type=Path, metavar=_OUTPUT, help="the map; its release sheet goes beside it")
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self._run(options)
-        except (ParameterError, ReaderError) as error:
-            raise CommandError(str(error)) from error
-        except OSError as error:
-            raise CommandError(f"{options['output']}: {error.strerror or error}") from error
-
-    def _run(self, options: dict[str, Any]) -> None:
+    def run_on(self, options: dict[str, Any]) -> None:
         region, radius_m = Region.parse(options["bbox"]), _radius_m(options)
         reading = reading_options(options)
         mechanism = _mechanism(options, region, radius_m)
@@ -108,9 +96,7 @@ class Command(BoxCommand):
         self._report(drawn, promise, notes, options)
 
     def _report(self, drawn: Drawn, promise: Guarantee, notes: list[str], options: dict[str, Any]) -> None:
-        if drawn.points.rejected:
-            shown = "; ".join(drawn.points.first_rejections)
-            self.stderr.write(f"rows left out: {drawn.points.rejected}; the first: {shown}")
+        self.say_left_out(drawn.points.rejected, drawn.points.first_rejections)
         for note in notes:
             (self.stderr if options["json"] else self.stdout).write(note)
         output = None if options["output"] is None else str(options["output"])
@@ -136,7 +122,7 @@ def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) ->
     entry = catalogue.get(options["mechanism"])
     target = Target(
         relation=Relation(options["relation"]),
-        epsilon=exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON),
+        epsilon=asked_epsilon(options),
         delta=entry.delta(options["delta"]),
         radius_m=None if radius_m is None else Fraction(radius_m),
         expected_persons=_expected_persons(options),

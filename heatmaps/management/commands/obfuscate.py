@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
 from heatmaps.blurring import UNPROTECTED, Blur, Tally
 from heatmaps.exports.saving import Replacement
-from heatmaps.ingest.reader import ReaderError
-from heatmaps.management.parsing import FORMATS, BoxCommand, add_reading, reading_options, whole
+from heatmaps.management.parsing import (
+    FORMATS,
+    FilesCommand,
+    add_reading,
+    asked_epsilon,
+    reading_options,
+    whole,
+)
 from heatmaps.priors import prior_of
 from heatmaps.wording.local import least_of, statements
 from mechanisms.check import ParameterError, exact_decimal
@@ -27,7 +32,7 @@ from mechanisms.local.reports import MOST_REPORTS
 _FURTHER: Final = ("refuse", "leave-out")
 
 
-class Command(BoxCommand):
+class Command(FilesCommand):
     help = (
         "Blur the place of each row of a file of check-ins by itself and write user,time,lat,lon. It uses no "
         "database and charges no ledger. A person with more rows than --max-reports is refused before "
@@ -54,15 +59,7 @@ class Command(BoxCommand):
         )
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            self._run(options)
-        except (ParameterError, ReaderError) as error:
-            raise CommandError(str(error)) from error
-        except OSError as error:
-            raise CommandError(f"{options['output']}: {error.strerror or error}") from error
-
-    def _run(self, options: dict[str, Any]) -> None:
+    def run_on(self, options: dict[str, Any]) -> None:
         region = Region.parse(options["bbox"])
         radius_m = whole("radius_m", options["radius_m"], low=1, high=10**8)
         source, output = Path(options["file"]), Path(options["output"])
@@ -75,9 +72,7 @@ class Command(BoxCommand):
         self._report(blur, tally, said, options)
 
     def _report(self, blur: Blur, tally: Tally, said: tuple[str, ...], options: dict[str, Any]) -> None:
-        if tally.rejected:
-            first = "; ".join(tally.first_rejections)
-            self.stderr.write(f"rows left out, no check-ins: {tally.rejected}; the first: {first}")
+        self.say_left_out(tally.rejected, tally.first_rejections)
         if tally.left_out:
             self.stderr.write(f"rows left out, beyond --max-reports: {tally.left_out}")
         if tally.outside:
@@ -93,7 +88,7 @@ class Command(BoxCommand):
 def _blur(options: dict[str, Any], region: Region, radius_m: int) -> Blur:
     if options["further_rows"] not in _FURTHER:
         raise ParameterError("further_rows", options["further_rows"], " or ".join(_FURTHER))
-    epsilon = exact_decimal("epsilon", options["epsilon"], low=0, low_open=True, high=settings.MAX_EPSILON)
+    epsilon = asked_epsilon(options)
     mechanism = choices.build(
         options["mechanism"],
         target=Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=Fraction(radius_m)),
