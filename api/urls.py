@@ -62,5 +62,8 @@ urlpatterns = [
     path("v1/releases/<uuid:release_id>/heatmap.<str:suffix>", releases.Heatmap.as_view(), name="heatmap"),
     path("v1/releases/<uuid:release_id>/point.<str:suffix>", releases.Point.as_view(), name="point"),
     path("v1/releases/<uuid:release_id>/zones.<str:suffix>", releases.Zones.as_view(), name="zones"),
+    path(
+        "v1/releases/<uuid:release_id>/distances.<str:suffix>", releases.Distances.as_view(), name="distances"
+    ),
     re_path("", docs.Nowhere.as_view()),
 ]

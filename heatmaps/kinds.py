@@ -14,7 +14,7 @@ from heatmaps.masses import EVERYBODY, Share
 from heatmaps.models import AccountKind, Dataset, DataVersion
 from heatmaps.slices import Slice
 from mechanisms import catalogue
-from mechanisms.catalogue import CentroidEntry, Entry, HeatmapEntry, ItemsEntry, ZonesEntry
+from mechanisms.catalogue import CentroidEntry, DistancesEntry, Entry, HeatmapEntry, ItemsEntry, ZonesEntry
 from mechanisms.check import ParameterError
 from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
@@ -26,7 +26,9 @@ from mechanisms.interface import (
     Target,
 )
 from mechanisms.metric.itemwise_map import EmdItemwise
-from mechanisms.metric.linear_zones import EmdZones, ZoneSums
+from mechanisms.metric.linear_answers import AnswerSums
+from mechanisms.metric.linear_distances import EmdDistances
+from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.prediction import ErrorBound, PointError, ShareError
 
 ExpectedError: TypeAlias = ErrorBound | PointError | ShareError
@@ -151,10 +153,10 @@ class ItemsDraw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZonesDraw:
-    """Shares in zones, from persons' whole records."""
+class AnswersDraw:
+    """Shares in zones or distances to places, from persons' whole records."""
 
-    mechanism: EmdZones
+    mechanism: EmdZones | EmdDistances
 
     @property
     def resolution(self) -> int | None:
@@ -163,7 +165,7 @@ class ZonesDraw:
     def check(self, asked: Slice) -> None:
         """Errors: `ParameterError` for a part of the region, as `CentroidDraw.check`."""
         if asked.part is not None:
-            raise ParameterError("within", "a part of the region", "all of it: zones say where")
+            raise ParameterError("within", "a part of the region", "all of it: the question says where")
 
     def expected_error(self, dataset: Dataset, asked: Slice) -> ExpectedError | None:
         """The same for any period and all data: everybody enrolled counts."""
@@ -180,15 +182,15 @@ class ZonesDraw:
 
     def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
-        several = [ZoneSums(sums=masses.unpacked_sums(part)) for part in parts]
-        return self.mechanism.release(ZoneSums.joined(several), rng)
+        several = [AnswerSums(sums=masses.unpacked_sums(part)) for part in parts]
+        return self.mechanism.release(AnswerSums.joined(several), rng)
 
-    def _sums(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> ZoneSums:
+    def _sums(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> AnswerSums:
         read = masses.read_items(dataset, version, level=self.mechanism.level, asked=asked, share=share)
         return self.mechanism.sums(read)
 
 
-Draw: TypeAlias = MapDraw | CentroidDraw | ItemsDraw | ZonesDraw
+Draw: TypeAlias = MapDraw | CentroidDraw | ItemsDraw | AnswersDraw
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,19 +234,19 @@ def _items(
     return ItemsDraw(mechanism=mechanism)
 
 
-def _zones(
+def _answers(
     dataset: Dataset, name: str, cost: Cost, resolution: int | None, parameters: Mapping[str, object]
-) -> ZonesDraw:
+) -> AnswersDraw:
     if resolution is not None:
-        raise ParameterError("resolution", resolution, "none: zones have no cells")
-    mechanism = catalogue.build_zones(
+        raise ParameterError("resolution", resolution, "none: what is released has no cells")
+    mechanism = catalogue.build_answers(
         name,
         target=_target(dataset, cost),
         region=_region(dataset),
         persons=dataset.persons or 1,  # as in `_centroid`
         parameters=parameters,
     )
-    return ZonesDraw(mechanism=mechanism)
+    return AnswersDraw(mechanism=mechanism)
 
 
 def _given(name: str, resolution: int | None) -> int:
@@ -287,7 +289,8 @@ _PLANNERS: Final[Mapping[type[Entry], _Planner]] = {
     HeatmapEntry: _map,
     CentroidEntry: _centroid,
     ItemsEntry: _items,
-    ZonesEntry: _zones,
+    ZonesEntry: _answers,
+    DistancesEntry: _answers,
 }
 
 

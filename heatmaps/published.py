@@ -24,7 +24,12 @@ from mechanisms.guarantee import Guarantee
 ZIP: Final = ".zip"
 SHEET: Final = "json"
 # How the files of a kind begin in addresses.
-RESULT_NAMES: Final[Mapping[Kind, str]] = {"heatmap": "heatmap", "centroid": "point", "zones": "zones"}
+RESULT_NAMES: Final[Mapping[Kind, str]] = {
+    "heatmap": "heatmap",
+    "centroid": "point",
+    "zones": "zones",
+    "distances": "distances",
+}
 SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 
 

@@ -22,6 +22,7 @@ from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.interface import Mechanism
 from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.places import Places
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 from mechanisms.zones import Zones
 
@@ -194,7 +195,9 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
 
 def draw_of(release: Release) -> Draw:
     """The draw that a stored release asked for. Errors: `ParameterError` if it is gone by now."""
-    texts = [one.name for one in catalogue.get(release.mechanism).parameters if one.kind == "zones"]
+    texts = [
+        one.name for one in catalogue.get(release.mechanism).parameters if one.kind in ("zones", "places")
+    ]
     parameters = {
         name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
     }
@@ -228,7 +231,7 @@ def _exact(value: Fraction) -> str:
 
 
 def _spelled(mechanism: Mechanism) -> dict[str, int | str]:
-    """Every parameter, those left to the mechanism included: an int, the shortest decimal, zones as text."""
+    """Every parameter, those left to the mechanism included: an int, the shortest decimal, or a text."""
     values = {
         parameter.name: getattr(mechanism, parameter.name)
         for parameter in catalogue.get(mechanism.name).parameters
@@ -236,8 +239,8 @@ def _spelled(mechanism: Mechanism) -> dict[str, int | str]:
     return {name: _spelling(value) for name, value in values.items()}
 
 
-def _spelling(value: int | Fraction | Zones) -> int | str:
-    if isinstance(value, Zones):
+def _spelling(value: int | Fraction | Zones | Places) -> int | str:
+    if isinstance(value, Zones | Places):
         return value.text
     return value if isinstance(value, int) else _decimal(value)
 

@@ -25,7 +25,7 @@ from mechanisms.guarantee import Relation
 from mechanisms.interface import HeatmapMechanism, MassMap, RandomSource
 from mechanisms.item_records import ItemRecords
 from mechanisms.local.reports import LocalMechanism
-from mechanisms.metric.linear_zones import ZoneSums
+from mechanisms.metric.linear_answers import AnswerSums
 from mechanisms.point import PARTS, RecordMeans
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
@@ -34,7 +34,7 @@ _FEATURES: Final = 4  # the most telling ones; the others would only blur the sc
 
 Matrix: TypeAlias = NDArray[np.float64]
 Cell: TypeAlias = tuple[int, int]  # column from the west, row from the south
-Input = TypeVar("Input", MassMap, RecordMeans, ZoneSums, ItemRecords, Cell)
+Input = TypeVar("Input", MassMap, RecordMeans, AnswerSums, ItemRecords, Cell)
 # One run on one input: the features `(f,)` an attacker sees, always in the same places.
 Draw: TypeAlias = Callable[[Input, RandomSource], Matrix]
 

@@ -21,6 +21,7 @@ from mechanisms.entries import (
     SMALLEST_DELTA,
     AnyEntry,
     CentroidEntry,
+    DistancesEntry,
     Entry,
     HeatmapEntry,
     ItemsEntry,
@@ -34,6 +35,7 @@ from mechanisms.interface import CentroidMechanism, HeatmapMechanism, Target
 from mechanisms.metric.frequency import HIGHEST_RESOLUTION as HIGHEST_SAMPLED_RESOLUTION
 from mechanisms.metric.frequency import MOST_DISTRICT_LEVELS, Frequency
 from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS, ShuffleEmd
 from mechanisms.shuffle.shuffle_emd import HIGHEST_RESOLUTION as HIGHEST_SHUFFLED_RESOLUTION
@@ -43,6 +45,7 @@ __all__ = [
     "SMALLEST_DELTA",
     "AnyEntry",
     "CentroidEntry",
+    "DistancesEntry",
     "Entry",
     "HeatmapEntry",
     "ItemsEntry",
@@ -50,9 +53,9 @@ __all__ = [
     "Parameter",
     "ZonesEntry",
     "build",
+    "build_answers",
     "build_centroid",
     "build_items",
-    "build_zones",
     "entries",
     "get",
 ]
@@ -118,13 +121,13 @@ def build_items(
     return entry.mechanism.calibrate(target, region=region, persons=persons, resolution=resolution, **own)
 
 
-def build_zones(
+def build_answers(
     name: str, *, target: Target, region: Region, persons: int, parameters: Mapping[str, object]
-) -> EmdZones:
-    """The calibrated mechanism of shares in zones, as `build_centroid`."""
+) -> EmdZones | EmdDistances:
+    """The calibrated mechanism of shares in zones or of distances to places, as `build_centroid`."""
     entry = get(name)
-    if not isinstance(entry, ZonesEntry):
-        raise ParameterError("mechanism", name, _names(entries(kind="zones")))
+    if not isinstance(entry, ZonesEntry | DistancesEntry):
+        raise ParameterError("mechanism", name, _names(entries(kind="zones") + entries(kind="distances")))
     _check_relation(entry, target)
     return entry.mechanism.calibrate(target, region=region, persons=persons, **entry.parsed(parameters))
 

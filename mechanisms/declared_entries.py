@@ -3,12 +3,13 @@
 from typing import Final, TypedDict
 
 from mechanisms.central.exponential import LARGEST_LENGTH_M, Exponential
-from mechanisms.entries import AnyEntry, CentroidEntry, ItemsEntry, Parameter, ZonesEntry
+from mechanisms.entries import AnyEntry, CentroidEntry, DistancesEntry, ItemsEntry, Parameter, ZonesEntry
 from mechanisms.guarantee import Relation
 from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.metric.itemwise_map import HIGHEST_RESOLUTION, MOST_SAMPLES, EmdItemwise
+from mechanisms.metric.linear_answers import LARGEST_LENGTH_M as LARGEST_MARGIN_M
 from mechanisms.metric.linear_centroid import EmdLinear
-from mechanisms.metric.linear_zones import LARGEST_LENGTH_M as LARGEST_MARGIN_M
+from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.metric.linear_zones import SMALLEST_MARGIN_M, EmdZones
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 
@@ -202,6 +203,30 @@ DECLARED: Final[tuple[AnyEntry, ...]] = (
                 default="",
                 low=str(SMALLEST_MARGIN_M),
                 high=str(LARGEST_MARGIN_M),
+            ),
+        ),
+    ),
+    DistancesEntry(
+        name="emd-distances",
+        title="Mean distance to places that you name",
+        summary="How far everybody is from each of a few places: the distance of a person's check-ins in a "
+        "straight line, on average over them and over everybody enrolled. Whoever runs this service is "
+        "trusted with the check-ins. What is protected is a person's whole record, by the earth mover's "
+        "distance: ε is what it costs when all of it moves by the dataset's radius, half as much for half "
+        "the way or half the check-ins. To be preferred for comparing sites that are known beforehand, such "
+        "as stations or clinics; every further place takes more noise.",
+        mechanism=EmdDistances,
+        relations=frozenset({Relation.REPLACE}),
+        parameters=(
+            Parameter(
+                name="places",
+                title="Places",
+                help="Up to 12 points in the region, as GeoJSON in degrees; a place is named by its property "
+                "“name”. Public, and chosen without looking at the data.",
+                kind="places",
+                default="",
+                low="",
+                high="",
             ),
         ),
     ),

@@ -9,10 +9,13 @@ from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.interface import CentroidMechanism, HeatmapMechanism
 from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.metric.linear_zones import EmdZones
+from mechanisms.places import Places
 from mechanisms.zones import Zones
 
-Kind: TypeAlias = Literal["heatmap", "centroid", "zones"]
+Kind: TypeAlias = Literal["heatmap", "centroid", "zones", "distances"]
+Value: TypeAlias = int | Fraction | Zones | Places
 # What a release may ask for: the ledger counts no less, and more would no longer be an exception.
 SMALLEST_DELTA, LARGEST_DELTA = Fraction(1, 10**18), Fraction(1, 1000)
 
@@ -28,16 +31,18 @@ class Parameter:
     name: str
     title: str
     help: str
-    kind: Literal["int", "decimal", "zones"]
+    kind: Literal["int", "decimal", "zones", "places"]
     default: str  # empty: chosen from public facts
     low: str
     high: str
     low_open: bool = False
 
-    def parse(self, value: object) -> int | Fraction | Zones:
+    def parse(self, value: object) -> Value:
         """The exact value. Errors: `ParameterError` naming this parameter."""
         if self.kind == "zones":
             return Zones.parse(value)
+        if self.kind == "places":
+            return Places.parse(value)
         if not isinstance(value, str | int | Fraction):
             raise ParameterError(self.name, value, "an exact decimal number, not a binary float")
         low, high = Fraction(self.low), Fraction(self.high)
@@ -82,7 +87,7 @@ class Entry:
             )
         return exact
 
-    def parsed(self, given: Mapping[str, object]) -> dict[str, int | Fraction | Zones]:
+    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
@@ -123,7 +128,15 @@ class ZonesEntry(Entry):
     mechanism: type[EmdZones]
 
 
-AnyEntry: TypeAlias = HeatmapEntry | CentroidEntry | ItemsEntry | ZonesEntry
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistancesEntry(Entry):
+    """A mechanism that releases mean distances of persons to places that are named for it."""
+
+    kind: ClassVar[Kind] = "distances"
+    mechanism: type[EmdDistances]
+
+
+AnyEntry: TypeAlias = HeatmapEntry | CentroidEntry | ItemsEntry | ZonesEntry | DistancesEntry
 
 
 def _parameter_names(entry: Entry) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mechanisms.check import ParameterError, in_range, positive, power_of_two
 from mechanisms.grid import FINEST_LEVEL, Region, morton_decode
 from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.places import PlaceDistances
 from mechanisms.point import Point, RecordMeans
 from mechanisms.prediction import ErrorBound, PointError
 from mechanisms.zones import ZoneShares
@@ -178,7 +179,7 @@ class Target:
         return self.radius_m
 
 
-Result: TypeAlias = Heatmap | Point | ZoneShares
+Result: TypeAlias = Heatmap | Point | ZoneShares | PlaceDistances
 
 
 class Mechanism(Protocol):

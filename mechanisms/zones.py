@@ -4,26 +4,22 @@ import hashlib
 import json
 import math
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Self
 
-from mechanisms.check import ParameterError, in_range
+from mechanisms import asked
+from mechanisms.asked import PER_DEGREE, Corner
+from mechanisms.check import ParameterError
 
 MOST_ZONES: Final = 12
 MOST_CORNERS: Final = 1_000  # of all zones together
-LONGEST_TEXT: Final = 200_000  # characters
-LONGEST_NAME: Final = 60
 MAGIC: Final = b"HZZ1"
-PER_DEGREE: Final = 10**7  # corners are whole numbers of a ten-millionth of a degree, about a centimetre
 # Standard errors that 95 % of draws keep: ln 20/√2 for Laplace noise, and no more for what falls off faster.
 WITHIN_ERRORS: Final = 2.12
-_LARGEST_RESULT: Final = 1_000_000
 _POLYGONS: Final = f"GeoJSON with 1 to {MOST_ZONES} polygons without holes, in degrees"
 _ALLOWED: Final = f"{_POLYGONS}, {MOST_CORNERS} corners at most in all"
-
-Corner: TypeAlias = tuple[int, int]  # longitude, latitude
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,13 +30,8 @@ class Zone:
     corners: tuple[Corner, ...]
 
     def __post_init__(self) -> None:
-        if not (
-            isinstance(self.name, str) and self.name.isprintable() and 1 <= len(self.name) <= LONGEST_NAME
-        ):
-            raise ParameterError("zones", "a name", f"names of 1 to {LONGEST_NAME} characters that print")
-        if len(set(self.corners)) < 3 or not all(
-            abs(lon) <= 180 * PER_DEGREE and abs(lat) <= 90 * PER_DEGREE for lon, lat in self.corners
-        ):
+        asked.check_name("zones", self.name)
+        if len(set(self.corners)) < 3 or not all(map(asked.on_earth, self.corners)):
             raise ParameterError("zones", f"the corners of “{self.name}”", _ALLOWED)
 
     @property
@@ -81,16 +72,9 @@ class Zones:
         """
         if isinstance(value, cls):
             return value
-        try:
-            body = json.loads(value) if isinstance(value, str) and len(value) <= LONGEST_TEXT else value
-            if isinstance(body, list):
-                return cls(tuple(_spelled(name, corners) for name, corners in body))
-            found = [_zone(feature, place) for place, feature in enumerate(_features(body), start=1)]
-        except (ValueError, TypeError, KeyError, IndexError, RecursionError, OverflowError) as error:
-            if isinstance(error, ParameterError):
-                raise
-            raise ParameterError("zones", "this text", _ALLOWED) from None
-        return cls(tuple(found))
+        return cls(
+            asked.read("zones", value, most=MOST_ZONES, allowed=_ALLOWED, spelled=_spelled, made=_zone)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,17 +98,13 @@ class ZoneShares:
     def to_bytes(self) -> bytes:
         """Versioned and compressed; the same shares give the same bytes."""
         body = [self.zones.text, str(self.margin_m), list(self.shares), self.standard_error]
-        return MAGIC + zlib.compress(json.dumps(body).encode(), 6)
+        return asked.packed(MAGIC, body)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """What `to_bytes` wrote. Errors: ValueError for anything else."""
         try:
-            stream = zlib.decompressobj()
-            content = stream.decompress(data.removeprefix(MAGIC), _LARGEST_RESULT)
-            if not stream.eof or stream.unused_data:
-                raise ValueError("cut off, or followed by something")
-            text, margin_m, shares, standard_error = json.loads(content)
+            text, margin_m, shares, standard_error = asked.unpacked(MAGIC, data)
             return cls(
                 zones=Zones.parse(text),
                 margin_m=Fraction(margin_m),
@@ -140,29 +120,14 @@ class ZoneShares:
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 
-def _features(body: Any) -> Sequence[Mapping[str, Any]]:
-    if body["type"] == "FeatureCollection":
-        found: Sequence[Mapping[str, Any]] = body["features"]
-        in_range(1, MOST_ZONES, zones=len(found))
-        return found
-    return [body if body["type"] == "Feature" else {"geometry": body}]
-
-
-def _zone(feature: Mapping[str, Any], place: int) -> Zone:
-    geometry, facts = feature["geometry"], feature.get("properties") or {}
+def _zone(feature: Mapping[str, Any], number: int) -> Zone:
+    geometry = feature["geometry"]
     if geometry["type"] != "Polygon" or len(geometry["coordinates"]) != 1:
         raise ValueError
-    ring = [_corner(lon, lat) for lon, lat, *_ in geometry["coordinates"][0]]
+    ring = [asked.corner(*place) for place in geometry["coordinates"][0]]
     if len(ring) > 1 and ring[0] == ring[-1]:
         ring.pop()
-    name = facts.get("name") or facts.get("title") or f"Zone {place}"
-    return Zone(name=str(name).strip(), corners=tuple(ring))
-
-
-def _corner(lon: float, lat: float) -> Corner:
-    if any(isinstance(degrees, bool) or not isinstance(degrees, int | float) for degrees in (lon, lat)):
-        raise TypeError
-    return round(lon * PER_DEGREE), round(lat * PER_DEGREE)
+    return Zone(name=asked.name_of(feature, f"Zone {number}"), corners=tuple(ring))
 
 
 def _spelled(name: Any, corners: Any) -> Zone:

@@ -138,7 +138,8 @@ class PartOut(serializers.Serializer[Any]):
 
 
 class ErrorBoundOut(serializers.Serializer[Any]):
-    """Of a map `emd`; of a central point the two distances; of zones the error of a share."""
+    """Of a map `emd`; of a central point or of mean distances the two distances; of zones the error
+    of a share."""
 
     emd = serializers.FloatField(
         required=False, help_text="Earth mover's distance on the unit square, 2 is the largest possible."
@@ -202,6 +203,11 @@ class ReleaseLinksOut(serializers.Serializer[Any]):
     zones = serializers.DictField(
         child=serializers.URLField(), required=False, help_text="Of published shares: files by suffix."
     )
+    distances = serializers.DictField(
+        child=serializers.URLField(),
+        required=False,
+        help_text="Of published mean distances: files by suffix.",
+    )
 
 
 class ReleaseOut(PartOut):
@@ -234,7 +240,7 @@ class ParameterOut(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     help = serializers.CharField()
-    kind = serializers.ChoiceField(choices=["int", "decimal", "zones"])
+    kind = serializers.ChoiceField(choices=["int", "decimal", "zones", "places"])
     default = serializers.CharField(allow_blank=True, help_text="Empty: chosen from public facts.")
     low = serializers.CharField(allow_blank=True)
     high = serializers.CharField(allow_blank=True)

@@ -223,6 +223,16 @@ class Zones(_File):
         return self.file(request, release_id, suffix)
 
 
+class Distances(_File):
+    kind = "distances"
+
+    @extend_schema(operation_id="releases_distances", **_described("distances"))
+    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
+        """Published mean distances as a file; `json` is its release sheet, with places and distances in it.
+        A public one needs no token."""
+        return self.file(request, release_id, suffix)
+
+
 def _question(request: Request) -> ReleaseRequest:
     return ReleaseRequest(**body(request, QuestionIn))
 

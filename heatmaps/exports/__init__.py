@@ -25,6 +25,11 @@ _SHARES: Final = (
     "share: of all persons enrolled, the mean of how much of a person's check-ins is in the zone, counting "
     "less and less over its soft edge; standard_error in the same unit"
 )
+_DISTANCES: Final = (
+    "distance_m: straight distance in metres of the region's projection from the place to a person's "
+    "check-ins, their mean over all persons enrolled; standard_error_m in the same unit; lat and lon of the "
+    "place in WGS84 degrees"
+)
 _POINT: Final = (
     "lat and lon in WGS84 degrees; expected_m, the expected distance from the truth, and within_m, the "
     "distance kept with probability 95 %, in metres"
@@ -96,6 +101,12 @@ FORMATS_OF: Final[Mapping[Kind, Mapping[str, Format]]] = MappingProxyType(
             _HTML(values=_SHARES, writer="heatmaps.exports.zones.write_html", has_sheet=True),
             _GEOJSON(values=_SHARES, writer="heatmaps.exports.zones.write_geojson", has_sheet=True),
             _CSV(values=_SHARES, writer="heatmaps.exports.zones.write_csv"),
+        ),
+        "distances": _by_suffix(
+            _PNG(values=_DISTANCES, writer="heatmaps.exports.distances.write_png", has_sheet=True),
+            _HTML(values=_DISTANCES, writer="heatmaps.exports.distances.write_html", has_sheet=True),
+            _GEOJSON(values=_DISTANCES, writer="heatmaps.exports.distances.write_geojson", has_sheet=True),
+            _CSV(values=_DISTANCES, writer="heatmaps.exports.distances.write_csv"),
         ),
     }
 )

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 
 from mechanisms.grid import Region
 from mechanisms.interface import Heatmap, Result
+from mechanisms.places import PlaceDistances
 from mechanisms.point import Point
 from mechanisms.zones import ZoneShares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Released:
-    """A released map, point or shares, where it lies, and its sheet: released and public values only."""
+    """What was released, where it lies, and its sheet: released and public values only."""
 
     result: Result
     region: Region
@@ -36,6 +37,13 @@ class Released:
         """Errors: TypeError for anything but shares in zones."""
         if not isinstance(self.result, ZoneShares):
             raise TypeError("this release is of no zones")
+        return self.result
+
+    @property
+    def distances(self) -> PlaceDistances:
+        """Errors: TypeError for anything but distances to places."""
+        if not isinstance(self.result, PlaceDistances):
+            raise TypeError("this release is of no places")
         return self.result
 
     @property

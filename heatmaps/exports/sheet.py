@@ -9,10 +9,11 @@ from typing import Final
 from heatmaps.centres import centres_of
 from heatmaps.slices import WHOLE, Slice, moment_or_none
 from heatmaps.wording.guarantee import record_loss
-from heatmaps.wording.zones import ZONES
+from heatmaps.wording.zones import TEXTS
 from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation
 from mechanisms.interface import Heatmap, Result
+from mechanisms.places import PlaceDistances
 from mechanisms.point import Point
 from mechanisms.zones import ZoneShares
 
@@ -26,7 +27,16 @@ POST_PROCESSING: Final = (
     "values divided by their sum, so that the map sums to 1",
     "the mass of a region that was not refined spread evenly over its cells",
 )
-_DIGESTS: Final[dict[type, str]] = {Point: "point_sha256", ZoneShares: "zones_sha256"}
+_DIGESTS: Final[dict[type, str]] = {
+    Point: "point_sha256",
+    ZoneShares: "zones_sha256",
+    PlaceDistances: "distances_sha256",
+}
+# What is done to the answers of kinds that are no maps of cells.
+_CUT: Final[dict[type, str]] = {
+    ZoneShares: "shares cut to 0 and 1",
+    PlaceDistances: "distances cut to 0 and the diameter of the region",
+}
 COMPOSITION: Final = (
     "losses and deltas of releases from the same data add up, whoever asked for them; this sheet is about "
     "one release"
@@ -63,7 +73,7 @@ def release_sheet(
         "title": "".join(letter if letter.isprintable() else " " for letter in title),
         "mechanism": mechanism,
         "parameters": {
-            name: _json_value(value) for name, value in sorted(parameters.items()) if name != ZONES
+            name: _json_value(value) for name, value in sorted(parameters.items()) if name not in TEXTS
         },
         "epsilon": exact_text(_largest_loss(guarantee, dataset_region)),
         "delta": exact_text(guarantee.delta),
@@ -106,6 +116,8 @@ def _measures(result: Result, region: Region) -> dict[str, object]:
         return {"point": asdict(result)}
     if isinstance(result, ZoneShares):
         return {"zones": _zones(result), "margin_m": exact_text(result.margin_m)}
+    if isinstance(result, PlaceDistances):
+        return {"distances": _distances(result)}
     resolution = 1 << result.level
     return {
         "resolution": resolution,
@@ -122,10 +134,19 @@ def _zones(result: ZoneShares) -> list[dict[str, object]]:
     ]
 
 
+def _distances(result: PlaceDistances) -> list[dict[str, object]]:
+    found = []
+    for place, distance_m in zip(result.places, result.distances_m, strict=True):
+        lat, lon = place.degrees
+        error = {"distance_m": distance_m, "standard_error_m": result.standard_error_m}
+        found.append({"name": place.name, "lat": lat, "lon": lon, **error})
+    return found
+
+
 def _post_processing(result: Result) -> list[str]:
     if isinstance(result, Heatmap):
         return list(POST_PROCESSING)
-    return ["shares cut to 0 and 1"] if isinstance(result, ZoneShares) else []
+    return [_CUT[type(result)]] if type(result) in _CUT else []
 
 
 def _centres(heatmap: Heatmap, region: Region) -> dict[str, object]:

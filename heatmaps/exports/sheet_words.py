@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from heatmaps.lengths import measured_words
 from heatmaps.wording.guarantee import decimal
 from heatmaps.wording.parts import PERIOD, box_words, period_words
 from mechanisms import catalogue
@@ -66,6 +67,11 @@ def _measures(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
         shares = [(one["name"], f"{100 * one['share']:.1f} % of all persons") for one in sheet["zones"]]
         error = max(one["standard_error"] for one in sheet["zones"])
         return [*shares, ("Standard error of each", f"{100 * error:.2g} percentage points")]
+    if "distances" in sheet:
+        error_m = max(one["standard_error_m"] for one in sheet["distances"])
+        lengths = [(one["name"], measured_words(one["distance_m"], error_m)) for one in sheet["distances"]]
+        found = [(name, f"{length} away on average") for name, length in lengths]
+        return [*found, ("Standard error of each", _length(error_m))]
     if "point" in sheet:
         point = sheet["point"]
         return [

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import BinaryIO, Final
 
@@ -16,7 +17,7 @@ from heatmaps.exports.map_image import GROUND, INK, name_places, size
 from heatmaps.exports.released import Released
 from heatmaps.maps.image import position
 from heatmaps.maps.legend import LegendClass
-from heatmaps.maps.zones import drawn_zones, zone_classes
+from heatmaps.maps.zones import DrawnZone, drawn_zones, zone_classes
 from heatmaps.wording.zones import shares_words
 from mechanisms.grid import Region
 
@@ -34,9 +35,7 @@ def write_csv(released: Released, stream: BinaryIO) -> None:
     table = csv.writer(text)
     table.writerow(COLUMNS)
     for number, (zone, share) in enumerate(zip(shares.zones, shares.shares, strict=True), start=1):
-        # A name that a spreadsheet would take for a formula is a text.
-        name = f"'{zone.name}" if zone.name[0] in "=+-@" else zone.name
-        table.writerow((number, name, repr(share), repr(shares.standard_error)))
+        table.writerow((number, cell_text(zone.name), repr(share), repr(shares.standard_error)))
     stream.write(text.getvalue().encode())
 
 
@@ -76,21 +75,30 @@ def write_html(released: Released, stream: BinaryIO) -> None:
 
 def write_png(released: Released, stream: BinaryIO) -> None:
     """The region on light ground, north up, with the zones in their classes; the sheet is in the texts."""
-    shares, region = released.shares, released.region
+    rows = zone_classes(released.shares)
+    picture = drawn(released.region, drawn_zones(released.shares), {row.key: row.light for row in rows})
+    png.write_page(released, picture, lambda canvas, at: _key(canvas, at, rows), stream)
+
+
+def cell_text(name: str) -> str:
+    """A name that a spreadsheet would take for a formula is a text."""
+    return f"'{name}" if name[0] in "=+-@" else name
+
+
+def drawn(region: Region, zones: tuple[DrawnZone, ...], colours: Mapping[str, str]) -> Image.Image:
+    """The region with rings and their signs; a class without a colour is not filled."""
     picture = Image.new("RGB", size(region, _LEVEL), GROUND)
-    colours = {row.key: row.light for row in zone_classes(shares)}
     canvas = ImageDraw.Draw(picture)
-    zones = drawn_zones(shares)
     for zone in zones:
         ring = [_pixels(region, place, picture.size) for place in zone.ring]
-        canvas.polygon(ring, fill=colours[zone.key], outline=INK, width=2)
+        canvas.polygon(ring, fill=colours.get(zone.key), outline=INK, width=2)
     name_places(picture, region)
     for zone in zones:
         at = _pixels(region, zone.middle, picture.size)
         canvas.text(
             at, zone.text, font=_SIGN.font, fill=INK, anchor="mm", stroke_width=3, stroke_fill="white"
         )
-    png.write_page(released, picture, lambda canvas, at: _key(canvas, at, zone_classes(shares)), stream)
+    return picture
 
 
 def _wound(ring: list[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -1,6 +1,7 @@
 """A released map or point for people: a document to look at, and the same in words and numbers."""
 
 from heatmaps.centres import Centre, centres_of
+from heatmaps.maps.distances import distance_parts, distances_document
 from heatmaps.maps.document import MapParts, document, map_parts
 from heatmaps.maps.point import PointParts, PointWords, point_document, point_parts, point_words
 from heatmaps.maps.table import TableRow, top_regions
@@ -14,6 +15,8 @@ __all__ = [
     "TableRow",
     "ZoneParts",
     "centres_of",
+    "distance_parts",
+    "distances_document",
     "document",
     "map_parts",
     "point_document",

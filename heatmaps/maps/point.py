@@ -78,17 +78,22 @@ class Marked(folium.MacroElement):
 
 
 def circle(point: Point) -> list[tuple[float, float]]:
-    """(latitude, longitude) of the corners of the 95 % circle, closed and counter-clockwise.
+    """(latitude, longitude) of the corners of the 95 % circle, as `circle_around`."""
+    return circle_around(point.lat, point.lon, point.within_m)
+
+
+def circle_around(lat: float, lon: float, radius_m: float) -> list[tuple[float, float]]:
+    """(latitude, longitude) of the corners of a circle, closed and counter-clockwise.
 
     On the tangent plane; cut at the poles and at the antimeridian.
     """
-    up = math.degrees(point.within_m / _EARTH_RADIUS_M)
-    across = up / max(math.cos(math.radians(point.lat)), 1e-6)
+    up = math.degrees(radius_m / _EARTH_RADIUS_M)
+    across = up / max(math.cos(math.radians(lat)), 1e-6)
     turns = [2 * math.pi * corner / _CORNERS for corner in range(_CORNERS)]
     ring = [
         (
-            min(max(point.lat + up * math.sin(turn), -90.0), 90.0),
-            min(max(point.lon + across * math.cos(turn), -180.0), 180.0),
+            min(max(lat + up * math.sin(turn), -90.0), 90.0),
+            min(max(lon + across * math.cos(turn), -180.0), 180.0),
         )
         for turn in turns
     ]

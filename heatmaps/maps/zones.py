@@ -49,17 +49,22 @@ def zones_document(shares: ZoneShares, region: Region, *, nonce: str, title: str
 
 def zone_parts(shares: ZoneShares, region: Region) -> ZoneParts:
     """Shares as Leaflet shows them, before they become a document."""
+    return parts_of(drawn_zones(shares), zone_classes(shares), region)
+
+
+def parts_of(zones: tuple[DrawnZone, ...], rows: tuple[LegendClass, ...], region: Region) -> ZoneParts:
+    """Rings with their signs, in that order, as Leaflet shows them."""
     root, leaflet = Figure(), LocalMap(region)
     root.add_child(leaflet)
     leaflet.add_child(Basemap(region))
-    leaflet.add_child(MarkedZones(drawn_zones(shares)))
+    leaflet.add_child(MarkedZones(zones))
     leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
     leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
     return ZoneParts(
         links=root.header.render(),
         body=root.html.render(),
         script=root.script.render(),
-        rows=zone_classes(shares),
+        rows=rows,
     )
 
 

@@ -17,9 +17,9 @@ from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Release
 from heatmaps.releases import ChargeLine, Quote, ReleaseRequest
 from heatmaps.views.finding import AGAIN, NOTHING, with_epsilon
+from heatmaps.views.forms.gathering import GatheringForm
 from heatmaps.views.forms.release import ReleaseForm
 from heatmaps.views.forms.wishes import WishForm
-from heatmaps.views.forms.zones import ZonesForm
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import choosing
 from heatmaps.wording.choosing import Answers
@@ -119,7 +119,7 @@ def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: Relea
 
 
 def quote_words(
-    person: User, found: Dataset, form: ReleaseForm | ZonesForm, asked: ReleaseRequest
+    person: User, found: Dataset, form: ReleaseForm | GatheringForm, asked: ReleaseRequest
 ) -> QuoteWords | None:
     """What a question costs; None where it is refused, and the form says why."""
     try:

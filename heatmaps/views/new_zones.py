@@ -1,4 +1,4 @@
-"""The page that asks for shares in zones: drawn or pasted, then the exact cost, then the spending."""
+"""The pages that ask about zones and about places: given, then the exact cost, then the spending."""
 
 import uuid
 
@@ -13,10 +13,14 @@ from heatmaps.access import Act, dataset_for
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Release
 from heatmaps.releases import ReleaseRequest
+from heatmaps.slices import EDGES
 from heatmaps.views.finding import NOTHING
-from heatmaps.views.forms.zones import MECHANISM, ZonesForm
+from heatmaps.views.forms.gathering import GatheringForm
+from heatmaps.views.forms.places import PlacesForm
+from heatmaps.views.forms.zones import ZonesForm
 from heatmaps.views.new_release import quote_words
 from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.parts import box_words
 from mechanisms import catalogue
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
@@ -26,12 +30,24 @@ ADD, QUOTE, SPEND = "add", "quote", "spend"  # what a POST is for
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_zones(request: PersonRequest, slug: str) -> HttpResponse:
-    """POST adds a rectangle, quotes, or spends, as its `act` says; zones are too long for an address."""
+    """Shares in zones."""
+    return _page(request, slug, ZonesForm)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_distances(request: PersonRequest, slug: str) -> HttpResponse:
+    """Mean distances to places."""
+    return _page(request, slug, PlacesForm)
+
+
+def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> HttpResponse:
+    """POST adds a zone or place, quotes, or spends, as its `act` says; they are too long for an address."""
     found = dataset_for(request.user, slug, Act.RELEASE)
-    if Relation(found.relation) not in catalogue.get(MECHANISM).relations:
-        raise Http404("no zones here")
+    entry = catalogue.get(asking.mechanism)
+    if Relation(found.relation) not in entry.relations:
+        raise Http404("no such releases here")
     act = request.POST.get("act", SPEND) if request.method == "POST" else ""
-    form = ZonesForm(request.POST, request.FILES) if act else ZonesForm()
+    form = asking(request.POST, request.FILES) if act else asking()
     valid = bool(act) and form.is_valid()
     if valid and act == SPEND:
         made = _ask(request, found, form)
@@ -48,18 +64,19 @@ def new_zones(request: PersonRequest, slug: str) -> HttpResponse:
         "typed": [*form.typed(), ("act", SPEND)] if quote else [],
         "form": form.gathered() if valid and not form.errors else form,
         "errors": form.non_field_errors() if act else [],
-        "zones": list(form.found) if valid and form.found else [],
-        "spend_at": reverse("release-zones", args=[found.slug]),
+        asking.parameter: list(form.found) if valid and form.found else [],
+        "spend_at": reverse(asking.address, args=[found.slug]),
         "key": uuid.uuid4(),
         "budget": queries.budget(found),
         "alerts": alerts.alerts_of(found, request.user),
         "bounds": ",".join(map(repr, queries.region_of(found))),
-        "entry": catalogue.get(MECHANISM),
+        "entry": entry,
+        "region": box_words(dict(zip(EDGES, queries.region_of(found), strict=True))),
     }
-    return render(request, "releases/new_zones.html", context, status=status)
+    return render(request, asking.template, context, status=status)
 
 
-def _ask(request: PersonRequest, found: Dataset, form: ZonesForm) -> Release | None:
+def _ask(request: PersonRequest, found: Dataset, form: GatheringForm) -> Release | None:
     """The release; None when it was refused, and the form says why."""
     asked: ReleaseRequest = form.request()
     key = request.POST.get("key", "")[:120] or None

@@ -16,8 +16,10 @@ from heatmaps.models import Release, ReleaseState
 from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
+from heatmaps.wording.distances import distances_words
 from heatmaps.wording.zones import shares_words
 from mechanisms import catalogue
+from mechanisms.places import PlaceDistances
 from mechanisms.point import Point
 from mechanisms.zones import ZoneShares
 
@@ -67,6 +69,8 @@ def release_map(request: PersonRequest, release_id: UUID) -> HttpResponse:
     nonce = str(request.csp_nonce)
     if isinstance(result, ZoneShares):
         return HttpResponse(maps.zones_document(result, region, nonce=nonce, title=title))
+    if isinstance(result, PlaceDistances):
+        return HttpResponse(maps.distances_document(result, region, nonce=nonce, title=title))
     if isinstance(result, Point):
         return HttpResponse(maps.point_document(result, region, nonce=nonce, title=title))
     return HttpResponse(maps.document(result, region, nonce=nonce, title=title))
@@ -96,6 +100,8 @@ def _published(found: Release) -> dict[str, Any]:
         return context | {"point": maps.point_words(result)}
     if isinstance(result, ZoneShares):
         return context | {"shares": shares_words(result)}
+    if isinstance(result, PlaceDistances):
+        return context | {"distances": distances_words(result)}
     region = queries.released_region(found)
     return context | {
         "rows": maps.top_regions(result, region, most=TABLE_ROWS),

@@ -72,6 +72,7 @@ urlpatterns = [
     path("datasets/<slug:slug>/opt-outs/<uuid:entry>/", opt_outs.take_back, name="opt-out-take-back"),
     path("datasets/<slug:slug>/releases/new/", new_release.new_release, name="release-new"),
     path("datasets/<slug:slug>/releases/zones/", new_zones.new_zones, name="release-zones"),
+    path("datasets/<slug:slug>/releases/distances/", new_zones.new_distances, name="release-distances"),
     path("datasets/<slug:slug>/blur/", blur.blur, name="blur"),
     path("datasets/<slug:slug>/people/", members.people, name="people"),
     path("datasets/<slug:slug>/people/add/", members.add, name="member-add"),

@@ -11,7 +11,7 @@ from heatmaps.models import Dataset, Release
 from heatmaps.quotes import asked_of
 from heatmaps.wording.guarantee import decimal, metres, sentences
 from heatmaps.wording.parts import part_words
-from heatmaps.wording.zones import ZONES, zone_names
+from heatmaps.wording.zones import TEXTS, names_in
 from mechanisms import catalogue
 from mechanisms.catalogue import Kind
 from mechanisms.grid import Region
@@ -54,11 +54,16 @@ class ShareWords:
     assumptions: str
 
 
-RESULTS: Final[Mapping[Kind, str]] = {"heatmap": "map", "centroid": "point", "zones": "map of zones"}
+RESULTS: Final[Mapping[Kind, str]] = {
+    "heatmap": "map",
+    "centroid": "point",
+    "zones": "map of zones",
+    "distances": "map of distances",
+}
 
 
 def result_word(mechanism: str) -> str:
-    """What a mechanism releases, in a word: "map", "point" or "map of zones"."""
+    """What a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
     return RESULTS[catalogue.get(mechanism).kind]
 
 
@@ -113,7 +118,7 @@ def parameter_words(release: Release) -> list[tuple[str, str]]:
     """(title, value) of what every mechanism has, of its own parameters, and of the part of the data."""
     titles = {parameter.name: parameter.title for parameter in catalogue.get(release.mechanism).parameters}
     own = [
-        (titles.get(name, name), zone_names(value) if name == ZONES else str(value))
+        (titles.get(name, name), names_in(name, value) if name in TEXTS else str(value))
         for name, value in release.parameters.items()
     ]
     side = f"{release.resolution} × {release.resolution} cells"

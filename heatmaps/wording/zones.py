@@ -1,12 +1,17 @@
 """Zones and released shares in them, in words."""
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from heatmaps.wording.guarantee import decimal
-from mechanisms.zones import WITHIN_ERRORS, Zones, ZoneShares
+from mechanisms.places import Place, Places
+from mechanisms.zones import WITHIN_ERRORS, Zone, Zones, ZoneShares
 
-ZONES: Final = "zones"  # the parameter
+TEXTS: Final[Mapping[str, Callable[[object], Iterable[Zone | Place]]]] = {
+    "zones": Zones.parse,
+    "places": Places.parse,
+}  # parameters that are stored as texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +32,9 @@ class SharesWords:
     error: str  # percentage points
 
 
-def zone_names(text: object) -> str:
-    """Of a parameter as it is stored."""
-    return ", ".join(zone.name for zone in Zones.parse(text))
+def names_in(parameter: str, text: object) -> str:
+    """Of one of `TEXTS` as it is stored."""
+    return ", ".join(one.name for one in TEXTS[parameter](text))
 
 
 def shares_words(found: ZoneShares) -> SharesWords:

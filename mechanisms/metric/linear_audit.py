@@ -1,4 +1,4 @@
-"""What an audit of emd-linear's mean location and of emd-zones draws, and from which two inputs."""
+"""What an audit of emd-linear, emd-zones and emd-distances draws, and from which two inputs."""
 
 from fractions import Fraction
 
@@ -8,8 +8,8 @@ from mechanisms.audit import Draw, Matrix
 from mechanisms.central.net import MICRO, Plane
 from mechanisms.grid import FINEST_LEVEL
 from mechanisms.interface import RandomSource
+from mechanisms.metric.linear_answers import AnswerSums, LinearAnswers
 from mechanisms.metric.linear_centroid import EmdLinear
-from mechanisms.metric.linear_zones import EmdZones, ZoneSums
 from mechanisms.point import PARTS, RecordMeans
 from mechanisms.records import item_records
 
@@ -35,16 +35,16 @@ def moved(mechanism: EmdLinear, distance_m: Fraction) -> tuple[RecordMeans, Reco
     return corner, RecordMeans(persons=mechanism.persons, x=x, y=y)
 
 
-def drawn_zones(mechanism: EmdZones) -> Draw[ZoneSums]:
-    """The sums with their noise, before shares are cut to 0..1."""
+def drawn_answers(mechanism: LinearAnswers) -> Draw[AnswerSums]:
+    """The sums with their noise, before answers are cut to what they can be."""
 
-    def draw(sums: ZoneSums, rng: RandomSource) -> Matrix:
+    def draw(sums: AnswerSums, rng: RandomSource) -> Matrix:
         return np.array(mechanism.noisy_sums(sums, rng), dtype=np.float64)
 
     return draw
 
 
-def moved_out(mechanism: EmdZones, distance_m: Fraction) -> tuple[ZoneSums, ZoneSums]:
+def moved_out(mechanism: LinearAnswers, distance_m: Fraction) -> tuple[AnswerSums, AnswerSums]:
     """Everybody on the western border, and one person moved east by at most the distance."""
     region = mechanism.region
     share = min(float(distance_m / Plane(region).stretch) / region.width_m, 1.0)
@@ -54,4 +54,4 @@ def moved_out(mechanism: EmdZones, distance_m: Fraction) -> tuple[ZoneSums, Zone
         mechanism.sums(item_records(persons=[0], cells=[cell], counts=[1], level=mechanism.level))
         for cell in cells.tolist()
     ]
-    return ZoneSums.joined(several[:-1]), ZoneSums.joined(several[1:])
+    return AnswerSums.joined(several[:-1]), AnswerSums.joined(several[1:])

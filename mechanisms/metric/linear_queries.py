@@ -165,6 +165,11 @@ class RegionFractions:
         return found
 
     @property
+    def reach_m(self) -> Fraction:
+        """Metres of the projection over which one number falls from 1 to 0."""
+        return self.margin_m
+
+    @property
     def together(self) -> int:
         """How many areas' values may be above 0, or change, at one place: those whose boxes lie within two
         margins of each other."""
@@ -173,6 +178,51 @@ class RegionFractions:
         gaps = np.maximum(0, np.maximum(low[:, None] - high[None], low[None] - high[:, None]))
         near = np.hypot(*np.moveaxis(gaps, -1, 0)) <= 2 * float(self.margin_m) * (1 + 1e-9)
         return int(near.sum(axis=1).max())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegionDistances:
+    """Straight distances in a region's projection to places (latitude, longitude) in it, as parts of its
+    diameter; the mean of check-ins' values is thus from 0 to 1.
+
+    By the triangle inequality each is 1-Lipschitz in metres of the projection, before the division. Towards
+    or away from places that lie in one direction all change at once, so that no k below d will do.
+    """
+
+    region: Region
+    places: tuple[tuple[float, float], ...]
+
+    def __post_init__(self) -> None:
+        in_range(1, MOST_ANSWERS, places=len(self.places))
+        for lat, lon in self.places:
+            if not self.region.contains(lat, lon):
+                raise ParameterError("places", f"{lat}, {lon}", "places in the dataset's region")
+
+    @property
+    def dimensions(self) -> int:
+        return len(self.places)
+
+    @property
+    def together(self) -> int:
+        return len(self.places)
+
+    @property
+    def reach_m(self) -> Fraction:
+        return Fraction(Plane(self.region).diameter_um, 10**6)
+
+    @property
+    def lipschitz_per_m(self) -> Fraction:
+        return Plane(self.region).stretch * root_up(self.together) / self.reach_m
+
+    @property
+    def diameter(self) -> Fraction:
+        return root_up(self.dimensions)
+
+    def values(self, lat: Floats, lon: Floats) -> Floats:
+        points = _projected(self.region, lat, lon)
+        places = _plane(self.region, *np.array(self.places, np.float64).T)
+        apart = points[:, np.newaxis] - places
+        return np.clip(np.hypot(apart[..., 0], apart[..., 1]) / float(self.reach_m), 0, 1)
 
 
 def great_circle_m(lat: Floats, lon: Floats, place_lat: float, place_lon: float) -> Floats:

@@ -162,10 +162,13 @@ OPERATIONS = {
     ("GET", "zones"): Operation(
         statuses=(422, 422, 422, 422, 404, 401), scope=READ, about=("release", "=json")
     ),
+    ("GET", "distances"): Operation(
+        statuses=(422, 422, 422, 422, 404, 401), scope=READ, about=("release", "=json")
+    ),
 }
 OPEN = {"schema", "docs"}  # the product's documentation: for everybody
 PUBLIC = (("GET", "release"), ("GET", "heatmap"))
-OF_RELEASES = (*PUBLIC, ("GET", "point"), ("GET", "zones"))
+OF_RELEASES = (*PUBLIC, ("GET", "point"), ("GET", "zones"), ("GET", "distances"))
 SCOPED = [key for key, operation in OPERATIONS.items() if operation.scope != NO_SCOPE]
 HINT = "give it a row in OPERATIONS of tests/api/test_matrix.py, as the head of that file says"
 

@@ -68,6 +68,7 @@ def pages(named):
         page("release-new", "analyst", "dataset", query=fair),
         page("release-new", "steward", "panel"),
         page("release-zones", "steward", "panel"),
+        page("release-distances", "steward", "panel"),
         page("ledger", "auditor", "dataset"),
         page("blur", "steward", "dataset"),
         page("blur", "steward", "dataset", submits=own),

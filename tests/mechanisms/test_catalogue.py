@@ -6,6 +6,7 @@ import pytest
 from mechanisms import catalogue
 from mechanisms.catalogue import (
     CentroidEntry,
+    DistancesEntry,
     ItemsEntry,
     ZonesEntry,
     build,
@@ -49,11 +50,13 @@ def test_it_lists_the_mechanisms_that_exist():
     points = ["exponential", "emd-linear", "sgdl-shuffle", "geo-shuffle", "rr-shuffle", "geo-local"]
     assert [entry.name for entry in entries(kind="centroid")] == points
     assert [entry.name for entry in entries(kind="zones")] == ["emd-zones"]
+    assert [entry.name for entry in entries(kind="distances")] == ["emd-distances"]
     assert entries(relation=Relation.ADD_REMOVE, kind="centroid") == ()
     assert {entry.kind: entry.max_resolution > 0 for entry in entries()} == {
         "heatmap": True,
         "centroid": False,
         "zones": False,
+        "distances": False,
     }
     assert {entry.trust for entry in entries()} == {Trust.CENTRAL}
 
@@ -64,7 +67,7 @@ def test_entries_are_for_people(entry):
     assert entry.title
     assert entry.summary.endswith(".")
     given = {"relation", "epsilon"} | ({"resolution"} if entry.max_resolution else set())
-    if isinstance(entry, CentroidEntry | ItemsEntry | ZonesEntry):
+    if isinstance(entry, CentroidEntry | ItemsEntry | ZonesEntry | DistancesEntry):
         given |= {"radius_m", "region", "persons"}
     own = {field.name for field in fields(entry.mechanism)} - given
     assert ("delta" in own) == bool(entry.usual_delta)

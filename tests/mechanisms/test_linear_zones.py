@@ -14,7 +14,8 @@ from mechanisms.experiments.seeded import SeededSource
 from mechanisms.grid import FINEST_LEVEL
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.interface import Target
-from mechanisms.metric.linear_zones import PARTS, EmdZones, ZoneSums
+from mechanisms.metric.linear_answers import PARTS, AnswerSums
+from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.records import item_records
 from mechanisms.zones import WITHIN_ERRORS, Zones, ZoneShares
 from tests.mechanisms.examples import SEED
@@ -81,7 +82,7 @@ def test_answers_are_means_of_soft_zones():
     everybody = read(made, *[(np.array([30.22]), np.array([-97.78]))] * 2)
     assert made.sums(everybody).sums == (2 * PARTS, 0)
     nobody = item_records(persons=[], cells=[], counts=[], level=made.level)
-    assert ZoneSums.joined([made.sums(everybody), made.sums(nobody)]).sums == (2 * PARTS, 0)
+    assert AnswerSums.joined([made.sums(everybody), made.sums(nobody)]).sums == (2 * PARTS, 0)
     with pytest.raises(ParameterError, match="records"):
         made.sums(item_records(persons=[], cells=[], counts=[], level=3))
 
@@ -107,7 +108,7 @@ def test_its_noise_has_the_promised_width(zones):
 
 def test_shares_are_of_all_enrolled_and_stay_shares():
     made = mechanism(APART, epsilon=10**6, persons=4)
-    shares = made.release(ZoneSums(sums=(2 * PARTS, -PARTS)), SeededSource(SEED))
+    shares = made.release(AnswerSums(sums=(2 * PARTS, -PARTS)), SeededSource(SEED))
     assert shares.shares == pytest.approx((0.5, 0), abs=1e-3)
     assert ZoneShares.from_bytes(shares.to_bytes()) == shares
     for damaged in (b"", shares.to_bytes()[:-4], b"HZZ1" + b"x" * 9):

@@ -151,6 +151,11 @@ PAGES = {
         POST=(NOT_FOUND, NOT_FOUND, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
         about=DATASET,
     ),
+    "release-distances": Page(  # of the other relation only
+        GET=(NOT_FOUND, NOT_FOUND, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
+        POST=(NOT_FOUND, NOT_FOUND, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
+        about=DATASET,
+    ),
     "release": Page(GET=MEMBERS, about=RELEASE),
     "release-state": Page(GET=MEMBERS, about=RELEASE),
     "release-cancel": Page(POST=(FORBIDDEN, SENT, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=RELEASE),

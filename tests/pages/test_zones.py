@@ -140,7 +140,7 @@ def test_shares_of_the_persons_add_up_to_the_same_draw(panel, release):
     asked, version = quotes.asked_of(release), release.version
     parts = [draw.part(panel, version, asked, Share(number, 3)) for number in range(3)]
     whole = draw.draw(panel, version, asked, SeededSource(5))
-    assert isinstance(draw, kinds.ZonesDraw)
+    assert isinstance(draw, kinds.AnswersDraw)
     assert draw.draw_of_parts(parts, SeededSource(5)) == whole
     assert any(part != parts[0] for part in parts)
 

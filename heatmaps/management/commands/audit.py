@@ -26,8 +26,8 @@ from mechanisms.local.lattice import Lattice
 from mechanisms.local.reports import LocalMechanism
 from mechanisms.metric import itemwise_audit, linear_audit
 from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.metric.linear_answers import LinearAnswers
 from mechanisms.metric.linear_centroid import EmdLinear
-from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 # Grid sides: below, neighbours would share cells; above, all runs would not fit in memory.
@@ -47,6 +47,8 @@ TELLING: Final[Mapping[str, Mapping[str, str]]] = {
     "emd-itemwise": {"samples": "2"},
     # Everybody stands in it; whoever moves east leaves it.
     "emd-zones": {"zones": '[["zone",[[99990000,499000000],[100001000,499000000],[100001000,501000000]]]]'},
+    # Whoever moves east comes nearer to it.
+    "emd-distances": {"places": '[["place",[100500000,500002500]]]'},
     # Few squares: draws take as long as there are of them.
     **{name: {"cell_m": "100"} for name in ("sgdl-shuffle", "geo-shuffle", "rr-shuffle")},
 }
@@ -205,24 +207,26 @@ def _point_row(mechanism: _Point, epsilon: str, distance_m: int, draws: int, cou
     return _row(mechanism, epsilon, distance_m, bound)
 
 
-def _of_zones(options: dict[str, Any]) -> list[_Audit]:
-    """Each distance at each epsilon, on the street with a few persons at the edge of a zone."""
+def _of_answers(options: dict[str, Any]) -> list[_Audit]:
+    """Each distance at each epsilon, on the street with a few persons at its western end."""
     if options["resolution"] is not None:
-        raise ParameterError("resolution", options["resolution"], "none: zones have no cells")
+        raise ParameterError("resolution", options["resolution"], "none: what is released has no cells")
     given = {**TELLING[options["name"]], **named_values(options["parameter"])}
-    built = [(_zones(options["name"], text, given), text) for text in options["epsilon"]]
+    built = [(_answers(options["name"], text, given), text) for text in options["epsilon"]]
     distances = (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M)
-    return [partial(_zones_row, mechanism, text, far) for mechanism, text in built for far in distances]
+    return [partial(_answers_row, mechanism, text, far) for mechanism, text in built for far in distances]
 
 
-def _zones(name: str, epsilon: str, parameters: Mapping[str, object]) -> EmdZones:
+def _answers(name: str, epsilon: str, parameters: Mapping[str, object]) -> LinearAnswers:
     target = Target(relation=Relation.REPLACE, epsilon=_epsilon(epsilon), radius_m=Fraction(RADIUS_M))
-    return catalogue.build_zones(name, target=target, region=STREET, persons=PERSONS, parameters=parameters)
+    return catalogue.build_answers(name, target=target, region=STREET, persons=PERSONS, parameters=parameters)
 
 
-def _zones_row(mechanism: EmdZones, epsilon: str, distance_m: int, draws: int, counted: _Counted) -> Row:
+def _answers_row(
+    mechanism: LinearAnswers, epsilon: str, distance_m: int, draws: int, counted: _Counted
+) -> Row:
     inputs = linear_audit.moved_out(mechanism, Fraction(distance_m))
-    drawn = counted(linear_audit.drawn_zones(mechanism))
+    drawn = counted(linear_audit.drawn_answers(mechanism))
     bound = audit.audit(drawn, *inputs, SystemSource(), draws=draws)
     return _row(mechanism, epsilon, distance_m, bound)
 
@@ -287,7 +291,8 @@ def _report_row(
 _AUDITS: Final[Mapping[Kind, Callable[[dict[str, Any]], list[_Audit]]]] = {
     "heatmap": _of_maps,
     "centroid": _of_points,
-    "zones": _of_zones,
+    "zones": _of_answers,
+    "distances": _of_answers,
 }
 
 
