@@ -78,7 +78,7 @@ def tuned_over() -> list[Contestant]:
         for decay in ("0.55", "0.7071", "0.85")
     ]
     tops = [listed("laplace-top", keep_percent=percent) for percent in ("0.01", "0.1", "1")]
-    return [*trees, *grids, *sparse, *tops]
+    return [*trees, *grids, listed("dense-emd"), *sparse, *tops]
 
 
 def compared() -> list[Contestant]:
@@ -87,6 +87,7 @@ def compared() -> list[Contestant]:
         listed(ADAPTIVE),
         listed("privtree"),
         plain_grid("4"),
+        listed("dense-emd"),
         listed("sparse-emd"),
         listed("sparse-emd", width="40", decay="0.55"),
         listed("laplace-top", keep_percent="0.1"),

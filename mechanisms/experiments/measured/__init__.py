@@ -47,9 +47,6 @@ def _kept(made: date, data: str, *names: str, takes_files: bool = True) -> dict[
 
 
 _MADE: Final = date(2026, 11, 22)
-# Of these, `heatmap-choice` and figures 1, 6, 7, 10 and 11 were measured before `adaptive` weighed its
-# estimates of large masses by their precision: where persons times epsilon is large, its errors are smaller
-# now than there.
 SOURCES: Final[Mapping[str, Source]] = MappingProxyType(
     _kept(
         _MADE,
