@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Final, SupportsBytes, TypeAlias
 
 from heatmaps import masses, slices
 from heatmaps.masses import EVERYBODY, Share
@@ -62,12 +62,15 @@ class MapDraw:
         read = masses.read(dataset, version, level=self._level, unit=self.mechanism.unit, asked=asked)
         return self.mechanism.release(read, rng)
 
-    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> bytes:
-        """Partial sums of one share of the persons. Nothing is drawn: read again, they are the same."""
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> SupportsBytes:
+        """Partial sums of one share of the persons, which bytes can be made of.
+
+        Nothing is drawn: read again, they are the same.
+        """
         unit = self.mechanism.unit
         return masses.read_part(dataset, version, level=self._level, unit=unit, asked=asked, share=share)
 
-    def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
         """As `draw`, from the partial sums of every share."""
         return self.mechanism.release(masses.joined(parts, level=self._level, unit=self.mechanism.unit), rng)
 
@@ -109,9 +112,11 @@ class CentroidDraw:
         """As `MapDraw.part`."""
         return masses.read_part_of_means(dataset, version, asked=asked, share=share)
 
-    def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
-        return self.mechanism.release(masses.joined_means(parts, enrolled=self.mechanism.persons), rng)
+        return self.mechanism.release(
+            masses.joined_means([*map(bytes, parts)], enrolled=self.mechanism.persons), rng
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +148,9 @@ class ItemsDraw:
         """As `MapDraw.part`; nothing is sampled yet."""
         return masses.read_part_of_items(dataset, version, level=self._level, asked=asked, share=share)
 
-    def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
-        return self.mechanism.release(masses.joined_items(parts, level=self._level), rng)
+        return self.mechanism.release(masses.joined_items([*map(bytes, parts)], level=self._level), rng)
 
     @property
     def _level(self) -> int:
@@ -180,9 +185,9 @@ class AnswersDraw:
         """As `MapDraw.part`."""
         return masses.packed_sums(self._sums(dataset, version, asked, share).sums)
 
-    def draw_of_parts(self, parts: Sequence[bytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
-        several = [AnswerSums(sums=masses.unpacked_sums(part)) for part in parts]
+        several = [AnswerSums(sums=masses.unpacked_sums(bytes(part))) for part in parts]
         return self.mechanism.release(AnswerSums.joined(several), rng)
 
     def _sums(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> AnswerSums:

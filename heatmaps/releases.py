@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Final, SupportsBytes
 from uuid import UUID
 
 import structlog
@@ -102,11 +102,11 @@ def read_shard(shard_id: UUID) -> None:
         return  # not logged: lines about shards would say how much data there is
     release = Release.objects.select_related("dataset", "version").get(pk=claim.release_id)
     outcome = _read(release, claim)
-    if outcome is True:
-        _finish(release, partial(_draw_parts, release))
-        shards.clear(release.pk)
-    elif outcome is not False:
+    if isinstance(outcome, type):
         _try_again_or_fail(release, claim, outcome)
+    elif outcome is not None:
+        _finish(release, partial(_draw_parts, release, claim, outcome))
+        shards.clear(release.pk)
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -285,11 +285,12 @@ def _draw_or_spread(release: Release, draw: Draw) -> None:
         _publish(release, _draw(release, draw))
 
 
-def _draw_parts(release: Release) -> None:
-    _publish(release, _draw(release, _still_promised(release), shards.contents(release.pk)))
+def _draw_parts(release: Release, claim: shards.Claim, own: SupportsBytes) -> None:
+    parts = [own, *shards.contents_besides(claim)]
+    _publish(release, _draw(release, _still_promised(release), parts))
 
 
-def _draw(release: Release, draw: Draw, parts: Sequence[bytes] | None = None) -> Released:
+def _draw(release: Release, draw: Draw, parts: Sequence[SupportsBytes] | None = None) -> Released:
     """From the data, or from the partial sums of every share of it."""
     if parts is not None:
         return draw.draw_of_parts(parts, SystemSource())
@@ -301,12 +302,13 @@ def _publish(release: Release, drawn: Released) -> None:
     transitions.publish(release.pk, content, hashlib.sha256(content).hexdigest())
 
 
-def _read(release: Release, claim: shards.Claim) -> bool | type[Exception]:
-    """Whether this worker was elected to draw; the class of what went wrong, if anything did."""
+def _read(release: Release, claim: shards.Claim) -> SupportsBytes | type[Exception] | None:
+    """Partial sums where this worker was elected to draw; the class of what went wrong, if anything did."""
     try:
         with claim.kept():
             draw, asked = _still_promised(release), quotes.asked_of(release)
-            return claim.finish(draw.part(release.dataset, release.version, asked, claim.share))
+            content = draw.part(release.dataset, release.version, asked, claim.share)
+            return content if claim.finish(content) else None
     except Exception as error:  # noqa: BLE001 - as in `_cause`
         return type(error)
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Self
+from typing import Final, Self, SupportsBytes
 from uuid import UUID
 
 import psycopg
@@ -59,13 +59,17 @@ class Claim:
         with leases.kept(self.release_id, also=self._renew):
             yield
 
-    def finish(self, content: bytes) -> bool:
-        """Store the partial sums. True for the worker of the last shard, which is elected to draw."""
+    def finish(self, content: SupportsBytes) -> bool:
+        """Store the partial sums. True for the worker of the last shard, which is elected to draw.
+
+        The last one's own are not stored where it is known to be that: nobody else will ever read them.
+        """
         fan_out = FanOut.objects.filter(pk=self.release_id)
         with transaction.atomic():
             if not self._held().update(state=ShardState.DONE, lease_until=None):
                 return False  # taken over by another, or the release ended
-            _store(self.shard_id, content)
+            if not fan_out.filter(left=1).exists():
+                _store(self.shard_id, bytes(content))
             fan_out.update(left=F("left") - 1)
             return fan_out.filter(left=0, elected=False).update(elected=True) == 1
 
@@ -118,12 +122,13 @@ def claim(shard_id: UUID) -> Claim | None:
     return Claim.of(found) if claimed else None
 
 
-def contents(release_id: UUID) -> list[bytes]:
-    """The partial sums of all shards, for the worker that was elected."""
-    select = f"SELECT content FROM {_TABLE} WHERE fan_out_id = %s ORDER BY number"  # noqa: S608  # constants
+def contents_besides(claim: Claim) -> list[bytes]:
+    """The partial sums of all other shards, for the worker that was elected."""
+    select = f"SELECT content FROM {_TABLE} WHERE fan_out_id = %s AND id <> %s"  # noqa: S608  # constants
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        return [content for (content,) in cursor.execute(select, (release_id,), binary=True)]
+        rows = cursor.execute(select, (claim.release_id, claim.shard_id), binary=True)
+        return [content for (content,) in rows]
 
 
 def clear(release_id: UUID) -> None:

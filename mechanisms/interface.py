@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mechanisms.check import ParameterError, in_range, positive, power_of_two
 from mechanisms.grid import FINEST_LEVEL, Region, morton_decode
 from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.interval_sums import IntervalSums, Run
 from mechanisms.places import PlaceDistances
 from mechanisms.point import Point, RecordMeans
 from mechanisms.prediction import ErrorBound, PointError
@@ -64,6 +65,10 @@ class MassMap:
             raise ValueError("cells must ascend without repetition")
         if (self.masses <= 0).any() or self.masses.sum(dtype=np.float64) >= MASS_LIMIT:
             raise ValueError("masses must be above 0 and sum to less than 2^62")
+
+    def interval_sums(self) -> IntervalSums:
+        """What quadtree cells of any level hold."""
+        return IntervalSums(level=self.level, runs=(Run.of(self.cells, self.masses),))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

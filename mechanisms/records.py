@@ -71,21 +71,10 @@ def shares_of_ordered(*, lengths: ArrayLike, cells: ArrayLike, level: int, unit:
 
 
 def sum_of_shares(parts: Sequence[CellShares], *, level: int, unit: int) -> MassMap:
-    """The sum of what persons have in cells, each person in one part."""
+    """The sum of what persons have in cells, in any order, each person in one part."""
     _check(level, unit)
     cell, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
     return _by_cell(cell, mass, level=level, unit=unit)
-
-
-def summed(maps: Sequence[MassMap]) -> MassMap:
-    """The sum of maps of different persons, of one level and one unit; at least one map."""
-    level, unit = maps[0].level, maps[0].unit
-    if any((other.level, other.unit) != (level, unit) for other in maps):
-        raise ValueError("maps of different levels or units have no sum")
-    cell = np.concatenate([other.cells for other in maps])
-    mass = np.concatenate([other.masses for other in maps])
-    order = np.argsort(cell, kind="stable")  # which merges what is in order already
-    return _sums_of_runs(cell[order], mass[order], level=level, unit=unit)
 
 
 def masses_from_counts(

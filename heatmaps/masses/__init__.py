@@ -14,18 +14,20 @@ columns (`columns`), which are sorted and summed here: it would take several tim
 """
 
 from collections.abc import Sequence
+from typing import SupportsBytes
 
 from django.db import connection
 
 from heatmaps.masses import columns, embedded, partial
-from heatmaps.masses.partial import packed_sums, unpacked_sums
+from heatmaps.masses.partial import MassPart, packed_sums, unpacked_sums
 from heatmaps.masses.selection import EVERYBODY, Share
 from heatmaps.models import Dataset, DataVersion
 from heatmaps.slices import WHOLE, Slice
 from mechanisms.interface import MassMap
 from mechanisms.item_records import ItemRecords
+from mechanisms.joined_masses import JoinedMasses
 from mechanisms.point import RecordMeans
-from mechanisms.records import MeanSums, means_of, summed
+from mechanisms.records import MeanSums, means_of
 
 __all__ = [
     "EVERYBODY",
@@ -70,14 +72,14 @@ def read_means(dataset: Dataset, version: DataVersion, *, enrolled: int, asked: 
 
 def read_part(
     dataset: Dataset, version: DataVersion, *, level: int, unit: int, asked: Slice, share: Share
-) -> bytes:
-    """As `read`, in bytes for `joined`."""
-    return partial.packed(read(dataset, version, level=level, unit=unit, asked=asked, share=share))
+) -> SupportsBytes:
+    """As `read`, for `joined`: itself, or in bytes."""
+    return MassPart(read(dataset, version, level=level, unit=unit, asked=asked, share=share))
 
 
-def joined(parts: Sequence[bytes], *, level: int, unit: int) -> MassMap:
+def joined(parts: Sequence[SupportsBytes], *, level: int, unit: int) -> MassMap:
     """What `read` would have said of everybody, from `read_part` of every share."""
-    return summed([partial.unpacked(part, level=level, unit=unit) for part in parts])
+    return JoinedMasses(level=level, unit=unit, parts=[partial.run_of(part) for part in parts])
 
 
 def read_part_of_means(dataset: Dataset, version: DataVersion, *, asked: Slice, share: Share) -> bytes:

@@ -32,6 +32,7 @@ from mechanisms.records import MeanSums
 
 Column = NDArray[np.int64]
 Rows = tuple[Column, Column]  # persons and cells, one row per check-in
+_NO_ROWS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 # One value instead of a row each: a row's own message costs the client ten times what its numbers do.
 _GATHERED: Final = "SELECT string_agg(int8send(person) || int8send(cell), '') FROM ({}) AS checkins"
@@ -77,7 +78,8 @@ def _by_slot(
     whole = selection.whole(dataset, version)
     known, pieces = packed.read(version, whole, asked, share, with_outside=with_outside)
     chosen = selection.counting if with_outside else selection.inside
-    rows = _read(chosen(dataset, version, asked, share, without=known))
+    others = selection.uploads(dataset, version).exclude(pk__in=known).exists()
+    rows = _read(chosen(dataset, version, asked, share, without=known)) if others else _NO_ROWS
     if not pieces:
         yield [], rows
         return
@@ -126,7 +128,7 @@ def _read(found: "QuerySet[CheckIn]") -> Rows:
     try:
         rows, parameters = found.order_by().values("person", "cell").query.sql_with_params()
     except EmptyResultSet:  # no uploads at all
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return _NO_ROWS
     connection.ensure_connection()
     # psycopg's own cursor: as bytes, neither as text nor as objects, which Django's cannot.
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:

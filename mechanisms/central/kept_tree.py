@@ -31,24 +31,14 @@ def measure_tree(
     Noise is drawn only where the reconstruction looks, in the children of kept cells: the paper draws it
     everywhere and looks at the same places, so the law of what is returned is the same.
     """
-    running = np.concatenate((np.zeros(1, np.int64), np.cumsum(masses.masses)))
+    held = masses.interval_sums()
     candidates = np.arange(4**first_level)
     measured = []
     for level, scale in enumerate(scales, start=first_level):
-        noisy = _true_masses(masses, running, level, candidates)
+        noisy = held.within(level, candidates)
         noisy += discrete_laplace(rng, scale=scale, size=candidates.size)
         kept = np.zeros(candidates.size, dtype=np.bool_)
         kept[largest(noisy, width)] = True
         measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, kept=kept))
         candidates = children(candidates[kept])
     return tuple(measured)
-
-
-def _true_masses(
-    masses: MassMap, running: NDArray[np.int64], level: int, cells: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Masses of cells of a coarser level: a quadtree cell is one interval of Morton codes."""
-    up = 2 * (masses.level - level)
-    first = np.searchsorted(masses.cells, cells << up)
-    after = np.searchsorted(masses.cells, (cells + 1) << up)
-    return running[after] - running[first]

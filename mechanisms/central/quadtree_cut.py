@@ -51,12 +51,8 @@ class Cut:
 
 
 def cell_masses(masses: MassMap, levels: Integers, prefixes: Integers) -> Integers:
-    """(k,) true mass units of any cells: each is one interval of Morton codes."""
-    running = np.concatenate((np.zeros(1, np.int64), np.cumsum(masses.masses)))
-    first = np.searchsorted(masses.cells, _starts(levels, prefixes, masses.level))
-    after = np.searchsorted(masses.cells, _starts(levels, prefixes + 1, masses.level))
-    within: Integers = running[after] - running[first]
-    return within
+    """(k,) true mass units of any cells."""
+    return masses.interval_sums().within(levels, prefixes)
 
 
 def grid_level(mass: float, *, most: float, finest: int) -> int:

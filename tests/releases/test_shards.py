@@ -91,6 +91,20 @@ def test_it_draws_once_from_all_shares(release, sent, draws):
     assert verify(release.dataset).problem == ""
 
 
+def test_what_the_elected_worker_read_is_not_stored_and_counts_once(release, sent):
+    told = waiting(sent)
+    claims = [shards.claim(shard) for shard in told]
+    finished = [claim.finish(b"part %d" % place) for place, claim in enumerate(claims)]
+    assert finished == [False] * (SHARDS - 1) + [True]
+    last = Shard.objects.get(pk=told[-1])
+    assert (last.state, last.content) == ("done", None)
+    others = [b"part %d" % place for place in range(SHARDS - 1)]
+    assert sorted(shards.contents_besides(claims[-1])) == others
+    # Two that finish at once may both store theirs.
+    Shard.objects.filter(pk=last.pk).update(content=b"part 3")
+    assert sorted(shards.contents_besides(claims[-1])) == others
+
+
 def test_messages_sent_again_change_nothing(release, sent, draws):
     told = waiting(sent)
     for shard in [told[0], *told, *told]:
