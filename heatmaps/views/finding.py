@@ -1,14 +1,14 @@
 """The ε of a release, looked for: for an error of so much at most, or for what should stay protected."""
 
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 from django.http import QueryDict
 
 from heatmaps import accuracy, plans, queries, quotes
 from heatmaps.lengths import length_words
 from heatmaps.models import Dataset
+from heatmaps.views.forms.gathering import GatheringForm
 from heatmaps.views.forms.release import ReleaseForm
 from heatmaps.views.forms.wishes import WishForm
 from heatmaps.wording import wishes
@@ -25,9 +25,11 @@ class LookedFor:
     error: str = ""  # a length in words
     granted: tuple[str, ...] = ()  # sentences
     again: str = ""  # the query with what was wished
+    wished: tuple[tuple[str, str], ...] = ()  # the same as (name, value), where the form is posted
 
 
 NOTHING: Final = LookedFor()
+AnyForm = TypeVar("AnyForm", ReleaseForm, GatheringForm)
 
 
 def with_epsilon(
@@ -46,32 +48,43 @@ def with_epsilon(
             raise ParameterError("error_m", error_m, "nothing beside sentences of what should stay protected")
         if error_m:
             epsilon = accuracy.epsilon_for(dataset, form.request(), error_m)
-            return _filled(form, dataset, typed, epsilon), wish_form, LookedFor(error=_length(error_m))
+            return form.at(decimal(epsilon)), wish_form, LookedFor(error=_length(error_m))
         if wished:
-            epsilon = plans.epsilon_for(dataset, form.request(), wished)
-            filled = _filled(form, dataset, typed, epsilon)
-            return filled, WishForm(), _granted(dataset, filled, wish_form, typed)
+            filled, granted = _granting(dataset, form, wish_form)
+            return filled, WishForm(), LookedFor(granted=granted, again=_again(typed))
     except ParameterError as error:
         if not wish_form.refuse(error):
             form.explain(error)
     return form, wish_form, NOTHING
 
 
-def _filled(form: ReleaseForm, dataset: Dataset, typed: QueryDict, epsilon: Fraction) -> ReleaseForm:
-    answered = typed.copy()
-    answered["epsilon"], answered["error_m"] = decimal(epsilon), ""
-    filled = ReleaseForm(dataset, answered, form.answers)
-    filled.full_clean()
-    return filled
+def gathered_with_epsilon(
+    dataset: Dataset, form: GatheringForm, wish_form: WishForm
+) -> tuple[GatheringForm, WishForm, LookedFor]:
+    """As `with_epsilon`, for a form that is posted; both are valid."""
+    if not wish_form.wishes:
+        return form, wish_form, NOTHING
+    try:
+        filled, granted = _granting(dataset, form, wish_form)
+    except ParameterError as error:
+        if not wish_form.refuse(error):
+            form.explain(error)
+        return form, wish_form, NOTHING
+    return filled, WishForm(), LookedFor(granted=granted, wished=(*form.typed(), *wish_form.typed()))
 
 
-def _granted(dataset: Dataset, filled: ReleaseForm, wish_form: WishForm, typed: QueryDict) -> LookedFor:
-    again = typed.copy()
-    again[AGAIN] = "1"
+def _granting(dataset: Dataset, form: AnyForm, wish_form: WishForm) -> tuple[AnyForm, tuple[str, ...]]:
+    """The form with the ε that grants what is wished, and sentences that say so. Errors: `ParameterError`."""
+    filled = form.at(decimal(plans.epsilon_for(dataset, form.request(), wish_form.wishes)))
     guarantee = quotes.plan(dataset, filled.request()).guarantee
     diameter_m = queries.region_of(dataset).diameter_m
-    granted = wishes.granted(guarantee, wish_form.wishes, diameter_m=diameter_m)
-    return LookedFor(granted=granted, again=again.urlencode())
+    return filled, wishes.granted(guarantee, wish_form.wishes, diameter_m=diameter_m)
+
+
+def _again(typed: QueryDict) -> str:
+    again = typed.copy()
+    again[AGAIN] = "1"
+    return again.urlencode()
 
 
 def _length(metres: str) -> str:

@@ -14,9 +14,10 @@ from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Release
 from heatmaps.releases import ReleaseRequest
 from heatmaps.slices import EDGES
-from heatmaps.views.finding import NOTHING
+from heatmaps.views.finding import NOTHING, gathered_with_epsilon
 from heatmaps.views.forms.gathering import GatheringForm
 from heatmaps.views.forms.places import PlacesForm
+from heatmaps.views.forms.wishes import WishForm
 from heatmaps.views.forms.zones import ZonesForm
 from heatmaps.views.new_release import quote_words
 from heatmaps.views.requests import PersonRequest
@@ -48,23 +49,30 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
         raise Http404("no such releases here")
     act = request.POST.get("act", SPEND) if request.method == "POST" else ""
     form = asking(request.POST, request.FILES) if act else asking()
-    valid = bool(act) and form.is_valid()
+    wish_form = WishForm(request.POST) if act else WishForm()
+    valid, looked_for = bool(act) and form.is_valid(), NOTHING
     if valid and act == SPEND:
         made = _ask(request, found, form)
         if made is not None:
             return redirect("release", release_id=made.pk)
-    quotable = valid and act != ADD and not set(form.errors) - {NON_FIELD_ERRORS}
+    quotable = valid and act != ADD and wish_form.is_valid()
+    if quotable and act == QUOTE:
+        form, wish_form, looked_for = gathered_with_epsilon(found, form, wish_form)
+    # As on the page of a new release: refused by the ledger, the quote says how much is missing.
+    quotable = quotable and not wish_form.errors and not set(form.errors) - {NON_FIELD_ERRORS}
     quote = quote_words(request.user, found, form, form.request()) if quotable else None
-    status = 200 if not form.errors else 409 if quote else 422
+    refused = form.errors or (act != ADD and wish_form.errors)
     context = {
         "section": "datasets",
         "dataset": found,
         "quote": quote,
-        "looked_for": NOTHING,
+        "looked_for": looked_for,
         "typed": [*form.typed(), ("act", SPEND)] if quote else [],
         "form": form.gathered() if valid and not form.errors else form,
+        "wish_form": wish_form,
         "errors": form.non_field_errors() if act else [],
-        asking.parameter: list(form.found) if valid and form.found else [],
+        "gathered": list(form.found) if valid and form.found else [],
+        "one": asking.one,
         "spend_at": reverse(asking.address, args=[found.slug]),
         "key": uuid.uuid4(),
         "budget": queries.budget(found),
@@ -73,6 +81,7 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
         "entry": entry,
         "region": box_words(dict(zip(EDGES, queries.region_of(found), strict=True))),
     }
+    status = 200 if not refused else 409 if quote else 422
     return render(request, asking.template, context, status=status)
 
 

@@ -173,5 +173,5 @@ window.hazemap = (() => {
     pane.classList.add("pane-through");
   }
 
-  return { basemap, border, centres, point, zones };
+  return { basemap, border, centres, point, textMarker, zones };
 })();

@@ -1,41 +1,24 @@
 // A rectangle on a map and in the number boxes of a form, kept equal (templates/parts/region.html).
-// A classic script beside basemap.js, which made `window.hazemap`.
+// A classic script beside form_map.js, whose map it is.
 window.hazemap.regionPicker = (form) => {
   "use strict";
 
   const boxes = ["west", "south", "east", "north"].map((name) => form.elements[name]);
-  const ground = document.getElementById("region-map");
-  const news = document.getElementById("region-news");
+  const { map, bounds, ground, news } = window.hazemap.formMap({ found: goTo, shown: showAll });
   const size = document.getElementById("region-size");
   const drawButton = document.getElementById("draw");
   const clearButton = document.getElementById("clear-region");
-  const placeInput = document.getElementById("place");
 
   const EARTH_KM = 6371;
   const AROUND_PLACE = 0.35; // degrees from a found city to each side: about 40 km
   const WORLD = [-180, -85, 180, 85];
-  // Of a rectangle that has to lie within another one; then no box is put around a found place.
-  const bounds = ground.dataset.bounds?.split(",").map(Number);
   const [lowWest, lowSouth, highEast, highNorth] = bounds ?? WORLD;
   const KEEP_DIGITS = bounds ? 6 : 4;
 
-  let shownPlace = ""; // the place the map went to, as it was typed
-  let turns = 0; // of questions for a place
-
-  document.getElementById("region-tools").hidden = false;
-  ground.hidden = false;
-
-  const map = L.map(ground, { attributionControl: false, minZoom: 1, zoomControl: false }).setView([25, 0], 2);
-  L.control.zoom({ position: "topright" }).addTo(map);
-  L.control.scale({ imperial: false }).addTo(map);
-  const names = window.hazemap.basemap(map, {
-    region: bounds ?? null, places: [], attribution: "Place names: GeoNames (CC BY 4.0)",
-  });
   const shape = L.rectangle([[0, 0], [0, 0]], { className: "region-shape", interactive: false });
   const handles = [0, 1, 2, 3].map((corner) => handle("", (point) => moveCorner(corner, point)));
   const middle = handle("middle", moveAll);
 
-  map.on("moveend", loadPlaces);
   map.on("mousedown", startDrawing);
   drawButton.addEventListener("click", () => setDrawing(!isDrawing()));
   clearButton?.addEventListener("click", clear);
@@ -45,31 +28,9 @@ window.hazemap.regionPicker = (form) => {
     box.addEventListener("input", fromBoxes);
     box.addEventListener("change", showAll);
   }
-  placeInput.addEventListener("input", debounced(findPlace, 200));
-  placeInput.addEventListener("change", findPlace);
-  placeInput.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    shownPlace = ""; // asked for again, the map goes there again
-    findPlace();
-  });
-  // Folded away, a map has no size; it gets one when it is unfolded.
-  ground.closest("details")?.addEventListener("toggle", () => {
-    map.invalidateSize();
-    showAll();
-  });
-  // The same where what is not asked for is hidden: only then, so that nobody's view is taken away.
-  let visible = ground.clientWidth > 0;
-  new ResizeObserver(() => {
-    const appeared = !visible && ground.clientWidth > 0;
-    visible = ground.clientWidth > 0;
-    if (!appeared) return;
-    map.invalidateSize();
-    showAll();
-  }).observe(ground);
   fromBoxes();
   showAll();
-  loadPlaces();
+  return map;
 
   // --- the region: the number boxes hold it, the map shows it ---
 
@@ -203,57 +164,9 @@ window.hazemap.regionPicker = (form) => {
     if (region()) news.textContent = `The box is set. ${inWords(region())}`;
   }
 
-  // --- places ---
-
-  async function loadPlaces() {
-    const view = map.getBounds();
-    const bbox = [
-      Math.max(view.getWest(), -180), Math.max(view.getSouth(), -85),
-      Math.min(view.getEast(), 180), Math.min(view.getNorth(), 85),
-    ];
-    if (!(bbox[0] < bbox[2] && bbox[1] < bbox[3])) return;
-    names.show(await places(`bbox=${bbox.map((value) => value.toFixed(4)).join(",")}`));
-  }
-
-  // Typing, Enter and leaving the field all ask; one place is gone to once, or a later question's
-  // answer would take away what the first one said and move the map under somebody's hand.
-  async function findPlace() {
-    const wanted = placeInput.value.trim();
-    if (wanted.length < 2 || wanted === shownPlace) return;
-    const turn = ++turns;
-    const found = await places(`name=${encodeURIComponent(wanted.split(",")[0])}`);
-    if (turn !== turns) return; // asked again meanwhile
-    const list = document.getElementById("place-list");
-    list.replaceChildren(...found.map((place) => new Option("", `${place.name}, ${place.country}`)));
-    const exact = found.find((place) => `${place.name}, ${place.country}` === wanted);
-    shownPlace = exact ? wanted : "";
-    if (exact) goTo(exact);
-  }
-
   function goTo({ lat, lon, name }) {
-    map.setView([lat, lon], 9);
-    if (!region() && !bounds) {
-      setRegion([lon - AROUND_PLACE, lat - AROUND_PLACE, lon + AROUND_PLACE, lat + AROUND_PLACE]);
-      news.textContent = `The map shows ${name}; a box was put around it.`;
-    } else {
-      news.textContent = `The map shows ${name}.`;
-    }
-  }
-
-  async function places(query) {
-    try {
-      const response = await fetch(`${ground.dataset.places}?${query}`);
-      return response.ok ? (await response.json()).places : [];
-    } catch {
-      return [];
-    }
-  }
-
-  function debounced(run, wait) {
-    let timer;
-    return () => {
-      clearTimeout(timer);
-      timer = setTimeout(run, wait);
-    };
+    if (region() || bounds) return;
+    setRegion([lon - AROUND_PLACE, lat - AROUND_PLACE, lon + AROUND_PLACE, lat + AROUND_PLACE]);
+    news.textContent = `The map shows ${name}; a box was put around it.`;
   }
 };

@@ -63,7 +63,7 @@ def test_places_are_gathered_quoted_and_paid(send, client_of, panel):
     page = client_of("analyst").get(reverse("release-distances", args=[panel.slug])).content.decode()
     assert "Add a place" in page
     added = send(act="add", places=json.dumps(GEOJSON), latitude="0.5", longitude="0.75", place_name="Quay")
-    assert [place.name for place in added.context["places"]] == [NAME, "Quay"]
+    assert [place.name for place in added.context["gathered"]] == [NAME, "Quay"]
     quoted = send(act="quote", places=added.context["form"]["places"].value())
     page = quoted.content.decode()
     assert "with probability 95 %" in page

@@ -59,11 +59,11 @@ def test_rectangles_files_and_text_are_gathered_into_one_text(send):
     added = send(act="add", **BOX)
     assert added.status_code == 200
     text = added.context["form"]["zones"].value()
-    assert [zone.name for zone in added.context["zones"]] == ["Harbour"]
+    assert [zone.name for zone in added.context["gathered"]] == ["Harbour"]
     assert added.context["form"]["west"].value() is None
     file = SimpleUploadedFile("zones.geojson", json.dumps(GEOJSON).encode())
     both = send(act="add", zones=text, file=file)
-    assert [zone.name for zone in both.context["zones"]] == ["Harbour", NAME]
+    assert [zone.name for zone in both.context["gathered"]] == ["Harbour", NAME]
     assert not Event.objects.filter(kind__contains="release").exists()
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 from django import forms
 
 from heatmaps.releases import ReleaseRequest
+from heatmaps.views.forms.period import PERIOD_FIELDS, PeriodForm
 from heatmaps.views.forms.shared import DecimalText, explain
 from mechanisms.asked import LONGEST_TEXT, PER_DEGREE
 from mechanisms.check import ParameterError, exact_decimal
@@ -12,7 +13,7 @@ from mechanisms.check import ParameterError, exact_decimal
 _TOO_LONG_FILE = f"up to {LONGEST_TEXT:,} bytes"
 
 
-class GatheringForm(forms.Form):
+class GatheringForm(PeriodForm):
     """Shape only: what the mechanism allows is checked when it is quoted.
 
     A subclass has a text field named as its `parameter`, and boxes for one thing more.
@@ -24,6 +25,7 @@ class GatheringForm(forms.Form):
     parameter: ClassVar[str]
     others: ClassVar[tuple[str, ...]] = ()  # further parameters, which may be left empty
     collection: ClassVar[Any]  # of what is gathered: `Zones` or `Places`
+    one: ClassVar[str]  # of these, in a word
     nothing_yet: ClassVar[str]
 
     file = forms.FileField(
@@ -59,8 +61,13 @@ class GatheringForm(forms.Form):
 
     def gathered(self) -> Self:
         """The same with everything in the text, and empty boxes for the next."""
-        kept = {name: self.cleaned_data[name] for name in (*self.others, "epsilon")}
-        return type(self)(initial={**kept, self.parameter: self._text})
+        return type(self)(initial=dict(self.typed()))
+
+    def at(self, epsilon: str) -> Self:
+        """The same question at another ε."""
+        filled = type(self)(dict(self.typed()) | {"epsilon": epsilon})
+        filled.full_clean()
+        return filled
 
     def request(self) -> ReleaseRequest:
         """What was asked for, once the form is valid."""
@@ -69,11 +76,13 @@ class GatheringForm(forms.Form):
             mechanism=self.mechanism,
             epsilon=self.cleaned_data["epsilon"],
             parameters={self.parameter: self.found, **others},
+            since=self.moment("since"),
+            until=self.moment("until"),
         )
 
     def typed(self) -> list[tuple[str, str]]:
         """(name, value) of what was asked for, to be asked for once more when it is paid."""
-        kept = ((name, self.cleaned_data[name]) for name in (*self.others, "epsilon"))
+        kept = ((name, self.cleaned_data[name]) for name in (*self.others, "epsilon", *PERIOD_FIELDS))
         return [(self.parameter, self._text), *kept]
 
     @property
@@ -93,12 +102,6 @@ class GatheringForm(forms.Form):
         except (UnicodeDecodeError, ParameterError) as error:
             allowed = error.allowed if isinstance(error, ParameterError) else "GeoJSON in UTF-8"
             raise ParameterError("file", "this file", allowed) from None
-
-
-def edge_box() -> forms.CharField:
-    """For a number of degrees."""
-    widget = forms.NumberInput(attrs={"step": "any", "autocomplete": "off"})
-    return forms.CharField(max_length=40, required=False, widget=widget)
 
 
 def name_box(label: str, longest: int) -> forms.CharField:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from heatmaps.views.forms.gathering import GatheringForm, edge_box, geojson_box, name_box, whole_degrees
+from heatmaps.views.forms.gathering import GatheringForm, geojson_box, name_box, whole_degrees
+from heatmaps.views.forms.shared import degrees_field
 from mechanisms.asked import LONGEST_NAME
 from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.places import MOST_PLACES, Place, Places
@@ -16,9 +17,10 @@ class PlacesForm(GatheringForm):
     template = "releases/new_distances.html"
     parameter = "places"
     collection = Places
+    one = "place"
     nothing_yet = "Type a latitude and a longitude, choose a file, or paste GeoJSON: there is no place yet."
 
-    latitude, longitude = edge_box(), edge_box()
+    latitude, longitude = degrees_field(), degrees_field()
     place_name = name_box("Name of the place", LONGEST_NAME)
     places = geojson_box(
         "Places",

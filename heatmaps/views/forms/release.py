@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from django import forms
 
 from heatmaps.models import Dataset
 from heatmaps.releases import ReleaseRequest
 from heatmaps.slices import EDGES
-from heatmaps.views.forms.shared import DecimalText, WholeNumber, explain
+from heatmaps.views.forms.period import PERIOD_FIELDS, PeriodForm
+from heatmaps.views.forms.shared import DecimalText, WholeNumber, degrees_field, explain
 from heatmaps.wording import choosing
 from heatmaps.wording.choosing import Answers
 from mechanisms import catalogue
@@ -26,21 +27,7 @@ _USUAL_RESOLUTION: Final = 256
 _USUAL_EPSILON: Final = "1"
 _USUAL_MECHANISM: Final = "adaptive"
 _WITHOUT_PERSONS: Final = "sparse-emd"  # where no number of persons is public
-_PART: Final = ("since", "since_time", "until", "until_time", *EDGES)
 _EDGE_FIELDS: Final = {"within": EDGES[0]} | {f"within.{edge}": edge for edge in EDGES}
-
-
-def _moment_field(kind: str, **words: Any) -> forms.CharField:
-    """A date or a time of day as it was typed: what it may be, the question says."""
-    widget = forms.TextInput(
-        attrs={"type": kind, "autocomplete": "off"} | ({"step": "1"} if kind == "time" else {})
-    )
-    return forms.CharField(required=False, widget=widget, **words)
-
-
-def _edge_field() -> forms.CharField:
-    widget = forms.NumberInput(attrs={"step": "any", "autocomplete": "off"})
-    return forms.CharField(max_length=40, required=False, widget=widget)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +68,7 @@ class Group:
         return f"{len(self.others)} more: baselines, simulations and special cases"
 
 
-class ReleaseForm(forms.Form):
+class ReleaseForm(PeriodForm):
     """Shape only: what a mechanism allows is checked when it is quoted."""
 
     mechanism = forms.ChoiceField(widget=forms.RadioSelect)
@@ -110,11 +97,7 @@ class ReleaseForm(forms.Form):
         help_text="The least ε is found at which what is predicted is no more; nothing is read for that. "
         "Typed here, the ε beside it is not looked at.",
     )
-    since = _moment_field("date", label="From", help_text="The first day, from midnight UTC on.")
-    since_time = _moment_field("time", label="From, time of day", help_text="UTC. Empty: midnight, 00:00.")
-    until = _moment_field("date", label="Until", help_text="The first moment that is left out, UTC.")
-    until_time = _moment_field("time", label="Until, time of day", help_text="UTC. Empty: midnight, 00:00.")
-    west, south, east, north = (_edge_field() for _ in EDGES)
+    west, south, east, north = (degrees_field() for _ in EDGES)
 
     def __init__(
         self, dataset: Dataset, data: Mapping[str, Any] | None = None, answers: Answers | None = None
@@ -202,15 +185,21 @@ class ReleaseForm(forms.Form):
             delta=(typed["delta"] or None) if entry.usual_delta else None,
             resolution=typed["resolution"] if entry.max_resolution else None,
             parameters=_parameters(entry, typed),
-            since=_moment(typed["since"], typed["since_time"]),
-            until=_moment(typed["until"], typed["until_time"]),
             within=[typed[name] for name in EDGES] if any(typed[name] for name in EDGES) else None,
+            since=self.moment("since"),
+            until=self.moment("until"),
         )
 
+    def at(self, epsilon: str) -> Self:
+        """The same question at another ε, whatever that was found by."""
+        answered = dict(self.data.items()) | {"epsilon": epsilon, "error_m": ""}
+        filled = type(self)(self._dataset, answered, self.answers)
+        filled.full_clean()
+        return filled
+
     @property
-    def asks_for_a_part(self) -> bool:
-        """Whether anything was typed, or refused, about a part of the data."""
-        return any(self[name].value() or self[name].errors for name in _PART)
+    def part_fields(self) -> tuple[str, ...]:
+        return (*PERIOD_FIELDS, *EDGES)
 
     def explain(self, error: ParameterError) -> None:
         """Put a refusal beside the field it is about."""
@@ -250,10 +239,6 @@ def _field(parameter: Parameter) -> forms.Field:
     if parameter.kind == "int":
         return WholeNumber(initial=initial, **words)
     return DecimalText(initial=initial, **words)
-
-
-def _moment(day: str, time: str) -> str | None:
-    return f"{day}T{time}" if time else day or None
 
 
 def _parameters(entry: Entry, typed: Mapping[str, Any]) -> dict[str, object]:

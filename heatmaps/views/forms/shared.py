@@ -18,6 +18,12 @@ class DecimalText(forms.CharField):
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attributes), **options)
 
 
+def degrees_field() -> forms.CharField:
+    """A number box; what it may hold, the question says."""
+    widget = forms.NumberInput(attrs={"step": "any", "autocomplete": "off"})
+    return forms.CharField(max_length=40, required=False, widget=widget)
+
+
 _PLAIN: Final = re.compile(r"[0-9+.eE-]*", re.ASCII)  # Python reads "٣" as 3 and "1_0" as 10, too
 
 

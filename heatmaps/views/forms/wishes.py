@@ -53,6 +53,10 @@ class WishForm(forms.Form):
         """Whether anything was typed, or refused."""
         return any(self[name].value() or self[name].errors for name in self.fields)
 
+    def typed(self) -> list[tuple[str, str]]:
+        """(name, value) of what was typed, to be typed once more."""
+        return [(name, value) for name in self.fields if (value := self[name].value())]
+
     def refuse(self, error: ParameterError) -> bool:
         """Put what a release refuses of a plan beside the first sentence; False where it refuses else."""
         if error.parameter not in ("part", "distance_m"):

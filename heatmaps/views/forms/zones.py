@@ -3,8 +3,8 @@
 from typing import Any
 
 from heatmaps.slices import EDGES
-from heatmaps.views.forms.gathering import GatheringForm, edge_box, geojson_box, name_box, whole_degrees
-from heatmaps.views.forms.shared import DecimalText
+from heatmaps.views.forms.gathering import GatheringForm, geojson_box, name_box, whole_degrees
+from heatmaps.views.forms.shared import DecimalText, degrees_field
 from mechanisms.asked import LONGEST_NAME
 from mechanisms.check import ParameterError
 from mechanisms.metric.linear_zones import EmdZones
@@ -20,9 +20,10 @@ class ZonesForm(GatheringForm):
     parameter = "zones"
     others = ("margin_m",)
     collection = Zones
+    one = "zone"
     nothing_yet = "Draw a rectangle, choose a file, or paste GeoJSON: there is no zone yet."
 
-    west, south, east, north = (edge_box() for _ in EDGES)
+    west, south, east, north = (degrees_field() for _ in EDGES)
     zone_name = name_box("Name of the rectangle", LONGEST_NAME)
     zones = geojson_box(
         "Zones",
