@@ -31,7 +31,8 @@ function showWhatFits() {
   }
   const fitting = choices.filter((choice) => !choice.hidden).map((choice) => choice.querySelector("input"));
   document.getElementById("nothing-fits").hidden = fitting.length > 0;
-  if (fitting.length > 0 && !fitting.some((radio) => radio.checked)) fitting[0].checked = true;
+  const usual = fitting.filter((radio) => !radio.closest("details.others"));
+  if (fitting.length > 0 && !fitting.some((radio) => radio.checked)) (usual[0] ?? fitting[0]).checked = true;
   showParameters();
 }
 

@@ -121,6 +121,21 @@ def shown_first(page):
     return re.findall(r'name="mechanism" value="([\w-]+)"', outside), 'class="others" open' in page
 
 
+@pytest.mark.parametrize(
+    ("answers", "chosen"),
+    [
+        ({}, "adaptive"),
+        ({"protects": "moves"}, "emd-linear"),
+        ({"trusted": "server", "protects": "moves"}, "emd-linear"),
+        ({"trusted": "shuffler"}, "shuffle-emd"),
+        ({"trusted": "shuffler", "protects": "moves"}, "emd-itemwise"),  # the only map of these
+    ],
+)
+def test_what_is_chosen_from_the_start_fits_and_is_usual_where_it_can_be(client_of, panel, answers, chosen):
+    page = client_of("analyst").get(reverse("release-new", args=[panel.slug]), answers).content.decode()
+    assert re.findall(r'name="mechanism" value="([\w-]+)"[^>]* checked', page) == [chosen]
+
+
 def test_a_newcomer_sees_the_few_that_matter(client_of, panel, dataset):
     analyst, address = client_of("analyst"), reverse("release-new", args=[panel.slug])
     page = analyst.get(address).content.decode()

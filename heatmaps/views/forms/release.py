@@ -125,7 +125,8 @@ class ReleaseForm(PeriodForm):
     @property
     def mechanisms(self) -> list[MechanismFields]:
         chosen = self["mechanism"].value()
-        fitting = [entry.name for entry in self.entries if self.answers.fit(entry)]
+        usual_first = sorted(self.entries, key=lambda entry: entry.aside)  # nothing folded away before them
+        fitting = [entry.name for entry in usual_first if self.answers.fit(entry)]
         if fitting and not self.is_bound and chosen not in fitting:
             chosen = fitting[0]
         return [
