@@ -11,7 +11,8 @@
 Each move is one transaction: the dataset's ledger row is locked first, then its accounts by primary key,
 each with its allowances; the state moves by an UPDATE that names the old state and must hit one row; the
 event is written with it. On SQLite the transaction takes the write lock at BEGIN (`transaction_mode`
-IMMEDIATE in the settings), on PostgreSQL a reservation is one statement (migration 0008).
+IMMEDIATE in the settings). On PostgreSQL moves queue for the ledger's row, and a reservation is one statement
+(migration 0016).
 """
 
 from heatmaps.ledger.transitions.allowances import change_allowance

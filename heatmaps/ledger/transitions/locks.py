@@ -1,10 +1,14 @@
-"""The order in which every move takes its locks: the ledger's row, then accounts by primary key."""
+"""The order in which every move takes its locks: the ledger's row, then accounts by primary key.
+
+On PostgreSQL a move stands in the ledger's queue before (migration 0016). The row's lock is what keeps moves
+apart; the queue says who is next, and a writer that does not know it is only served out of turn.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from heatmaps.models import Account, Ledger, Release
 
@@ -29,4 +33,7 @@ def locked_accounts(dataset_id: int) -> list[Account]:
 
 
 def _lock(dataset_id: int) -> Ledger:
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT heatmaps_queue(%s)", [dataset_id])
     return Ledger.objects.select_for_update().get(pk=dataset_id)

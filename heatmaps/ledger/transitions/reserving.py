@@ -50,7 +50,7 @@ def reserve(
 def _on_server(
     release: Release, charges: Charges, actor: User, key: str | None, unless_answered: bool
 ) -> None:
-    """One statement, so that nobody waits for the way between client and server (migration 0008)."""
+    """One statement, so that nobody waits for the way between client and server (migration 0016)."""
     ask = {
         "release": _row(release),
         "charges": {AccountKind(kind).value: amount for kind, amount in charges.items()},
