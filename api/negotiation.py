@@ -15,7 +15,7 @@ class OneRepresentation(DefaultContentNegotiation):
         self,
         request: Request,  # noqa: ARG002 - the framework's signature
         renderers: Iterable[BaseRenderer],
-        format_suffix: str | None = None,  # noqa: ARG002
+        format_suffix: str | None = None,  # noqa: ARG002 - the framework's signature
     ) -> tuple[BaseRenderer, str]:
         first: Any = next(iter(renderers))
         return first, first.media_type

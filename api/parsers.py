@@ -34,7 +34,7 @@ class StrictJson(BaseParser):
         self,
         stream: Any,
         media_type: str | None = None,  # noqa: ARG002 - the framework's signature
-        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the framework's signature
     ) -> Any:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         body = stream.read(most + 1)
@@ -64,7 +64,7 @@ class RawFile(BaseParser):
         self,
         stream: Any,
         media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the framework's signature
     ) -> Any:
         if (media_type or "").split(";")[0].strip().lower() not in self.types:
             raise UnsupportedMediaType(media_type or "none")

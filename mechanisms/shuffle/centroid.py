@@ -42,7 +42,7 @@ class _PaddedCentroid(ShuffledCentroid):
         """c: every device would send domain + 2c bits an axis."""
         return self.noise().padding
 
-    def _noisy(self, axis: int, total: int, rng: RandomSource) -> Fraction:  # noqa: ARG002
+    def _noisy(self, axis: int, total: int, rng: RandomSource) -> Fraction:  # noqa: ARG002 - the same on each axis
         noise, left = self.noise(), self.persons
         while left:
             size = min(left, _DRAWS_AT_A_TIME)
