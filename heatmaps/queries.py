@@ -16,6 +16,7 @@ from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance, balances
 from heatmaps.ledger.reading import Selection, events_for
+from heatmaps.masses import packing
 from heatmaps.models import (
     AccountKind,
     Charge,
@@ -74,6 +75,7 @@ class UploadLine:
     counts: str
     may_undo: bool  # until a version includes it
     rejected_listed: bool  # the list of rejected rows is kept for 7 days
+    uncopied: bool  # releases read its rows, as no copy in columns could be made
 
 
 def region_of(dataset: Dataset) -> Region:
@@ -150,7 +152,7 @@ def current_version(dataset: Dataset) -> int | None:
 
 def uploads_of(dataset: Dataset, *, state: str = "", name: str = "") -> QuerySet[Upload]:
     """Data: for stewards only. The latest first; those in a state, or whose file name has some text in it."""
-    found = Upload.objects.filter(dataset=dataset).select_related("dataset", "version")
+    found = Upload.objects.filter(dataset=dataset).select_related("dataset", "version", "packing")
     if state:
         found = found.filter(state=state)
     if name:
@@ -171,6 +173,7 @@ def upload_line(upload: Upload) -> UploadLine:
         + (f", {upload.rows_expired:,} deleted as too old" if upload.rows_expired else ""),
         may_undo=ready and upload.version is None,
         rejected_listed=rejected_rows_path(upload) is not None,
+        uncopied=ready and packing.is_given_up(upload),
     )
 
 

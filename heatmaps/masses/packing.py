@@ -7,6 +7,7 @@ longer so at its end is not stored.
 """
 
 from collections.abc import Iterator
+from datetime import timedelta
 from itertools import takewhile
 from typing import Final
 from uuid import UUID
@@ -14,34 +15,49 @@ from uuid import UUID
 import numpy as np
 import psycopg
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from heatmaps import queue
 from heatmaps.masses.packed import NO_TIME, packed
-from heatmaps.models import CheckIn, PackedCheckIns, Upload, UploadState
+from heatmaps.models import CheckIn, PackedCheckIns, PackingAttempts, Upload, UploadState
 from heatmaps.models.packed import SLOTS
 
 LEAST_CHECKINS: Final = 100_000  # fewer are read from their rows in no time
 MOST_CHECKINS: Final = 500_000_000  # of which a slot is 8 million; about 150 bytes each while it is packed
 
 
+MOST_ATTEMPTS: Final = 5
+FIRST_PAUSE: Final = timedelta(minutes=10)  # after the first attempt; each one later is twice as long
+
+
 def pack(upload_id: UUID) -> None:
-    """Copy the check-ins of a ready upload, if it is worth it and was not done. Safe to call at any time."""
-    upload = _unpacked().filter(pk=upload_id).first()
-    if upload is None:
+    """Copy the check-ins of a ready upload, if it is worth it, was not done, and did not fail too often.
+
+    Safe to call at any time. Errors: those of the database, after which the sweep sends it again.
+    """
+    upload = _due().filter(pk=upload_id).first()
+    if upload is None or not _is_counted(upload_id):
         return
     with transaction.atomic():
         if _is_mine(upload_id) and not PackedCheckIns.objects.filter(upload=upload).exists():
             for slot, content in _slots(upload_id):
                 _store(upload_id, slot, content)
+            PackingAttempts.objects.filter(pk=upload_id).delete()
             if not _is_unchanged(upload):
                 transaction.set_rollback(True)
 
 
 def sweep() -> None:
     """Send uploads to the workers that have no copy yet."""
-    for upload_id in _unpacked().values_list("pk", flat=True):
+    for upload_id in _due().values_list("pk", flat=True):
         queue.send(queue.INGEST, str(upload_id))
+
+
+def is_given_up(upload: Upload) -> bool:
+    """Whether every attempt at a copy has failed."""
+    held: PackingAttempts | None = getattr(upload, "packing", None)
+    return held is not None and held.attempts >= MOST_ATTEMPTS and held.next_at <= timezone.now()
 
 
 _ROW: Final = np.dtype([("person", ">i8"), ("cell", ">i8"), ("time", ">i8"), ("outside", "?")])
@@ -69,6 +85,26 @@ def _unpacked() -> "QuerySet[Upload]":
     ready = Upload.objects.filter(state=UploadState.READY).alias(left=F("rows_accepted") - F("rows_expired"))
     large = ready.filter(left__gte=LEAST_CHECKINS, left__lte=MOST_CHECKINS)
     return large.filter(~Exists(PackedCheckIns.objects.filter(upload=OuterRef("pk"))))
+
+
+def _due() -> "QuerySet[Upload]":
+    """Of those, the ones that were not tried, or may be tried again by now."""
+    again = Q(packing__attempts__lt=MOST_ATTEMPTS, packing__next_at__lte=timezone.now())
+    return _unpacked().filter(Q(packing=None) | again)
+
+
+def _is_counted(upload_id: UUID) -> bool:
+    """Count an attempt before it is made; False when another has just begun one."""
+    now = timezone.now()
+    with transaction.atomic():
+        if not _is_mine(upload_id):
+            return False
+        held, _ = PackingAttempts.objects.get_or_create(upload_id=upload_id, defaults={"next_at": now})
+        if held.next_at > now:
+            return False
+        held.attempts, held.next_at = held.attempts + 1, now + FIRST_PAUSE * 2**held.attempts
+        held.save()
+    return True
 
 
 def _is_mine(upload_id: UUID) -> bool:

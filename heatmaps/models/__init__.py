@@ -2,7 +2,7 @@
 
 from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationChoice, Role
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
-from heatmaps.models.packed import PackedCheckIns
+from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profile
 from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
 from heatmaps.models.shard import FanOut, Shard, ShardState
@@ -27,6 +27,7 @@ __all__ = [
     "Membership",
     "OneTimeLink",
     "PackedCheckIns",
+    "PackingAttempts",
     "PeopleRules",
     "Profile",
     "RelationChoice",

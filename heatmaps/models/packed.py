@@ -33,3 +33,17 @@ class PackedCheckIns(models.Model):
 
     def __str__(self) -> str:
         return f"packed check-ins {self.pk}"
+
+
+class PackingAttempts(models.Model):
+    """Of an upload whose copy was begun and is not there: how often, and until when nobody begins again.
+
+    Counted before each attempt, so that one that killed its worker counts; deleted with the first success.
+    """
+
+    upload = models.OneToOneField(Upload, models.CASCADE, primary_key=True, related_name="packing")
+    attempts = models.PositiveSmallIntegerField(default=0)
+    next_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"attempts at packing {self.pk}"

@@ -3,16 +3,18 @@
 import os
 import signal
 from datetime import timedelta
+from itertools import pairwise
 from threading import Thread
+from uuid import UUID
 
 import pytest
 from django.db import connections
 from django.utils import timezone
 
-from heatmaps import masses, queue, releases
+from heatmaps import masses, queries, queue, releases
 from heatmaps.ingest import expiring, undoing, uploads
 from heatmaps.masses import columns, packed, packing
-from heatmaps.models import CheckIn, PackedCheckIns, Release, Upload
+from heatmaps.models import CheckIn, PackedCheckIns, PackingAttempts, Release, Upload
 from heatmaps.models.packed import SLOTS
 from heatmaps.releases import ReleaseRequest
 from tests.ingest.test_masses import as_dict, naive, random_rows
@@ -39,6 +41,23 @@ def ready(dataset, upload):
 
 def packs(of):
     return PackedCheckIns.objects.filter(upload=of).count()
+
+
+def pause_over():
+    PackingAttempts.objects.update(next_at=timezone.now())
+
+
+def swept(sent):
+    """Uploads that the sweep sends to the workers."""
+    sent.clear()
+    packing.sweep()
+    return [UUID(upload_id) for _, (upload_id,) in sent]
+
+
+def is_given_up(of):
+    """What the steward is told."""
+    [line] = map(queries.upload_line, queries.uploads_of(of.dataset))
+    return line.uncopied
 
 
 def read(of):
@@ -90,7 +109,49 @@ def test_a_killed_build_leaves_nothing(ready, monkeypatch):
     assert packs(ready) == 0
     assert read(ready) == naive(ROWS, level=8, unit=UNIT)
     packing.pack(ready.pk)
+    assert packs(ready) == 0  # the attempt counts
+    pause_over()
+    packing.pack(ready.pk)
     assert packs(ready) == SLOTS
+
+
+def test_a_copy_that_fails_each_time_is_tried_a_few_times_after_growing_pauses(ready, monkeypatch, sent):
+    begun, pauses = [], []
+
+    def fails():
+        begun.append(PackingAttempts.objects.get().attempts)
+        raise ZeroDivisionError
+
+    meanwhile(monkeypatch, fails)
+    for attempt in range(packing.MOST_ATTEMPTS):
+        assert not is_given_up(ready), attempt
+        assert swept(sent) == [ready.pk]
+        with pytest.raises(ZeroDivisionError):
+            packing.pack(ready.pk)
+        pauses.append(PackingAttempts.objects.get().next_at - timezone.now())
+        packing.pack(ready.pk)  # too soon: nothing is done, nobody is sent
+        assert swept(sent) == []
+        assert not is_given_up(ready), attempt
+        pause_over()
+    assert begun == [*range(1, packing.MOST_ATTEMPTS + 1)]
+    for before, after in pairwise(pauses):
+        assert before * 1.9 < after < before * 2.1
+
+    packing.pack(ready.pk)
+
+    assert (len(begun), swept(sent), packs(ready)) == (packing.MOST_ATTEMPTS, [], 0)
+    assert is_given_up(ready)
+    assert read(ready) == naive(ROWS, level=8, unit=UNIT)
+
+
+def test_a_copy_that_succeeds_ends_the_counting(ready, monkeypatch, sent):
+    with monkeypatch.context() as patch:
+        meanwhile(patch, lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            packing.pack(ready.pk)
+    pause_over()
+    packing.pack(ready.pk)
+    assert (packs(ready), PackingAttempts.objects.count(), swept(sent)) == (SLOTS, 0, [])
 
 
 def test_nobody_sees_half_of_it(ready, monkeypatch):

@@ -7,9 +7,11 @@ import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import timezone
 
 from heatmaps.ingest import uploads
-from heatmaps.models import CheckIn, Upload
+from heatmaps.masses import packing
+from heatmaps.models import CheckIn, PackingAttempts, Upload
 
 ROWS = b"user,time,lat,lon\nann,2026-01-01T00:00:00Z,0.5,0.5\nbob,,0.25,0.75\n"
 BAD_ROWS = ROWS + b"".join(b"p%d,,0.5,0.5\n" % at for at in range(200)) + b"eve,,91,0\n"
@@ -61,6 +63,21 @@ def test_it_lists_rejected_rows_for_the_steward(send, client_of):
     assert b"".join(answer.streaming_content).startswith(b"row,reason\n204,")
     assert client_of("analyst").get(address).status_code == 403
     assert client_of("stranger").get(address).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("attempts", "told"), [(packing.MOST_ATTEMPTS - 1, False), (packing.MOST_ATTEMPTS, True)]
+)
+def test_it_says_that_a_file_has_no_quick_copy(send, client_of, *, attempts, told):
+    send(ROWS)
+    uploads.run(latest().pk)
+    PackingAttempts.objects.create(upload=latest(), attempts=attempts, next_at=timezone.now())
+
+    page = client_of("steward").get(reverse("dataset", args=[latest().dataset.slug])).content.decode()
+
+    assert ("more slowly than they could" in page) == told
+    other = client_of("analyst").get(reverse("dataset", args=[latest().dataset.slug])).content.decode()
+    assert "more slowly" not in other
 
 
 def test_it_says_why_a_file_was_refused(send, client_of, dataset):
