@@ -25,7 +25,7 @@ from typing import Final
 from scipy.optimize import brentq
 
 from mechanisms.check import ParameterError, in_range, positive
-from mechanisms.metric.clones import Clones, clones
+from mechanisms.metric.clones import Clones
 
 _NARROWEST: Final = 2e-4  # relative width of an interval, below which the answer is no
 _POINTS: Final = 16
@@ -36,16 +36,16 @@ MOST_LOSS: Final = 600.0  # of the whole change; above, only composition is used
 
 
 @lru_cache(maxsize=256)
-def group_rate(items: int, moved: int, cap: float, delta: float) -> float:
+def group_rate(items: int, moved: int, cap: float, delta: float, *, plain: bool = False) -> float:
     """The least rate found with (rate · Σ s_i, delta) for all changes of `moved` of `items` reports.
 
     Never above 1, what composition gives with δ = 0; rounded up. Errors: ValueError out of range.
     """
     _check(items, moved, cap, delta)
-    coins = clones(items, cap)
+    heap = Clones(items=items, cap=cap, plain=plain)
 
     def excess(log_rate: float) -> float:
-        return _worst(coins, moved, cap, delta, math.exp(log_rate))
+        return _worst(heap, moved, delta, math.exp(log_rate))
 
     low = high = min(0.0, math.log(MOST_LOSS / (moved * cap)))
     if excess(high) > 0:
@@ -55,21 +55,21 @@ def group_rate(items: int, moved: int, cap: float, delta: float) -> float:
     hidden = excess(low) <= 0  # a change of even the largest loss shows with less than δ
     rate = math.exp(low if hidden else float(brentq(excess, low, high, xtol=1e-7)))
     rate *= _FIRST_UP
-    while rate < 1 and not holds(items, moved, cap, delta, rate):
+    while rate < 1 and not holds(items, moved, cap, delta, rate, plain=plain):
         rate *= 1.0001
     return min(1.0, rate)
 
 
-def holds(items: int, moved: int, cap: float, delta: float, rate: float) -> bool:
+def holds(items: int, moved: int, cap: float, delta: float, rate: float, *, plain: bool = False) -> bool:
     """Whether D(s) ≤ δ·ψ(rate · s) is certain for all 0 < s ≤ cap."""
     _check(items, moved, cap, delta)
     if rate >= 1:
         return True  # composition
-    coins = clones(items, cap)
+    heap = Clones(items=items, cap=cap, plain=plain)
     open_intervals = [(0.0, cap)]
     while open_intervals:
         low, high = open_intervals.pop()
-        if _at_most(coins, low, high, rate) <= delta * _share(moved, rate * high):
+        if heap.at_most(low, high, rate) <= delta * _share(moved, rate * high):
             continue
         if high - low < _NARROWEST * low:
             return False
@@ -82,15 +82,15 @@ def holds(items: int, moved: int, cap: float, delta: float, rate: float) -> bool
 
 def chain_delta(items: int, cap: float, losses: tuple[float, ...], rate: float) -> float:
     """The δ of changing reports at these losses one by one, each at rate · loss: what `holds` bounds."""
-    coins = clones(items, cap)
+    heap = Clones(items=items, cap=cap)
     total = spent = 0.0
     for item_loss in sorted(losses):
-        total += math.exp(spent) * coins.hockey_stick(item_loss, rate * item_loss)
+        total += math.exp(spent) * heap.hockey_stick(item_loss, rate * item_loss)
         spent += rate * item_loss
     return total
 
 
-def largest_cap(items: int, moved: int, delta: float, total: float) -> float:
+def largest_cap(items: int, moved: int, delta: float, total: float, *, plain: bool = False) -> float:
     """The largest cap with moved · group_rate · cap ≤ total: α_0 for α, when the greatest distance is 1.
 
     Rounded down by about 1e-5. Errors: ValueError out of range.
@@ -98,8 +98,8 @@ def largest_cap(items: int, moved: int, delta: float, total: float) -> float:
     positive(total=total)
 
     def excess(cap: float) -> float:
-        rate = total / (moved * cap)
-        return math.inf if rate <= 0 else _worst(clones(items, cap), moved, cap, delta, min(rate, 1.0))
+        rate, heap = total / (moved * cap), Clones(items=items, cap=cap, plain=plain)
+        return math.inf if rate <= 0 else _worst(heap, moved, delta, min(rate, 1.0))
 
     low = total / moved  # composition
     _check(items, moved, low, delta)
@@ -108,21 +108,21 @@ def largest_cap(items: int, moved: int, delta: float, total: float) -> float:
         high *= 1.2
     if excess(high * 1.2) > 0 and excess(high) <= 0:
         high = float(brentq(excess, high, high * 1.2, xtol=1e-7))
-    while high > low and not holds(items, moved, high, delta, total / (moved * high)):
+    while high > low and not holds(items, moved, high, delta, total / (moved * high), plain=plain):
         high *= 0.99999
     return max(low, high)
 
 
-def _worst(coins: Clones, moved: int, cap: float, delta: float, rate: float) -> float:
+def _worst(heap: Clones, moved: int, delta: float, rate: float) -> float:
     """The largest log(D(s) / δψ) over points: no proof, but where to look for one."""
     if rate >= 1:
         return -math.inf
-    if moved * rate * cap > MOST_LOSS * (1 + _ROUND_UP):
+    if moved * rate * heap.cap > MOST_LOSS * (1 + _ROUND_UP):
         return math.inf
 
     def excess(log_part: float) -> float:
-        step = cap * math.exp(log_part)
-        spent = coins.hockey_stick(step, rate * step)
+        step = heap.cap * math.exp(log_part)
+        spent = heap.hockey_stick(step, rate * step)
         return math.log(spent or 1e-300) - math.log(delta) - _log_share(moved, rate * step)
 
     return _largest(excess, math.log(_SMALLEST), 0.0)
@@ -138,13 +138,6 @@ def _largest(function: Callable[[float], float], low: float, high: float) -> flo
         best = max(best, values[at])
         low, high = low + max(0, at - 1) * width, low + min(_POINTS, at + 1) * width
     return best
-
-
-def _at_most(coins: Clones, low: float, high: float, rate: float) -> float:
-    """At least D(s) for all low ≤ s ≤ high, s > 0."""
-    least_t, most_t = math.tanh(low / 2), math.tanh(high / 2)
-    least_a = math.expm1(rate * low) / least_t if low else 2 * rate
-    return most_t * coins.gap(1 - least_a * (1 - most_t) / 2, 1 + least_a * (1 + least_t) / 2)
 
 
 def _share(moved: int, loss: float) -> float:

@@ -115,8 +115,8 @@ def guessed_decay(wanted: Wanted) -> float:
 def _excess(wanted: Wanted, log_decay: float) -> float:
     """The largest log(D(s) / δψ) of `group.py` over a few s, at the rate that uses all of ε.
 
-    C ~ Bin(N - 1, e^-cap) is taken at its mean, and the two coins of a step as normal (A - C/2 has the
-    deviation √C / 2, so that they are 2 tanh(s/2) / √C deviations apart).
+    C ~ Bin(N - 1, (1 + tanh(s/2)) e^-cap) is taken at its mean, and the two coins of a step as normal
+    (A - C/2 has the deviation √C / 2, so that they are 2 tanh(s/2) / √C deviations apart).
     """
     decay = math.exp(log_decay)
     cap, half = wanted.noise_cap(decay), math.log(float(wanted.delta) / 2)
@@ -126,8 +126,9 @@ def _excess(wanted: Wanted, log_decay: float) -> float:
     if wanted.samples * rate * cap > MOST_LOSS:
         return math.inf
     steps = cap * _PARTS
-    coins = max((wanted.persons * wanted.samples - 1) * math.exp(-cap), 1e-9)
-    apart, loss = 2 * np.tanh(steps / 2) / math.sqrt(coins), rate * steps
+    t, others = np.tanh(steps / 2), wanted.persons * wanted.samples - 1
+    coins = np.maximum(others * math.exp(-cap) * (1 + t), 1e-9)
+    apart, loss = 2 * t / np.sqrt(coins), rate * steps
     first, second = log_ndtr(apart / 2 - loss / apart), loss + log_ndtr(-apart / 2 - loss / apart)
     gap = first + np.log1p(-np.exp(np.minimum(second - first, -1e-12)))
     whole = wanted.samples * loss

@@ -1,4 +1,6 @@
-"""The printed closed forms for shuffled item-wise releases, for comparison: nothing is sold by them.
+"""Other accounts of shuffled item-wise releases, for comparison: nothing is sold by them.
+
+The printed closed forms, and the numeric account with the plain clones that they are made of.
 
 Units of the paper: the greatest distance is 1, α and α_0 are losses at it. `items` are shuffled together
 (m in the local model, m·n in the central one), `moved` = m of them belong to one person.
@@ -9,6 +11,7 @@ import math
 from scipy.optimize import brentq
 
 from mechanisms.check import in_range, positive
+from mechanisms.metric.group import largest_cap
 
 
 def step_sum(items: int, moved: int, distance: float, alpha_0: float, log_delta: float) -> float:
@@ -53,6 +56,11 @@ def equation_alpha_0(persons: int, moved: int, alpha: float, delta: float) -> fl
         return scaled / (32 * root)
     in_range(0, moved, alpha=alpha)
     return 2 * math.log(scaled / (16 * root))
+
+
+def plain_alpha_0(items: int, moved: int, alpha: float, delta: float) -> float:
+    """By `group.py`, but with coins of probability e^−cap for every step (Lemma B.1): sound, and less."""
+    return largest_cap(items, moved, delta, alpha, plain=True)
 
 
 def _inner(items: int, moved: int, alpha_0: float, delta: float) -> float:

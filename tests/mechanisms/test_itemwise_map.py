@@ -20,7 +20,7 @@ from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
 from mechanisms.interface import SystemSource, Target
 from mechanisms.item_records import ItemRecords
 from mechanisms.metric import itemwise_fit
-from mechanisms.metric.clones import clones
+from mechanisms.metric.clones import Clones
 from mechanisms.metric.deconvolution import likeliest
 from mechanisms.metric.group import group_rate, holds
 from mechanisms.metric.reduction import sample_records
@@ -240,11 +240,11 @@ def test_a_sampled_check_in_sold_in_proportion_to_distance_is_caught():
 def test_the_shortcut_of_looking_at_the_largest_step_alone_is_caught():
     """A rate that the hockey stick at s = cap allows (the paper's w = 1) does not hold for smaller steps."""
     items, moved, cap, delta = 64_000, 64, 4.0, 5e-10
-    coins = clones(items, cap)
+    heap = Clones(items=items, cap=cap)
 
     def too_much(rate):
         spent, whole = rate * cap, moved * rate * cap
-        return coins.hockey_stick(cap, spent) > delta * math.expm1(spent) / math.expm1(whole)
+        return heap.hockey_stick(cap, spent) > delta * math.expm1(spent) / math.expm1(whole)
 
     low, high = 0.05, 0.5
     for _ in range(40):
