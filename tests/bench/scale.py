@@ -2,6 +2,14 @@
 
 The check-ins are made up (`tests/synthetic.py`), their file goes through the whole upload path, and the
 releases through the product's own Celery workers: one that reads everything, or two that read half each.
+
+Workers' own CPU work is what the clocks of the processes that run tasks counted, user and system, from the
+request to the published map: taking tasks, spending, receiving columns, summing, packing and looking parts
+up, drawing and publishing; nothing is taken off. Of two workers it is that of the busier one:
+`busiest_worker_cpu`. It is not the time of PostgreSQL's processes (`database_cpu`), of the broker and of
+whoever asks, nor waiting for them. Drawing and bookkeeping are one worker's however many read: the fewer
+check-ins, the less a second one brings.
+
 `make bench SCALE=1` goes to 10 million; alone: `python -m tests.bench.scale 1000000 ...`, whose lines
 `python -m tests.bench.scale_plots FOLDER < LINES` draws.
 """
@@ -71,8 +79,8 @@ def stored(
 
 
 def releases_of(postgres: Postgres, made: Installation, count: int) -> Iterator[Figure]:
-    for workers in (1, 2):
-        for resolution in RESOLUTIONS:
+    for resolution in RESOLUTIONS:
+        for workers in (1, 2):  # in turns, as they are compared
             name = f"{count:,} check-ins, {workers} worker{'s' * (workers > 1)}"
             persons = count // CHECKINS_A_PERSON
             yield released(
