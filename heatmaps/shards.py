@@ -62,14 +62,16 @@ class Claim:
     def finish(self, content: SupportsBytes) -> bool:
         """Store the partial sums. True for the worker of the last shard, which is elected to draw.
 
-        The last one's own are not stored where it is known to be that: nobody else will ever read them.
+        What the last one read is not stored: nobody else will ever read it. Two that finish at the same
+        moment may both store theirs, neither of them the last one when it began.
         """
         fan_out = FanOut.objects.filter(pk=self.release_id)
         with transaction.atomic():
             if not self._held().update(state=ShardState.DONE, lease_until=None):
                 return False  # taken over by another, or the release ended
-            if not fan_out.filter(left=1).exists():
-                _store(self.shard_id, bytes(content))
+            if fan_out.filter(left=1, elected=False).update(left=0, elected=True):
+                return True
+            _store(self.shard_id, bytes(content))
             fan_out.update(left=F("left") - 1)
             return fan_out.filter(left=0, elected=False).update(elected=True) == 1
 

@@ -1,6 +1,7 @@
 """Large releases: shares of the persons, read by whoever comes, drawn once. PostgreSQL only."""
 
 from datetime import timedelta
+from threading import Barrier, Thread
 from uuid import UUID
 
 import pytest
@@ -100,9 +101,33 @@ def test_what_the_elected_worker_read_is_not_stored_and_counts_once(release, sen
     assert (last.state, last.content) == ("done", None)
     others = [b"part %d" % place for place in range(SHARDS - 1)]
     assert sorted(shards.contents_besides(claims[-1])) == others
-    # Two that finish at once may both store theirs.
-    Shard.objects.filter(pk=last.pk).update(content=b"part 3")
-    assert sorted(shards.contents_besides(claims[-1])) == others
+
+
+def test_of_two_that_finish_at_the_same_moment_one_is_elected(release, sent, monkeypatch):
+    """Both have seen that another is left when they store; what the elected one read counts once."""
+    claims = {f"part {place}".encode(): shards.claim(told) for place, told in enumerate(waiting(sent))}
+    *first, one, other = claims
+    assert [claims[part].finish(part) for part in first] == [False] * (SHARDS - 2)
+    both_store, store, elected = Barrier(2, timeout=30), shards._store, []
+
+    def stored(shard_id, content):
+        both_store.wait()
+        store(shard_id, content)
+
+    def finish(part):
+        if claims[part].finish(part):
+            elected.append(part)
+        connection.close()
+
+    monkeypatch.setattr(shards, "_store", stored)
+    threads = [Thread(target=finish, args=[part], daemon=True) for part in (one, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    [last] = elected
+    assert sorted(shards.contents_besides(claims[last])) == sorted(set(claims) - {last})
+    assert FanOut.objects.get().left == 0
 
 
 def test_messages_sent_again_change_nothing(release, sent, draws):
