@@ -35,11 +35,15 @@ DECLARE
     spent_at bigint;
     one record;
     asked bigint;
-    kinds text[] := '{}';
-    amounts bigint[] := '{}';
-    olds text[] := '{}';
-    news text[] := '{}';
-    charged text;
+    -- As Python sorts them: the places of the members of the event's objects.
+    kinds text[] := ARRAY(
+        SELECT kind FROM jsonb_object_keys(ask->'charges') AS kind ORDER BY kind COLLATE "C");
+    at integer;
+    name text;
+    charged text[];
+    olds text[];
+    news text[];
+    rows_charged integer;
     before text;
     after text;
     digest text;
@@ -48,6 +52,10 @@ BEGIN
     INSERT INTO heatmaps_charge (release_id, account_id, amount)
         SELECT made.id, id, (ask->'charges'->>kind)::bigint FROM heatmaps_account
         WHERE dataset_id = made.dataset_id;
+    GET DIAGNOSTICS rows_charged = ROW_COUNT;
+    IF rows_charged <> cardinality(kinds) THEN
+        RAISE EXCEPTION USING ERRCODE = 'HZ001', MESSAGE = '{"code":"accounts"}';
+    END IF;
     PERFORM heatmaps_queue(made.dataset_id);
     SELECT * INTO STRICT head FROM heatmaps_ledger WHERE dataset_id = made.dataset_id FOR UPDATE;
     IF (ask->>'unless_answered')::boolean THEN
@@ -79,7 +87,8 @@ BEGIN
         WHERE account.dataset_id = made.dataset_id
         ORDER BY account.id
     LOOP
-        IF NOT ask->'charges' ? one.kind THEN
+        at := array_position(kinds, one.kind::text);
+        IF at IS NULL THEN
             RAISE EXCEPTION USING ERRCODE = 'HZ001', MESSAGE = '{"code":"accounts"}';
         END IF;
         asked := (ask->'charges'->>one.kind)::bigint;
@@ -108,26 +117,16 @@ BEGIN
         ELSIF asked <> 0 THEN
             UPDATE heatmaps_allowance SET committed = committed + asked WHERE id = one.mine;
         END IF;
-        kinds := kinds || one.kind::text;
-        amounts := amounts || asked;
-        olds := olds || CASE WHEN one.unbounded THEN '"no bound"' ELSE one.committed::text END;
-        news := news || CASE WHEN one.unbounded OR asked IS NULL THEN '"no bound"'
+        name := to_json(one.kind)::text || ':';
+        charged[at] := name || coalesce(asked::text, '"no bound"');
+        olds[at] := name || CASE WHEN one.unbounded THEN '"no bound"' ELSE one.committed::text END;
+        news[at] := name || CASE WHEN one.unbounded OR asked IS NULL THEN '"no bound"'
             ELSE (one.committed + asked)::text END;
     END LOOP;
-    IF cardinality(kinds) <> (SELECT count(*) FROM jsonb_object_keys(ask->'charges')) THEN
-        RAISE EXCEPTION USING ERRCODE = 'HZ001', MESSAGE = '{"code":"accounts"}';
-    END IF;
-    -- Kinds as Python sorts them.
-    SELECT
-        '{"charges":{' || string_agg(name || coalesce(amount::text, '"no bound"'), ',' ORDER BY name)
-            || '},"committed":{' || string_agg(name || new, ',' ORDER BY name) || '},"release":',
-        '{"committed":{' || string_agg(name || old, ',' ORDER BY name) || '}}'
-        INTO charged, before
-        FROM (
-            SELECT (to_json(kind)::text || ':') COLLATE "C" AS name, amount, old, new
-            FROM unnest(kinds, amounts, olds, news) AS account(kind, amount, old, new)
-        ) AS told;
-    after := charged || (ask->>'facts') || ',"state":"reserved"}';
+    before := '{"committed":{' || array_to_string(olds, ',') || '}}';
+    after := '{"charges":{' || array_to_string(charged, ',')
+        || '},"committed":{' || array_to_string(news, ',')
+        || '},"release":' || (ask->>'facts') || ',"state":"reserved"}';
     -- At the head of the queue, so that the times of a chain follow each other.
     spent_at := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     digest := encode(sha256(convert_to(

@@ -107,6 +107,14 @@ def test_it_reserves_a_new_release_only(dataset, reserve, steward):
     assert snapshot(dataset) == before
 
 
+@pytest.mark.parametrize("kinds", [{"presence"}, {"presence", "radius"}, {"presence", "delta", "radius"}])
+def test_it_charges_exactly_the_accounts_of_the_dataset(dataset, new_release, steward, kinds):
+    before = snapshot(dataset)
+    with pytest.raises(ValueError, match="exactly the accounts"):
+        transitions.reserve(new_release(dataset), dict.fromkeys(kinds, 1), actor=steward)
+    assert snapshot(dataset) == before
+
+
 @pytest.mark.parametrize(
     ("state", "committed"),
     [("reserved", ONE), ("spent", ONE), ("published", ONE), ("failed", ONE), ("cancelled", 0)],
