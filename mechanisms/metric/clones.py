@@ -106,22 +106,25 @@ class Clones:
         return most_t * gap
 
     def _coins(self, t: float) -> Coins:
-        """The probability rises with t, which is at most tanh(cap/2) for losses up to the cap."""
+        """The probability rises with t, which is at most tanh(cap/2) for losses up to the cap.
+
+        Bins are the same for all t: what is found is smooth in the loss.
+        """
         chance, rest = math.exp(-self.cap), -math.expm1(-self.cap)
-        more = 0.0 if self.plain else chance * min(t, math.tanh(self.cap / 2))
-        return coins(self.items - 1, chance + more, rest - more)
+        most = 0.0 if self.plain else math.tanh(self.cap / 2)
+        widest = _reach(self.items - 1, chance * (1 + most), rest - chance * most)
+        more = chance * min(t, most)
+        return coins(self.items - 1, chance + more, rest - more, width=1 + int(2 * widest / _BINS))
 
 
 @lru_cache(maxsize=128)
-def coins(trials: int, chance: float, rest: float) -> Coins:
-    """Bin(trials, chance) in bins; rest = 1 − chance, given since it may be small."""
+def coins(trials: int, chance: float, rest: float, *, width: int = 1) -> Coins:
+    """Bin(trials, chance) in bins of `width` counts; rest = 1 − chance, given since it may be small."""
     if trials * chance < _UNDERFLOW:
         return Coins(np.zeros(1), np.ones(1))
-    third = _LOG_BEYOND / 3
-    reach = third + math.sqrt(third**2 + 2 * _LOG_BEYOND * trials * chance * rest) + 1  # Bernstein
-    low = max(0, math.floor(trials * chance - reach))
-    high = min(trials, math.ceil(trials * chance + reach))
-    width = -(-(high - low + 1) // _BINS)
+    reach = _reach(trials, chance, rest)
+    low, high = max(0, math.floor(trials * chance - reach)), min(trials, math.ceil(trials * chance + reach))
+    low -= low % width
     edges = np.arange(low, high + 1, width, dtype=np.float64)
     inside = _bins(trials, edges, width, chance, rest)
     inside[-1] += math.exp(-_LOG_BEYOND)  # above the window: at least as many coins
@@ -130,6 +133,12 @@ def coins(trials: int, chance: float, rest: float) -> Coins:
         counts=np.concatenate([ends[:-1], edges]),
         probabilities=np.concatenate([_below(trials, ends[1:], chance, rest), inside]),
     )
+
+
+def _reach(trials: int, chance: float, rest: float) -> float:
+    """Bernstein: C is farther from its mean with probability at most 2·exp(−`_LOG_BEYOND`)."""
+    third = _LOG_BEYOND / 3
+    return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * trials * chance * rest) + 1
 
 
 def binomial(trials: Floats, count: Floats, chance: float, rest: float) -> Floats:

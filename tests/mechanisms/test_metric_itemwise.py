@@ -72,7 +72,7 @@ def test_one_step_is_exact_for_the_coins_themselves(plain):
 def test_one_step_is_never_below_the_exact_gap_of_small_heaps_of_any_laws(factor):
     """4 to 8 reports of 2 to 4 answers, enumerated; with 1.3 times the coins it fails."""
     random, largest = np.random.default_rng(1), 0.0
-    for number in range(400):
+    for number in range(160):
         cap = random.uniform(0.3, 3.5)
         before, after, item_loss = (hidden if number % 2 else any_pair)(random, cap)
         low, high = np.exp(-cap) * np.maximum(before, after), np.exp(cap) * np.minimum(before, after)
@@ -167,8 +167,8 @@ def test_bounds_on_binomial_laws_are_never_below_them_and_close():
 
 
 def test_bins_hold_at_least_the_probability_of_their_counts():
-    for trials, chance in ((50, 0.5), (4000, 0.999), (10**6, 0.3), (10**8, 0.02)):
-        law = coins(trials, chance, 1 - chance)
+    for trials, chance, width in ((50, 0.5, 1), (4000, 0.999, 1), (10**6, 0.3, 40), (10**8, 0.02, 101)):
+        law = coins(trials, chance, 1 - chance, width=width)
         ends = np.append(law.counts[1:], trials + 1)
         exact = stats.binom.cdf(ends - 1, trials, chance) - stats.binom.cdf(law.counts - 1, trials, chance)
         assert (law.probabilities >= exact * (1 - 1e-9) - 1e-13).all()
@@ -217,7 +217,6 @@ def test_the_numeric_account_allows_more_than_the_reference_and_the_closed_forms
     reference = 4.30279589
     found = largest_cap(**MONTH, delta=DELTA, total=25.0)
     assert reference <= found == pytest.approx(4.4012, abs=1e-4)
-    assert holds(**MONTH, cap=reference, delta=DELTA, rate=25 / 1000 / reference)
     plain = theorem.plain_alpha_0(**MONTH, alpha=25.0, delta=DELTA)
     assert plain == pytest.approx(4.2993, abs=1e-4)
     assert not holds(**MONTH, cap=reference, delta=DELTA, rate=25 / 1000 / reference, plain=True)
