@@ -1,6 +1,7 @@
 """What an audit of emd-itemwise draws, and from which two inputs."""
 
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -10,29 +11,49 @@ from mechanisms.interface import RandomSource
 from mechanisms.item_records import ItemRecords
 from mechanisms.metric.itemwise_map import EmdItemwise
 
+_CHECK_INS: Final = 100  # of the person who moves
+
 
 def drawn_reports(mechanism: EmdItemwise) -> Draw[ItemRecords]:
-    """Numbers of reports in the north-eastern quarter, in the east and in the north."""
-    half = mechanism.resolution // 2
+    """Reports in the north-easternmost cell and quarter, and how far all are from the south-west together.
+
+    Noise is geometric on both axes: for a move from corner to corner the logarithm of the ratio of a report's
+    probabilities is a line in that distance, largest in the last cell.
+    """
+    side = mechanism.resolution
+    steps = np.add.outer(np.arange(side), np.arange(side))
 
     def draw(records: ItemRecords, rng: RandomSource) -> Matrix:
         reports = mechanism.reports(records, rng)
-        parts = reports[half:, half:], reports[half:], reports[:, half:]
-        return np.array([float(part.sum()) for part in parts])
+        quarter = reports[side // 2 :, side // 2 :]
+        return np.array([float(part.sum()) for part in (reports[-1:, -1:], quarter, reports * steps)])
 
     return draw
 
 
 def moved(mechanism: EmdItemwise, distance_m: Fraction) -> tuple[ItemRecords, ItemRecords]:
-    """Everybody in the south-western cell, and one person's only check-in moved north-east by at most the
-    distance, from the middle of a cell to that of another."""
+    """Everybody in the south-western cell, and one person with a part of all check-ins in the north-eastern
+    one: as many as the distance allows, from the middle of a cell to that of another.
+
+    All samples may be of that part, which with few samples costs more than to move all by the distance.
+    """
     lattice = mechanism.reports_of_all().item.lattice
-    steps = min(int(distance_m / (lattice.diagonal_m * lattice.stretch)), mechanism.resolution - 1)
-    return _at(mechanism, 0), _at(mechanism, steps)
+    across_m = lattice.diagonal_m * lattice.stretch * (mechanism.resolution - 1)
+    return _records(mechanism, 0), _records(
+        mechanism, min(_CHECK_INS, int(_CHECK_INS * distance_m / across_m))
+    )
 
 
-def _at(mechanism: EmdItemwise, place: int) -> ItemRecords:
-    level, ones = mechanism.resolution.bit_length() - 1, np.ones(mechanism.persons, np.int64)
-    places = np.zeros(mechanism.persons, np.int64)
-    places[0] = place
-    return ItemRecords(level=level, rows=ones, cells=morton_encode(places, places, level), counts=ones)
+def _records(mechanism: EmdItemwise, there: int) -> ItemRecords:
+    """Of the first person's check-ins this many are in the north-east."""
+    last, counts = mechanism.resolution - 1, np.array([_CHECK_INS - there, there])
+    own = np.flatnonzero(counts)
+    places = np.concatenate([own * last, np.zeros(mechanism.persons - 1, np.int64)])
+    ones = np.ones(mechanism.persons - 1, np.int64)
+    level = mechanism.resolution.bit_length() - 1
+    return ItemRecords(
+        level=level,
+        rows=np.concatenate([[own.size], ones]),
+        cells=morton_encode(places, places, level),
+        counts=np.concatenate([counts[own], ones]),
+    )

@@ -37,6 +37,7 @@ MOST_DRAWS: Final = 200_000
 SQUARE: Final = Region(10.0, 50.0, 10.03, 50.02)  # about 2 km, for check-ins that are sampled
 STREET: Final = Region(10.0, 50.0, 10.05, 50.0005)
 PERSONS, RADIUS_M = 3, 400
+ALONE: Final = 1  # of blurred check-ins: others would hide what few draws can show
 PARTICIPANTS: Final = 20  # of shuffling, which needs a crowd
 SIDE, CELL_M = 5, 100  # of a made-up square of cells, for reports
 AUDITED_PERSONS: Final = 20  # public guess that makes an adaptive mechanism measure several cells
@@ -248,7 +249,7 @@ def _items(name: str, epsilon: str, side: int, parameters: Mapping[str, object])
         radius_m=Fraction(RADIUS_M),
     )
     return catalogue.build_items(
-        name, target=target, region=SQUARE, persons=PERSONS, resolution=side, parameters=parameters
+        name, target=target, region=SQUARE, persons=ALONE, resolution=side, parameters=parameters
     )
 
 
