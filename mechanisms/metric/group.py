@@ -31,7 +31,7 @@ _NARROWEST: Final = 2e-4  # relative width of an interval, below which the answe
 _POINTS: Final = 16
 _SMALLEST: Final = 1e-3  # part of the cap where the search for the worst step begins
 _ROUND_UP: Final = 1e-9
-_FIRST_UP: Final = 1.00003  # what intervals need more than points
+_FIRST_UP: Final = 1.00006  # what intervals need more than points
 MOST_LOSS: Final = 600.0  # of the whole change; above, only composition is used
 
 

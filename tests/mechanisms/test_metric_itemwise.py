@@ -175,7 +175,16 @@ def test_bins_hold_at_least_the_probability_of_their_counts():
         assert law.probabilities.sum() <= 1.001
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+def test_the_bound_of_an_interval_is_never_below_any_step_in_it_and_close_when_it_is_narrow():
+    heap, rate = Clones(items=10**6, cap=3.0), 0.02
+    for low, high in ((0.0, 1e-4), (0.1, 0.4), (0.5, 0.501), (2.9, 3.0)):
+        steps = [high * part for part in (1e-3, 0.5, 1)] if not low else np.linspace(low, high, 5).tolist()
+        found = [heap.hockey_stick(step, rate * step) for step in steps]
+        assert max(found) <= heap.at_most(low, high, rate)
+    assert heap.at_most(0.5, 0.501, rate) <= 1.05 * max(heap.hockey_stick(x, rate * x) for x in (0.5, 0.501))
+
+
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     items=st.integers(60, 400),
     cap=st.floats(0.1, 2.0),
