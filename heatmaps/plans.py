@@ -9,7 +9,9 @@ from typing import Final
 from django.conf import settings
 
 from heatmaps import queries, quotes
-from heatmaps.models import Dataset
+from heatmaps.ledger.amounts import EPSILON_UNITS
+from heatmaps.ledger.balances import balances
+from heatmaps.models import AccountKind, Dataset
 from heatmaps.quotes import ReleaseRequest
 from heatmaps.wording import plan as wording
 from mechanisms.check import ParameterError, exact_decimal
@@ -20,6 +22,7 @@ PART_PATTERN: Final = r"^[1-9][0-9]{0,5}(/[1-9][0-9]{0,5})?$"
 _PART = re.compile(PART_PATTERN[1:-1], re.ASCII)
 _CORRECTIONS: Final = 2  # losses grow with ε in proportion, but for roundings
 _A_LITTLE_LESS: Final = Fraction(999, 1000)
+_USUAL_SHARE: Final = 10  # as many usual releases use a limit up
 _NO_PROMISE: Final = "a distance up to which this mechanism promises something in this dataset"
 
 
@@ -82,6 +85,22 @@ def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish
     return epsilon
 
 
+def usual_epsilon(dataset: Dataset) -> str:
+    """An ε at the radius to begin with: a round number, at most 1, at most a tenth of the limits.
+
+    A whole record may move by the region's diameter, and costs as many times the radius' ε. No limit is
+    looked at that is none or 0: there nothing is known, or nothing fits.
+    """
+    diameters = Fraction(queries.region_of(dataset).diameter_m) / (dataset.radius_m or 1)
+    reaches = {AccountKind.RADIUS: Fraction(1), AccountKind.RECORD: max(Fraction(1), diameters)}
+    usual = Fraction(1)
+    for balance in balances(dataset):
+        if balance.kind in reaches and balance.limit:
+            most = Fraction(balance.limit, EPSILON_UNITS) / _USUAL_SHARE
+            usual = min(usual, most / reaches[balance.kind])
+    return rounded_down(_one_digit(usual))
+
+
 def rounded_down(value: Fraction) -> str:
     """Twelve significant digits as a plain decimal: less than planned spends less."""
     digits = 12
@@ -100,7 +119,16 @@ def _part_spent(guarantee: Guarantee, wish: Wish, diameter_m: float) -> Fraction
 
 
 def _four_digits(value: Fraction) -> Fraction:
+    return _at_least_digits(value, 1000)
+
+
+def _one_digit(value: Fraction) -> Fraction:
+    return _at_least_digits(value, 1)
+
+
+def _at_least_digits(value: Fraction, least: int) -> Fraction:
+    """Rounded down to as many places as make it a whole number from `least` on."""
     places = 0
-    while value * 10**places < 1000:
+    while value * 10**places < least:
         places += 1
     return Fraction(int(value * 10**places), 10**places)

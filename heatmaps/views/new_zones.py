@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import alerts, queries, releases
+from heatmaps import alerts, plans, queries, releases
 from heatmaps.access import Act, dataset_for
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Release
@@ -48,7 +48,11 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
     if Relation(found.relation) not in entry.relations:
         raise Http404("no such releases here")
     act = request.POST.get("act", SPEND) if request.method == "POST" else ""
-    form = asking(request.POST, request.FILES) if act else asking()
+    form = (
+        asking(request.POST, request.FILES)
+        if act
+        else asking(initial={"epsilon": plans.usual_epsilon(found)})
+    )
     wish_form = WishForm(request.POST) if act else WishForm()
     valid, looked_for = bool(act) and form.is_valid(), NOTHING
     if valid and act == SPEND:

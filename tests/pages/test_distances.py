@@ -42,6 +42,24 @@ def send(client_of, panel):
     return send
 
 
+@pytest.mark.parametrize("page", ["release-distances", "release-zones"])
+@pytest.mark.parametrize(
+    ("limits", "usual"),
+    [
+        ({"record": "90", "radius": "9"}, "0.2"),  # 31 times the radius across, 9 / 31 or less
+        ({"record": "9000", "radius": "9"}, "0.9"),
+        ({"record": "9000", "radius": "90"}, "1"),
+        ({"record": None, "radius": "90"}, "1"),
+    ],
+)
+def test_the_epsilon_to_begin_with_costs_a_tenth_of_the_limits_at_most(
+    make_dataset, client_of, page, limits, usual
+):
+    make_dataset("panel", Relation.REPLACE, radius_m=5_000, limits=limits)
+    seen = client_of("analyst").get(reverse(page, args=["panel"]))
+    assert seen.context["form"]["epsilon"].value() == usual
+
+
 @pytest.mark.parametrize(
     ("typed", "field"),
     [
