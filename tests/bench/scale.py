@@ -10,6 +10,10 @@ up, drawing and publishing; nothing is taken off. Of two workers it is that of t
 whoever asks, nor waiting for them. Drawing and bookkeeping are one worker's however many read: the fewer
 check-ins, the less a second one brings.
 
+Two processes at a time share caches and the way to memory, which lengthens the work of both by as much as the
+machine has it: pyarrow's two threads take more CPU seconds than its one, too (`group_by_cpu`). So the same
+releases follow with all processes on one core, where they take turns: `busiest_worker_cpu_in_turns`.
+
 `make bench SCALE=1` goes to 10 million; alone: `python -m tests.bench.scale 1000000 ...`, whose lines
 `python -m tests.bench.scale_plots FOLDER < LINES` draws.
 """

@@ -4,6 +4,7 @@
 
 import contextlib
 import json
+import os
 import statistics
 import sys
 import time
@@ -75,11 +76,14 @@ def bare_seconds(upload):
 
 
 def release(resolution, workers, worker, postgres):
-    """Medians of a few releases and group_bys in turns; CPU seconds and memory of the processes at work."""
+    """Medians of a few releases and group_bys in turns; CPU seconds and memory of the processes at work.
+
+    Then the same releases with all processes of the workers on one core, where no two run at a time.
+    """
     dataset, steward = Dataset.objects.get(slug="crowd"), User.objects.get(username="steward")
     table = rows_in_memory(dataset, int(resolution).bit_length() - 1)
-    found = []
-    for _ in range(REPEATS + 1):
+
+    def one():
         wait_until(lambda: psutil.Process(int(worker)).children(), seconds=60, what="the workers' start")
         begun, cpu = time.perf_counter(), time.process_time()
         table.group_by(["user", "cell"], use_threads=int(workers) > 1).aggregate([([], "count_all")])
@@ -95,10 +99,27 @@ def release(resolution, workers, worker, postgres):
             resolution=int(resolution),
         )
         made = releases.request_release(steward, dataset, asked)
-        wait_until(lambda made=made: ended(made), seconds=600, what="the end of the release")
-        found.append({"release": time.perf_counter() - begun} | grouped | watched.spent())
-    # The first one starts processes and connections.
-    return {name: statistics.median(one[name] for one in found[1:]) for name in found[0]}
+        wait_until(lambda: ended(made), seconds=600, what="the end of the release")
+        return {"release": time.perf_counter() - begun} | grouped | watched.spent()
+
+    found = medians(one)
+    on_one_core(psutil.Process(int(worker)))
+    alone = medians(one)
+    return found | {f"{name}_in_turns": alone[name] for name in ("workers_cpu", "busiest_worker_cpu")}
+
+
+def medians(one):
+    one()  # starts processes and connections
+    found = [one() for _ in range(REPEATS)]
+    return {name: statistics.median(single[name] for single in found) for name in found[0]}
+
+
+def on_one_core(parent):
+    """Every thread of a process and of its children."""
+    core = min(os.sched_getaffinity(0))
+    for process in (parent, *parent.children()):
+        for thread in process.threads():
+            os.sched_setaffinity(thread.id, {core})
 
 
 def ended(made):

@@ -56,6 +56,7 @@ def scaled(checkins, persons, resolution, workers, *, release, busiest=1.0):
         "release": release,
         "group_by": 1.0,
         "busiest_worker_cpu": busiest,
+        "busiest_worker_cpu_in_turns": busiest,
         "worker_peak_mb": 300.0,
         "database_peak_mb": 200.0,
     }
