@@ -115,7 +115,7 @@ class Stack:
         """One client's process of PostgreSQL; the server then starts all of them anew."""
         server = psutil.Process(self.postgres.process.pid)
         before = server.children()
-        killed = kill_one([child for child in before if "hazemap" in " ".join(child.cmdline())], chance)
+        killed = kill_one([child for child in before if "hazemap" in title_of(child)], chance)
         with contextlib.suppress(AssertionError):  # it had just ended by itself: then they stay
             wait_until(lambda: not set(before) & set(server.children()), seconds=10, what="new processes")
         wait_until(self.postgres._answers, seconds=60, what="PostgreSQL answering again")
@@ -136,6 +136,13 @@ HOW = {
     "redis": ["all processes"],
     "postgres": ["the first process", "one child"],
 }
+
+
+def title_of(process):
+    """What it says of itself; empty for one that has just ended, as sessions do at any moment."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return " ".join(process.cmdline())
+    return ""
 
 
 def kill_one(processes, chance):
