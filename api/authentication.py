@@ -18,7 +18,7 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox c
             raise AuthenticationFailed("Invalid token.")
         return super().authenticate_credentials(token)
 
-    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - the framework's signature
+    def authenticate_header(self, request: Request) -> str:
         return "Bearer"
 
 
@@ -28,7 +28,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
     target_class = BearerAuthentication
     name = "bearer"
 
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:  # noqa: ARG002 - the framework's signature
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {
             "type": "http",
             "scheme": "bearer",

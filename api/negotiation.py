@@ -13,9 +13,9 @@ class OneRepresentation(DefaultContentNegotiation):
 
     def select_renderer(
         self,
-        request: Request,  # noqa: ARG002 - the framework's signature
+        request: Request,
         renderers: Iterable[BaseRenderer],
-        format_suffix: str | None = None,  # noqa: ARG002 - the framework's signature
+        format_suffix: str | None = None,
     ) -> tuple[BaseRenderer, str]:
         first: Any = next(iter(renderers))
         return first, first.media_type

@@ -33,8 +33,8 @@ class StrictJson(BaseParser):
     def parse(
         self,
         stream: Any,
-        media_type: str | None = None,  # noqa: ARG002 - the framework's signature
-        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the framework's signature
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         body = stream.read(most + 1)
@@ -64,7 +64,7 @@ class RawFile(BaseParser):
         self,
         stream: Any,
         media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the framework's signature
+        parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         if (media_type or "").split(";")[0].strip().lower() not in self.types:
             raise UnsupportedMediaType(media_type or "none")

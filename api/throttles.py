@@ -15,7 +15,7 @@ class CountedThrottle(SimpleRateThrottle):
     scope: str
     seconds_to_wait = 0
 
-    def allow_request(self, request: Request, view: Any) -> bool:  # noqa: ARG002 - the framework's signature
+    def allow_request(self, request: Request, view: Any) -> bool:
         whose, (most, seconds) = self.whose(request), self.parse_rate(self.rate)
         if whose is None or most is None or seconds is None:
             return True

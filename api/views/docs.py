@@ -22,5 +22,5 @@ class Nowhere(APIView):
     permission_classes = [AllowAny]
     authentication_classes = []
 
-    def initial(self, request: Request, *arguments: Any, **named: Any) -> NoReturn:  # noqa: ARG002 - the framework's signature
+    def initial(self, request: Request, *arguments: Any, **named: Any) -> NoReturn:
         raise Http404("there is nothing at this address; see /api/docs/")

@@ -25,13 +25,13 @@ class MembershipInline(_TabularInline):
     fields = readonly_fields = ("user", "role")
     can_delete = False
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_administrator(request)
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 

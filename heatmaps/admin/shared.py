@@ -20,16 +20,16 @@ class Administrators(_ModelAdmin):
     def has_module_permission(self, request: HttpRequest) -> bool:
         return is_administrator(request)
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_administrator(request)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 

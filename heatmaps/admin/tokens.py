@@ -20,5 +20,5 @@ class ApiTokenAdmin(Administrators):
     fields = ("user", "name", "scopes", "token_key", "created", "expiry")
     readonly_fields = fields
 
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002 - the framework's signature
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_administrator(request)
