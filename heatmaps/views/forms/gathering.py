@@ -32,7 +32,6 @@ class GatheringForm(PeriodForm):
         label="A GeoJSON file", required=False, help_text="What is in it is added to those below."
     )
     epsilon = DecimalText(
-        initial="1",
         label="ε of this release",
         help_text="The loss when one person’s whole record moves by the dataset’s radius.",
     )

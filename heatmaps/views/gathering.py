@@ -48,11 +48,7 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
     if Relation(found.relation) not in entry.relations:
         raise Http404("no such releases here")
     act = request.POST.get("act", SPEND) if request.method == "POST" else ""
-    form = (
-        asking(request.POST, request.FILES)
-        if act
-        else asking(initial={"epsilon": plans.usual_epsilon(found)})
-    )
+    form = asking(request.POST, request.FILES) if act else asking(initial=_to_begin_with(found))
     wish_form = WishForm(request.POST) if act else WishForm()
     valid, looked_for = bool(act) and form.is_valid(), NOTHING
     if valid and act == SPEND:
@@ -87,6 +83,10 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
     }
     status = 200 if not refused else 409 if quote else 422
     return render(request, asking.template, context, status=status)
+
+
+def _to_begin_with(found: Dataset) -> dict[str, str]:
+    return {"epsilon": plans.usual_epsilon(found)}
 
 
 def _ask(request: PersonRequest, found: Dataset, form: GatheringForm) -> Release | None:
