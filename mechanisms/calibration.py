@@ -22,9 +22,19 @@ def sensitivity(relation: Relation) -> int:
     return {Relation.ADD_REMOVE: 1, Relation.REPLACE: 2}[Relation(relation)]
 
 
-def checked_epsilon(epsilon: Fraction) -> Fraction:
+def checked_epsilon(epsilon: Fraction, *, least: Fraction = Fraction(0)) -> Fraction:
     """Exact and within what integers can carry out. Errors: `ParameterError`."""
-    return exact_decimal("epsilon", epsilon, low=0, low_open=True, high=HIGHEST_EPSILON)
+    exact = exact_decimal("epsilon", epsilon, low=0, low_open=True, high=HIGHEST_EPSILON)
+    if exact < least:
+        raise ParameterError("epsilon", exact, f"at least {float(least):g}")
+    return exact
+
+
+def only_replace(relation: Relation) -> Relation:
+    """Of guarantees that are about moves: who is enrolled is public there. Errors: `ParameterError`."""
+    if Relation(relation) is not Relation.REPLACE:
+        raise ParameterError("relation", Relation(relation), Relation.REPLACE)
+    return Relation.REPLACE
 
 
 def level_of(resolution: int, *, highest: int) -> int:

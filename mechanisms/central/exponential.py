@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from mechanisms.calibration import checked_epsilon
+from mechanisms.calibration import checked_epsilon, only_replace
 from mechanisms.central.net import MICRO, Net, Plane, rounded_up
 from mechanisms.central.weight_table import LAST, PART_BITS, steepest, weight, weight_table
 from mechanisms.check import ParameterError, exact_decimal, whole
@@ -64,12 +64,8 @@ class Exponential:
     spacing_m: Fraction  # of the net, at most
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        if self.relation is not Relation.REPLACE:
-            raise ParameterError("relation", self.relation, Relation.REPLACE)
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        if self.epsilon < SMALLEST_EPSILON:
-            raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
+        object.__setattr__(self, "relation", only_replace(self.relation))
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
         for name in ("radius_m", "spacing_m"):
             exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=LARGEST_LENGTH_M)
             object.__setattr__(self, name, exact)

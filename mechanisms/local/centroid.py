@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from mechanisms.calibration import checked_epsilon
+from mechanisms.calibration import checked_epsilon, only_replace
 from mechanisms.central.net import MICRO, Plane
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region
@@ -64,9 +64,7 @@ class GeoLocalCentroid:
     cell_m: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        if self.relation is not Relation.REPLACE:
-            raise ParameterError("relation", self.relation, Relation.REPLACE)
+        object.__setattr__(self, "relation", only_replace(self.relation))
         object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
         for name in ("radius_m", "cell_m"):
             exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=_LARGEST_LENGTH_M)

@@ -62,9 +62,7 @@ class Frequency:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relation", Relation(self.relation))
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        if self.epsilon < SMALLEST_EPSILON:
-            raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
         level_of(self.resolution, highest=HIGHEST_RESOLUTION)
         whole(1, MOST_PERSONS, expected_persons=self.expected_persons)
         if not isinstance(self.district_levels, int) or isinstance(self.district_levels, bool):

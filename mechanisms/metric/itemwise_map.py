@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.calibration import checked_epsilon, level_of
+from mechanisms.calibration import checked_epsilon, level_of, only_replace
 from mechanisms.central.net import MICRO, Plane
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region, morton_decode, morton_encode
@@ -71,12 +71,8 @@ class EmdItemwise:
     samples: int  # m: check-ins drawn of every person, with replacement
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        if self.relation is not Relation.REPLACE:
-            raise ParameterError("relation", self.relation, Relation.REPLACE)
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        if self.epsilon < SMALLEST_EPSILON:
-            raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
+        object.__setattr__(self, "relation", only_replace(self.relation))
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
         radius_m = exact_decimal("radius_m", self.radius_m, low=0, low_open=True, high=LARGEST_RADIUS_M)
         object.__setattr__(self, "radius_m", radius_m)
         exact_decimal("delta", self.delta, low=0, low_open=True, high=Fraction(1, 2))

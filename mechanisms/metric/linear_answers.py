@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.calibration import checked_epsilon
+from mechanisms.calibration import checked_epsilon, only_replace
 from mechanisms.central.net import MICRO, Plane, rounded_up
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import FINEST_LEVEL, Region
@@ -89,12 +89,8 @@ class LinearAnswers:
     region: Region
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        if self.relation is not Relation.REPLACE:
-            raise ParameterError("relation", self.relation, Relation.REPLACE)
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        if self.epsilon < SMALLEST_EPSILON:
-            raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
+        object.__setattr__(self, "relation", only_replace(self.relation))
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
         radius_m = exact_decimal("radius_m", self.radius_m, low=Fraction(1, MICRO), high=LARGEST_LENGTH_M)
         object.__setattr__(self, "radius_m", radius_m)
         whole(1, MOST_PERSONS, persons=self.persons)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self
 
-from mechanisms.calibration import checked_epsilon
+from mechanisms.calibration import checked_epsilon, only_replace
 from mechanisms.central.net import MICRO, Plane, rounded_up
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.grid import Region
@@ -51,12 +51,8 @@ class EmdLinear:
     region: Region
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        if self.relation is not Relation.REPLACE:
-            raise ParameterError("relation", self.relation, Relation.REPLACE)
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        if self.epsilon < SMALLEST_EPSILON:
-            raise ParameterError("epsilon", self.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
+        object.__setattr__(self, "relation", only_replace(self.relation))
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
         radius_m = exact_decimal("radius_m", self.radius_m, low=0, low_open=True, high=LARGEST_RADIUS_M)
         object.__setattr__(self, "radius_m", radius_m)
         whole(1, MOST_PERSONS, persons=self.persons)

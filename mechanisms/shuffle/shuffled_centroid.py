@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 from mechanisms.accounting.two_axes import Shift, snapped_disk
+from mechanisms.calibration import only_replace
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
@@ -45,9 +46,7 @@ class ShuffledCentroid(ABC):
     cell_m: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
-        if self.relation is not Relation.REPLACE:
-            raise ParameterError("relation", self.relation, Relation.REPLACE)
+        object.__setattr__(self, "relation", only_replace(self.relation))
         for name in ("radius_m", "reach_m", "cell_m"):
             exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=10**8)
             object.__setattr__(self, name, exact)
