@@ -53,6 +53,7 @@ _BINS: Final = 300
 _FAR_BINS: Final = 40  # below the window, with Chernoff's bound
 _LOG_BEYOND: Final = 60.0  # what the window of C leaves out is below 2·exp(−60)
 _UNDERFLOW: Final = 1e-290
+_SLIGHT: Final = 1e-200
 _TAIL_ERROR: Final = 1e-11  # relative, of a binomial tail; tested against sums
 _TERM_ERROR: Final = 1e-8  # relative, of a binomial probability; tested against exact ones
 MOST_ITEMS: Final = 10**12
@@ -94,6 +95,8 @@ class Clones:
 
     def hockey_stick(self, item_loss: float, loss: float) -> float:
         """An upper bound on δ at `loss` when one report changes at `item_loss`; both above 0."""
+        if item_loss < _SLIGHT:
+            return item_loss + _UNDERFLOW  # δ is at most tanh(s/2); what follows divides by it
         t = math.tanh(item_loss / 2)
         a = math.expm1(loss) / t
         return t * self._coins(t).gap(1 - a * (1 - t) / 2, 1 + a * (1 + t) / 2)

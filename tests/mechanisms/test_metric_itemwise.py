@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -192,6 +192,7 @@ def test_the_bound_of_an_interval_is_never_below_any_step_in_it_and_close_when_i
     others=st.floats(0.0, 1.0),
     delta=st.sampled_from((1e-4, 1e-2)),
 )
+@example(items=60, cap=1.0, moves=[5e-324, 1.0], others=0.0, delta=1e-4)
 def test_the_account_never_claims_less_than_the_exact_law_of_a_small_heap(items, cap, moves, others, delta):
     rate = group_rate(items, len(moves), cap, delta)
     rest = bit(np.full(items - len(moves), others), cap)
