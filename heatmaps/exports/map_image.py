@@ -79,7 +79,7 @@ def name_places(picture: Image.Image, region: Region) -> None:
     """Place names with a halo, the most populous first, none over another."""
     canvas, taken = ImageDraw.Draw(picture), list[Box]()
     for place in places_in(region, most=_NAMED_PLACES):
-        x, y = np.multiply(position(region, lat=place.lat, lon=place.lon), picture.size).tolist()
+        x, y = pixel_of(region, picture, lat=place.lat, lon=place.lon)
         name: dict[str, Any] = {"text": place.name, "font": _NAME.font, "anchor": "lm"}
         left, top, right, bottom = canvas.textbbox((x + 3 * _DOT, y), **name, stroke_width=_HALO_WIDTH)
         area = (min(left, x - _DOT), min(top, y - _DOT), right, max(bottom, y + _DOT))
@@ -87,6 +87,12 @@ def name_places(picture: Image.Image, region: Region) -> None:
             taken.append(area)
             canvas.circle((x, y), _DOT, fill=INK, outline=_HALO)
             canvas.text((x + 3 * _DOT, y), **name, fill=INK, stroke_width=_HALO_WIDTH, stroke_fill=_HALO)
+
+
+def pixel_of(region: Region, picture: Image.Image, *, lat: float, lon: float) -> tuple[float, float]:
+    """Where a point lies on a picture of the region, from the left and the top."""
+    x, y = position(region, lat=lat, lon=lon)
+    return x * picture.width, y * picture.height
 
 
 def _inside(box: Box, picture: tuple[int, int]) -> bool:

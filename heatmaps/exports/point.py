@@ -1,16 +1,15 @@
 """A released point as a file: a table of one row, a feature with its circle, a picture, a web page."""
 
-import json
 from typing import BinaryIO, Final
 
 from PIL import Image, ImageDraw
 
 from heatmaps import maps
 from heatmaps.exports import html, png
+from heatmaps.exports.answers import Properties, write_features
 from heatmaps.exports.lettering import broken, write
-from heatmaps.exports.map_image import GROUND, name_places, size
+from heatmaps.exports.map_image import GROUND, name_places, pixel_of, size
 from heatmaps.exports.released import Released
-from heatmaps.maps.image import position
 from heatmaps.maps.point import LEGEND, circle, point_words
 from mechanisms.grid import Region
 from mechanisms.point import Point
@@ -30,22 +29,13 @@ def write_csv(released: Released, stream: BinaryIO) -> None:
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """A FeatureCollection (RFC 7946) of the point and of the circle that holds the truth with probability
-    95 %, a polygon, with the release sheet as its foreign member `release_sheet`."""
+    """The point, and the circle that holds the truth with probability 95 %, a polygon."""
     point = released.point
     facts = {"expected_m": point.expected_m, "within_m": point.within_m}
-    place = {"type": "Point", "coordinates": [point.lon, point.lat]}
-    ring = {"type": "Polygon", "coordinates": [[[lon, lat] for lat, lon in circle(point)]]}
-    collection = {
-        "type": "FeatureCollection",
-        "bbox": list(released.region),
-        "release_sheet": released.sheet,
-        "features": [
-            {"type": "Feature", "geometry": place, "properties": {"role": "point", **facts}},
-            {"type": "Feature", "geometry": ring, "properties": {"role": "circle", "probability": 0.95}},
-        ],
-    }
-    stream.write(json.dumps(collection, ensure_ascii=False, indent=1).encode() + b"\n")
+    place: Properties = {"type": "Point", "coordinates": [point.lon, point.lat]}
+    ring: Properties = {"type": "Polygon", "coordinates": [[[lon, lat] for lat, lon in circle(point)]]}
+    features = [(place, {"role": "point", **facts}), (ring, {"role": "circle", "probability": 0.95})]
+    write_features(released, features, stream)
 
 
 def write_html(released: Released, stream: BinaryIO) -> None:
@@ -59,19 +49,16 @@ def write_png(released: Released, stream: BinaryIO) -> None:
     """The region on light ground, north up, with the point and its circle; the sheet is in the texts."""
     picture = Image.new("RGB", size(released.region, _LEVEL), GROUND)
     name_places(picture, released.region)
-    _draw(ImageDraw.Draw(picture), released.point, released.region, picture.size)
+    _draw(picture, released.point, released.region)
     png.write_page(released, picture, _key, stream)
 
 
-def _draw(canvas: ImageDraw.ImageDraw, point: Point, region: Region, size: tuple[int, int]) -> None:
-    ring = [_pixels(region, place, size) for place in circle(point)]
+def _draw(picture: Image.Image, point: Point, region: Region) -> None:
+    canvas = ImageDraw.Draw(picture)
+    ring = [pixel_of(region, picture, lat=lat, lon=lon) for lat, lon in circle(point)]
     canvas.line(ring, fill=_POINT, width=3, joint="curve")
-    canvas.circle(_pixels(region, (point.lat, point.lon), size), _DOT, fill=_POINT, outline="white", width=2)
-
-
-def _pixels(region: Region, place: tuple[float, float], size: tuple[int, int]) -> tuple[float, float]:
-    x, y = position(region, lat=place[0], lon=place[1])
-    return x * size[0], y * size[1]
+    middle = pixel_of(region, picture, lat=point.lat, lon=point.lon)
+    canvas.circle(middle, _DOT, fill=_POINT, outline="white", width=2)
 
 
 def _key(canvas: ImageDraw.ImageDraw, at: tuple[int, int]) -> int:

@@ -5,7 +5,7 @@ from heatmaps.maps.distances import distance_parts, distances_document
 from heatmaps.maps.document import MapParts, document, map_parts
 from heatmaps.maps.point import PointParts, PointWords, point_document, point_parts, point_words
 from heatmaps.maps.table import TableRow, top_regions
-from heatmaps.maps.zones import ZoneParts, zone_parts, zones_document
+from heatmaps.maps.zones import zone_parts, zones_document
 
 __all__ = [
     "Centre",
@@ -13,7 +13,6 @@ __all__ = [
     "PointParts",
     "PointWords",
     "TableRow",
-    "ZoneParts",
     "centres_of",
     "distance_parts",
     "distances_document",

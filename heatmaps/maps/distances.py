@@ -6,7 +6,7 @@ from django.template.loader import render_to_string
 
 from heatmaps.lengths import measured_words
 from heatmaps.maps.point import circle_around
-from heatmaps.maps.zones import DrawnZone, ZoneParts, parts_of
+from heatmaps.maps.rings import DrawnRing, RingParts, parts_of
 from mechanisms.grid import Region
 from mechanisms.places import PlaceDistances
 
@@ -20,17 +20,17 @@ def distances_document(found: PlaceDistances, region: Region, *, nonce: str, tit
     return render_to_string("maps/distances_document.html", context)
 
 
-def distance_parts(found: PlaceDistances, region: Region) -> ZoneParts:
+def distance_parts(found: PlaceDistances, region: Region) -> RingParts:
     """Distances as Leaflet shows them, before they become a document."""
     return parts_of(drawn_circles(found), (), region)
 
 
-def drawn_circles(found: PlaceDistances) -> tuple[DrawnZone, ...]:
+def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:
     """Large ones first, so that no circle is hidden under another."""
     several = enumerate(zip(found.places, found.distances_m, strict=True), start=1)
     drawn = []
     for number, (place, distance_m) in several:
         ring = circle_around(*place.degrees, distance_m)
         text = f"{number} · {measured_words(distance_m, found.standard_error_m)}"
-        drawn.append((distance_m, DrawnZone(ring=ring, key=CIRCLE, text=text, middle=place.degrees)))
+        drawn.append((distance_m, DrawnRing(corners=ring, key=CIRCLE, text=text, middle=place.degrees)))
     return tuple(one for _, one in sorted(drawn, key=lambda pair: -pair[0]))

@@ -1,17 +1,13 @@
 """Released shares in zones for people: polygons in the classes of a legend, with number and share."""
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
-import folium
-from branca.element import Figure
 from django.template.loader import render_to_string
-from folium.template import Template
 
-from heatmaps.maps import image, palette
-from heatmaps.maps.document import Basemap, LocalMap
+from heatmaps.maps import palette
 from heatmaps.maps.legend import FIRST, UNCERTAIN, LegendClass
+from heatmaps.maps.rings import DrawnRing, RingParts, parts_of
 from mechanisms.grid import Region
 from mechanisms.zones import WITHIN_ERRORS, Zone, ZoneShares
 
@@ -21,73 +17,18 @@ _UNCERTAIN: Final = f"class-{UNCERTAIN}"
 _NOT_TOLD: Final = "not distinguishable from zero"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnZone:
-    """A zone as it is drawn: (latitude, longitude) of its corners, closed, its class, and its sign."""
-
-    ring: list[tuple[float, float]]
-    key: str
-    text: str  # its number and share; names are in the table
-    middle: tuple[float, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ZoneParts:
-    """What a template puts together. The three texts are HTML and script of ours without text of people."""
-
-    links: str
-    body: str
-    script: str
-    rows: tuple[LegendClass, ...]
-
-
 def zones_document(shares: ZoneShares, region: Region, *, nonce: str, title: str) -> str:
     """The HTML of released shares. `nonce` is the response's own; `title` is escaped."""
     context = {"map": zone_parts(shares, region), "nonce": nonce, "title": title}
     return render_to_string("maps/zones_document.html", context)
 
 
-def zone_parts(shares: ZoneShares, region: Region) -> ZoneParts:
+def zone_parts(shares: ZoneShares, region: Region) -> RingParts:
     """Shares as Leaflet shows them, before they become a document."""
     return parts_of(drawn_zones(shares), zone_classes(shares), region)
 
 
-def parts_of(zones: tuple[DrawnZone, ...], rows: tuple[LegendClass, ...], region: Region) -> ZoneParts:
-    """Rings with their signs, in that order, as Leaflet shows them."""
-    root, leaflet = Figure(), LocalMap(region)
-    root.add_child(leaflet)
-    leaflet.add_child(Basemap(region))
-    leaflet.add_child(MarkedZones(zones))
-    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
-    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-    return ZoneParts(
-        links=root.header.render(),
-        body=root.html.render(),
-        script=root.script.render(),
-        rows=rows,
-    )
-
-
-class MarkedZones(folium.MacroElement):
-    """The zones: `static/hazemap/basemap.js` draws them."""
-
-    _template = Template(
-        """
-        {% macro script(this, kwargs) %}
-            hazemap.zones({{ this._parent.get_name() }}, {{ this.content|tojson }});
-        {% endmacro %}
-        """
-    )
-
-    def __init__(self, zones: tuple[DrawnZone, ...]) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-        self._name = "MarkedZones"
-        self.content = [
-            {"ring": zone.ring, "key": zone.key, "text": zone.text, "middle": zone.middle} for zone in zones
-        ]
-
-
-def drawn_zones(shares: ZoneShares) -> tuple[DrawnZone, ...]:
+def drawn_zones(shares: ZoneShares) -> tuple[DrawnRing, ...]:
     """Large ones first, so that no zone is hidden under another."""
     step = _step(shares)
     drawn = [
@@ -133,11 +74,11 @@ def _class_of(share: float, standard_error: float, step: float) -> str:
     return f"class-{FIRST + max(0, math.ceil(share / step - 1e-9) - 1)}"
 
 
-def _drawn(zone: Zone, number: int, share: float, key: str) -> DrawnZone:
+def _drawn(zone: Zone, number: int, share: float, key: str) -> DrawnRing:
     ring = [(lat, lon) for lon, lat in zone.degrees]
     lats, lons = zip(*ring, strict=True)
     middle = ((min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2)
-    return DrawnZone(ring=ring, key=key, text=f"{number} · {100 * share:.1f} %", middle=middle)
+    return DrawnRing(corners=ring, key=key, text=f"{number} · {100 * share:.1f} %", middle=middle)
 
 
 def _size(zone: Zone) -> int:

@@ -46,8 +46,8 @@ window.hazemap = (() => {
     }
   }
 
-  // Zones of a release in the classes of its legend, each with its number and share in its middle.
-  function zones(map, found) {
+  // Rings of a release, zones in the classes of its legend or circles around places, each with its sign in its middle.
+  function rings(map, found) {
     addPane(map, "zones", 410);
     addPane(map, "released", 610);
     for (const { ring, key, text, middle } of found) {
@@ -173,5 +173,5 @@ window.hazemap = (() => {
     pane.classList.add("pane-through");
   }
 
-  return { basemap, border, centres, point, textMarker, zones };
+  return { basemap, border, centres, point, rings, textMarker };
 })();

@@ -103,7 +103,7 @@ def test_the_result_is_drawn_told_and_written(client_of, people, panel):
     assert "The distances in numbers" in page
     assert "&lt;/script&gt;&lt;b&gt;=Old &amp; new" in page
     drawn = analyst.get(reverse("release-map", args=[made.pk])).content.decode()
-    assert "hazemap.zones(" in drawn
+    assert "hazemap.rings(" in drawn
     assert "Around each place" in drawn
     assert "<b>" not in page + drawn + files(analyst, made, "html").decode()
     rows = list(csv.DictReader(io.StringIO(files(analyst, made, "csv").decode())))

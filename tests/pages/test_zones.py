@@ -107,7 +107,7 @@ def test_the_result_is_drawn_and_told_beside_the_map(client_of, release):
     assert "The zones in numbers" in page
     assert "&lt;/script&gt;&lt;b&gt;=Old &amp; new" in page
     drawn = analyst.get(reverse("release-map", args=[release.pk])).content.decode()
-    assert "hazemap.zones(" in drawn
+    assert "hazemap.rings(" in drawn
     assert "Share of all persons in a zone" in drawn
     assert "<b>" not in page + drawn
 

@@ -1,0 +1,68 @@
+"""Rings on a map, zones or circles around places, each with a sign in its middle."""
+
+from dataclasses import dataclass
+
+import folium
+from branca.element import Figure
+from folium.template import Template
+
+from heatmaps.maps import image
+from heatmaps.maps.document import Basemap, LocalMap
+from heatmaps.maps.legend import LegendClass
+from mechanisms.grid import Region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnRing:
+    """(latitude, longitude) of the corners, closed, the class it is drawn in, and its sign."""
+
+    corners: list[tuple[float, float]]
+    key: str
+    text: str  # a number and what was released; names are in the table
+    middle: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RingParts:
+    """What a template puts together. The three texts are HTML and script of ours without text of people."""
+
+    links: str
+    body: str
+    script: str
+    rows: tuple[LegendClass, ...]
+
+
+def parts_of(rings: tuple[DrawnRing, ...], rows: tuple[LegendClass, ...], region: Region) -> RingParts:
+    """Rings with their signs, in that order, as Leaflet shows them."""
+    root, leaflet = Figure(), LocalMap(region)
+    root.add_child(leaflet)
+    leaflet.add_child(Basemap(region))
+    leaflet.add_child(MarkedRings(rings))
+    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
+    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
+    return RingParts(
+        links=root.header.render(),
+        body=root.html.render(),
+        script=root.script.render(),
+        rows=rows,
+    )
+
+
+class MarkedRings(folium.MacroElement):
+    """The rings: `static/hazemap/basemap.js` draws them."""
+
+    _template = Template(
+        """
+        {% macro script(this, kwargs) %}
+            hazemap.rings({{ this._parent.get_name() }}, {{ this.content|tojson }});
+        {% endmacro %}
+        """
+    )
+
+    def __init__(self, rings: tuple[DrawnRing, ...]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]  # branca annotates some methods only
+        self._name = "MarkedRings"
+        self.content = [
+            {"ring": ring.corners, "key": ring.key, "text": ring.text, "middle": ring.middle}
+            for ring in rings
+        ]
