@@ -34,7 +34,7 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 def write_html(released: Released, stream: BinaryIO) -> None:
     """The web map with its table and its release sheet."""
     parts = maps.distance_parts(released.distances, released.region)
-    context = {"map": parts, "distances": distances_words(released.distances), "legend_text": LEGEND}
+    context = {"map": parts, "distances": distances_words(released.distances)}
     html.write_page(released, "exports/distances.html", context, script=parts.script, stream=stream)
 
 

@@ -15,12 +15,11 @@ from heatmaps.exports.map_image import INK
 from heatmaps.exports.released import Released
 from heatmaps.exports.rings import rings_image
 from heatmaps.maps.legend import LegendClass
-from heatmaps.maps.zones import drawn_zones, zone_classes
+from heatmaps.maps.zones import LEGEND, drawn_zones, zone_classes
 from heatmaps.wording.zones import shares_words
 from mechanisms.zones import ZoneShares
 
 COLUMNS: Final = ("zone", "name", "share", "standard_error")
-LEGEND: Final = "Share of all persons in a zone"
 
 _SWATCH: Final = (34, 20)
 
@@ -43,7 +42,7 @@ def write_html(released: Released, stream: BinaryIO) -> None:
     """The web map with its table and its release sheet."""
     found = maps.zone_parts(released.shares, released.region)
     context = {"map": found, "shares": shares_words(released.shares)}
-    colours = render_to_string("maps/zones_colours.css", {"rows": found.rows})
+    colours = render_to_string("maps/rings_colours.css", {"rows": found.rows})
     html.write_page(
         released, "exports/zones.html", context, script=found.script, style=colours, stream=stream
     )

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-from django.template.loader import render_to_string
-
 from heatmaps.lengths import measured_words
 from heatmaps.maps.point import circle_around
 from heatmaps.maps.rings import DrawnRing, RingParts, parts_of
@@ -14,15 +12,9 @@ LEGEND: Final = "Around each place: as far as everybody's check-ins are from it 
 CIRCLE: Final = "distance"  # class of a circle
 
 
-def distances_document(found: PlaceDistances, region: Region, *, nonce: str, title: str) -> str:
-    """The HTML of released distances. `nonce` is the response's own; `title` is escaped."""
-    context = {"map": distance_parts(found, region), "nonce": nonce, "title": title, "legend_text": LEGEND}
-    return render_to_string("maps/distances_document.html", context)
-
-
 def distance_parts(found: PlaceDistances, region: Region) -> RingParts:
     """Distances as Leaflet shows them, before they become a document."""
-    return parts_of(drawn_circles(found), (), region)
+    return parts_of(drawn_circles(found), region, legend=LEGEND)
 
 
 def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:

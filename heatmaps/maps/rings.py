@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import folium
 from branca.element import Figure
+from django.template.loader import render_to_string
 from folium.template import Template
 
 from heatmaps.maps import image
@@ -29,10 +30,18 @@ class RingParts:
     links: str
     body: str
     script: str
-    rows: tuple[LegendClass, ...]
+    legend: str  # what the rings are
+    rows: tuple[LegendClass, ...]  # of the legend
 
 
-def parts_of(rings: tuple[DrawnRing, ...], rows: tuple[LegendClass, ...], region: Region) -> RingParts:
+def rings_document(parts: RingParts, *, nonce: str, title: str) -> str:
+    """The HTML of released rings. `nonce` is the response's own; `title` is escaped."""
+    return render_to_string("maps/rings_document.html", {"map": parts, "nonce": nonce, "title": title})
+
+
+def parts_of(
+    rings: tuple[DrawnRing, ...], region: Region, *, legend: str, rows: tuple[LegendClass, ...] = ()
+) -> RingParts:
     """Rings with their signs, in that order, as Leaflet shows them."""
     root, leaflet = Figure(), LocalMap(region)
     root.add_child(leaflet)
@@ -44,6 +53,7 @@ def parts_of(rings: tuple[DrawnRing, ...], rows: tuple[LegendClass, ...], region
         links=root.header.render(),
         body=root.html.render(),
         script=root.script.render(),
+        legend=legend,
         rows=rows,
     )
 

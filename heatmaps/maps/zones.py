@@ -3,29 +3,22 @@
 import math
 from typing import Final
 
-from django.template.loader import render_to_string
-
 from heatmaps.maps import palette
 from heatmaps.maps.legend import FIRST, UNCERTAIN, LegendClass
 from heatmaps.maps.rings import DrawnRing, RingParts, parts_of
 from mechanisms.grid import Region
 from mechanisms.zones import WITHIN_ERRORS, Zone, ZoneShares
 
+LEGEND: Final = "Share of all persons in a zone"
 MOST_CLASSES: Final = 5
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _UNCERTAIN: Final = f"class-{UNCERTAIN}"
 _NOT_TOLD: Final = "not distinguishable from zero"
 
 
-def zones_document(shares: ZoneShares, region: Region, *, nonce: str, title: str) -> str:
-    """The HTML of released shares. `nonce` is the response's own; `title` is escaped."""
-    context = {"map": zone_parts(shares, region), "nonce": nonce, "title": title}
-    return render_to_string("maps/zones_document.html", context)
-
-
 def zone_parts(shares: ZoneShares, region: Region) -> RingParts:
     """Shares as Leaflet shows them, before they become a document."""
-    return parts_of(drawn_zones(shares), zone_classes(shares), region)
+    return parts_of(drawn_zones(shares), region, legend=LEGEND, rows=zone_classes(shares))
 
 
 def drawn_zones(shares: ZoneShares) -> tuple[DrawnRing, ...]:

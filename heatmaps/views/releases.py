@@ -68,9 +68,11 @@ def release_map(request: PersonRequest, release_id: UUID) -> HttpResponse:
     result, region = releases.result_of(found), queries.released_region(found)
     nonce = str(request.csp_nonce)
     if isinstance(result, ZoneShares):
-        return HttpResponse(maps.zones_document(result, region, nonce=nonce, title=title))
+        parts = maps.zone_parts(result, region)
+        return HttpResponse(maps.rings_document(parts, nonce=nonce, title=title))
     if isinstance(result, PlaceDistances):
-        return HttpResponse(maps.distances_document(result, region, nonce=nonce, title=title))
+        parts = maps.distance_parts(result, region)
+        return HttpResponse(maps.rings_document(parts, nonce=nonce, title=title))
     if isinstance(result, Point):
         return HttpResponse(maps.point_document(result, region, nonce=nonce, title=title))
     return HttpResponse(maps.document(result, region, nonce=nonce, title=title))
