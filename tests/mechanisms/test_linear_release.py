@@ -5,13 +5,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-import ot
 import pytest
 from scipy.stats import beta
 
 from mechanisms.check import ParameterError
 from mechanisms.experiments.seeded import SeededSource
-from mechanisms.grid import Region, _degree_lengths_m
 from mechanisms.guarantee import INFINITY, Relation, Trust
 from mechanisms.interface import Target
 from mechanisms.metric.linear_centroid import EmdLinear
@@ -25,13 +23,8 @@ from mechanisms.metric.linear_queries import (
 from mechanisms.metric.linear_release import SCALE_STEPS, LinearRelease, record_answers
 from mechanisms.point import PARTS, RecordMeans
 from tests.mechanisms.examples import SEED
+from tests.mechanisms.linear import BOXES, CITY, emd_m, records
 
-CITY = Region(-97.9, 30.1, -97.5, 30.5)
-BOXES = (
-    Region(-97.8, 30.2, -97.75, 30.25),
-    Region(-97.75, 30.2, -97.7, 30.25),
-    Region(-97.6, 30.4, -97.5, 30.5),
-)
 RINGS = [
     ((south, west), (south, east), (north, east), (north, west))
     for west, south, east, north in map(tuple, BOXES)
@@ -44,36 +37,11 @@ QUERIES = [
 ]
 
 
-def records(random, query):
-    """Two records, half of the check-ins near an area's edge; one may be the other, moved a little."""
-    sizes = random.integers(1, 6, size=2)
-    lat, lon = (random.uniform(low, high, size=2 * 6) for low, high in ((30.1, 30.5), (-97.9, -97.5)))
-    near = random.random(12) < 0.5
-    lat, lon = (
-        np.where(near, 30.25 + random.normal(0, 0.004, 12), lat),
-        np.where(near, -97.75 + lon * 1e-4, lon),
-    )
-    one, other = (lat[: sizes[0]], lon[: sizes[0]]), (lat[6 : 6 + sizes[1]], lon[6 : 6 + sizes[1]])
-    if random.random() < 0.5:
-        other = one[0] + random.normal(0, 1e-3, sizes[0]), one[1] + random.normal(0, 1e-3, sizes[0])
-    return one, tuple(map(np.asarray, other))
-
-
-def emd_m(one, other):
-    """Exact earth mover's distance of two records, by WGS84 metres at the middle latitude of each pair."""
-    north, east = (np.subtract.outer(a, b) for a, b in zip(one, other, strict=True))
-    middle = np.add.outer(one[0], other[0]) / 2
-    lengths = np.array([[_degree_lengths_m(float(lat)) for lat in row] for row in middle])
-    cost = np.hypot(north * lengths[..., 0], east * lengths[..., 1])
-    even = [np.full(len(part[0]), 1 / len(part[0])) for part in (one, other)]
-    return ot.emd2(*even, cost)
-
-
 def steepest(query, pairs=150):
     """The largest change of an answer a metre of earth mover's distance, over random pairs of records."""
     random, found = np.random.default_rng(SEED), 0.0
     for _ in range(pairs):
-        one, other = records(random, query)
+        one, other = records(random)
         change = query.values(*one).mean(axis=0) - query.values(*other).mean(axis=0)
         found = max(found, float(np.linalg.norm(change)) / emd_m(one, other))
     return found
