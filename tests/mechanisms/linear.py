@@ -11,6 +11,7 @@ from mechanisms.interface import Target
 from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.records import item_records
+from tests.geojson import collection, place, zone
 
 CITY = Region(-97.9, 30.1, -97.5, 30.5)
 BOXES = (
@@ -53,26 +54,13 @@ def read(made, *several):
     return item_records(persons=persons, cells=cells, counts=np.ones_like(cells), level=made.level)
 
 
-def feature(name, geometry):
-    return {"type": "Feature", "properties": {"name": name}, "geometry": geometry}
-
-
-def collection(features):
-    return {"type": "FeatureCollection", "features": list(features)}
-
-
-def polygon(name, ring):
-    return feature(name, {"type": "Polygon", "coordinates": [ring]})
-
-
 def boxes(several):
     rings = [[[w, s], [e, s], [e, n], [w, n], [w, s]] for w, s, e, n in map(tuple, several)]
-    return collection(polygon(f"box {at}", ring) for at, ring in enumerate(rings))
+    return collection(zone(f"box {at}", ring) for at, ring in enumerate(rings))
 
 
 def points(*places):
-    spots = [{"type": "Point", "coordinates": place} for place in places]
-    return collection(feature(f"site {at}", spot) for at, spot in enumerate(spots))
+    return collection(place(f"site {at}", spot) for at, spot in enumerate(places))
 
 
 NEAR = boxes(BOXES)  # two of three touch: k = 2, one noise for all

@@ -10,8 +10,9 @@ from mechanisms.experiments.seeded import SeededSource
 from mechanisms.metric.linear_answers import PARTS, AnswerSums
 from mechanisms.records import item_records
 from mechanisms.zones import Zones
+from tests.geojson import zone
 from tests.mechanisms.examples import SEED
-from tests.mechanisms.linear import APART, BOXES, NEAR, boxes, polygon, read, zones
+from tests.mechanisms.linear import APART, BOXES, NEAR, boxes, read, zones
 
 
 def test_answers_are_means_of_soft_zones():
@@ -39,12 +40,12 @@ def test_shares_are_of_all_enrolled_and_stay_shares():
         "{",
         {"type": "Point", "coordinates": [0, 0]},
         {"type": "FeatureCollection", "features": []},
-        polygon("a line", [[-97.8, 30.2], [-97.7, 30.2], [-97.8, 30.2]]),
-        polygon("nowhere", [[0, 0], [1, 0], [1, 1]]),
-        polygon("x" * 61, [[-97.8, 30.2], [-97.7, 30.2], [-97.7, 30.3]]),
-        polygon("text", [["-97.8", 30.2], [-97.7, 30.2], [-97.7, 30.3]]),
-        polygon("far", [[1e300, 30.2], [-97.7, 30.2], [-97.7, 30.3]]),
-        json.dumps(polygon("nan", [[float("nan"), 30.2], [-97.7, 30.2], [-97.7, 30.3]])),
+        zone("a line", [[-97.8, 30.2], [-97.7, 30.2], [-97.8, 30.2]]),
+        zone("nowhere", [[0, 0], [1, 0], [1, 1]]),
+        zone("x" * 61, [[-97.8, 30.2], [-97.7, 30.2], [-97.7, 30.3]]),
+        zone("text", [["-97.8", 30.2], [-97.7, 30.2], [-97.7, 30.3]]),
+        zone("far", [[1e300, 30.2], [-97.7, 30.2], [-97.7, 30.3]]),
+        json.dumps(zone("nan", [[float("nan"), 30.2], [-97.7, 30.2], [-97.7, 30.3]])),
         boxes(BOXES * 5),
         5,
     ],
