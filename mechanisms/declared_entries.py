@@ -7,9 +7,9 @@ from mechanisms.entries import AnyEntry, CentroidEntry, DistancesEntry, ItemsEnt
 from mechanisms.guarantee import Relation
 from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.metric.itemwise_map import HIGHEST_RESOLUTION, MOST_SAMPLES, EmdItemwise
-from mechanisms.metric.linear_answers import LARGEST_LENGTH_M as LARGEST_MARGIN_M
 from mechanisms.metric.linear_centroid import EmdLinear
 from mechanisms.metric.linear_distances import EmdDistances
+from mechanisms.metric.linear_mechanism import LARGEST_LENGTH_M as LARGEST_MARGIN_M
 from mechanisms.metric.linear_zones import SMALLEST_MARGIN_M, EmdZones
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 

@@ -5,25 +5,22 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Protocol, Self
+from typing import ClassVar, Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.calibration import checked_epsilon, only_replace
 from mechanisms.central.net import MICRO, Plane, rounded_up
-from mechanisms.check import ParameterError, exact_decimal, whole
+from mechanisms.check import ParameterError
 from mechanisms.grid import FINEST_LEVEL, Region
-from mechanisms.guarantee import Guarantee, Relation, Term
-from mechanisms.interface import RandomSource, Target
+from mechanisms.guarantee import Guarantee, Term
+from mechanisms.interface import RandomSource
 from mechanisms.item_records import ItemRecords
+from mechanisms.metric.linear_mechanism import LinearMechanism
 from mechanisms.metric.linear_noise import k_norm
 from mechanisms.metric.linear_queries import Floats, root_up
-from mechanisms.point import MOST_PERSONS
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 
-SMALLEST_EPSILON: Final = Fraction(1, 10**6)
-LARGEST_LENGTH_M: Final = 10**8  # more than twice around the earth
 PARTS: Final = 2**30  # of the largest answer: sums of answers of all persons fit 63 bits
 _CELLS_IN_REACH: Final = 256  # cells are so much smaller than radius and reach, where the grid allows it
 _FLOAT_SLACK: Final = Fraction(1, 2**40)  # of the region's extent; thousands of times what doubles are off
@@ -71,7 +68,7 @@ class AnswerSums:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearAnswers:
+class LinearAnswers(LinearMechanism):
     """The sum over persons of their answers to a `UnitQuery` in integers, and its noise.
 
     A check-in's answer is that of the middle of its cell. A person's answers are means over their check-ins,
@@ -81,30 +78,7 @@ class LinearAnswers:
     their `cap`, which is what an exchange with a record without check-ins may cost.
     """
 
-    name: ClassVar[str]
-    relation: Relation
-    epsilon: Fraction  # loss when one person's record moves by `radius_m`
-    radius_m: Fraction
-    persons: int  # n
-    region: Region
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", only_replace(self.relation))
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
-        radius_m = exact_decimal("radius_m", self.radius_m, low=Fraction(1, MICRO), high=LARGEST_LENGTH_M)
-        object.__setattr__(self, "radius_m", radius_m)
-        whole(1, MOST_PERSONS, persons=self.persons)
-
-    @classmethod
-    def calibrate(cls, target: Target, *, region: Region, persons: int, **parameters: Any) -> Self:
-        return cls(
-            relation=target.relation,
-            epsilon=target.epsilon,
-            radius_m=target.needed_radius_m,
-            persons=persons,
-            region=region,
-            **parameters,
-        )
+    smallest_epsilon: ClassVar[Fraction] = Fraction(1, 10**6)
 
     @property
     def query(self) -> UnitQuery:

@@ -3,20 +3,18 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final
 
-from mechanisms.calibration import checked_epsilon, only_replace
 from mechanisms.central.net import MICRO, Plane, rounded_up
-from mechanisms.check import ParameterError, exact_decimal, whole
+from mechanisms.check import ParameterError
 from mechanisms.grid import Region
-from mechanisms.guarantee import Guarantee, Relation, Term
-from mechanisms.interface import RandomSource, Target
+from mechanisms.guarantee import Guarantee, Term
+from mechanisms.interface import RandomSource
+from mechanisms.metric.linear_mechanism import LinearMechanism
 from mechanisms.metric.linear_noise import Integers, k_norm
-from mechanisms.point import MOST_PERSONS, PARTS, Point, RecordMeans
+from mechanisms.point import PARTS, Point, RecordMeans
 from mechanisms.prediction import POINT_QUANTITY, PointError
 
-SMALLEST_EPSILON: Final = Fraction(1, 10**9)
-LARGEST_RADIUS_M: Final = 10**8  # more than twice around the earth
 _MOST_STEP_BITS: Final = 50  # of the noise's width, in lattice steps
 _WITHIN_SCALES: Final = 4.744  # (1 + x) exp(-x) = 5 %: planar noise is nearer than that with 95 %
 _ASSUMPTIONS: Final = (
@@ -26,7 +24,7 @@ _ASSUMPTIONS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmdLinear:
+class EmdLinear(LinearMechanism):
     """The sum of the persons' mean positions plus planar noise, divided by their number.
 
     The noise z is drawn on the integer lattice that the sums lie on, with probability ∝ exp(-‖z‖ / ω), ‖z‖
@@ -44,29 +42,7 @@ class EmdLinear:
     """
 
     name: ClassVar[str] = "emd-linear"
-    relation: Relation
-    epsilon: Fraction  # loss when one person's record moves by `radius_m`
-    radius_m: Fraction
-    persons: int  # n
-    region: Region
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", only_replace(self.relation))
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon, least=SMALLEST_EPSILON))
-        radius_m = exact_decimal("radius_m", self.radius_m, low=0, low_open=True, high=LARGEST_RADIUS_M)
-        object.__setattr__(self, "radius_m", radius_m)
-        whole(1, MOST_PERSONS, persons=self.persons)
-
-    @classmethod
-    def calibrate(cls, target: Target, *, region: Region, persons: int, **parameters: Any) -> Self:
-        return cls(
-            relation=target.relation,
-            epsilon=target.epsilon,
-            radius_m=target.needed_radius_m,
-            persons=persons,
-            region=region,
-            **parameters,
-        )
+    smallest_epsilon: ClassVar[Fraction] = Fraction(1, 10**9)
 
     @property
     def guarantee(self) -> Guarantee:

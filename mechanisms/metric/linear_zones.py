@@ -9,7 +9,8 @@ from mechanisms.asked import PER_DEGREE
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.grid import Region
 from mechanisms.interface import RandomSource, Target
-from mechanisms.metric.linear_answers import LARGEST_LENGTH_M, AnswerSums, LinearAnswers
+from mechanisms.metric.linear_answers import AnswerSums, LinearAnswers
+from mechanisms.metric.linear_mechanism import LARGEST_LENGTH_M
 from mechanisms.metric.linear_queries import RegionFractions
 from mechanisms.prediction import ShareError
 from mechanisms.zones import Zones, ZoneShares

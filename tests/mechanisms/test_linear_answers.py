@@ -1,13 +1,16 @@
 """emd-zones and emd-distances: sensitivity is as claimed, noise as promised, faults are seen."""
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
 from mechanisms.audit import audited
+from mechanisms.check import ParameterError
 from mechanisms.experiments.seeded import SeededSource
-from mechanisms.guarantee import INFINITY
+from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.metric.linear_answers import PARTS, AnswerSums
 from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.metric.linear_zones import EmdZones
@@ -104,6 +107,21 @@ def test_what_was_released_is_kept_as_bytes(made):
     for damaged in (b"", kept[:-4], kept[:4] + b"x" * 9):
         with pytest.raises(ValueError, match="damaged"):
             type(found).from_bytes(damaged)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": Fraction(1, 10**7)},
+        {"radius_m": 0},
+        {"radius_m": 10**9},
+        {"persons": 0},
+        {"relation": Relation.ADD_REMOVE},
+    ],
+)
+def test_what_it_cannot_promise_is_refused(made, wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        replace(made, **wrong)
 
 
 # --- audits: one of three persons moves away, out of a zone or from the places, by several distances ---
