@@ -80,7 +80,7 @@ def budget(held: list[Balance], found: Sequence[Alert]) -> Body:
     return BudgetOut({"accounts": accounts, "alerts": budgets.alerts(found)}).data
 
 
-def quote(request: Request, found: Dataset, quoted: Quote, more: Forecast) -> Body:
+def quote(request: Request, found: Dataset, quoted: Quote, more: Forecast, largest_epsilon: str) -> Body:
     same = quoted.same_release
     body = {
         **_part(quoted.asked, found),
@@ -95,6 +95,7 @@ def quote(request: Request, found: Dataset, quoted: Quote, more: Forecast) -> Bo
         "expected_error": None if quoted.expected_error is None else asdict(quoted.expected_error),
         "affordable": quoted.affordable,
         "problem": quoted.problem or None,
+        "largest_epsilon": largest_epsilon or None,
         "same_release": None if same is None else address(request, "release", same.pk),
         "more_like_this": budgets.forecast(more),
     }

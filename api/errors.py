@@ -5,7 +5,7 @@ unforeseen nothing is shown but its status.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 from structlog.contextvars import get_contextvars
 
+from api.refusals import TooMuch
 from heatmaps.ingest.errors import UploadError
 from heatmaps.keys import KeyFileError
 from heatmaps.ledger.amounts import as_decimal
@@ -64,10 +65,13 @@ class Problem:
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     """Django REST framework's exception handler."""
     set_rollback()
-    for kind, describe in _DESCRIBED:
-        if isinstance(error, kind):
-            return describe(error).response()
-    return _unforeseen(error, context).response()
+    return (_described(error) or _unforeseen(error, context)).response()
+
+
+def _described(error: Exception) -> Problem | None:
+    found = (describe for kind, describe in _DESCRIBED if isinstance(error, kind))
+    describe = next(found, None)
+    return None if describe is None else describe(error)
 
 
 def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
@@ -141,6 +145,14 @@ def _not_allowed(error: AllowanceExceeded) -> Problem:
     return Problem(status=409, code=error.code, detail=str(error), members=members)
 
 
+def _too_much(error: TooMuch) -> Problem:
+    problem = _described(error.refusal)
+    if problem is None:
+        raise TypeError("a refusal of the ledger is described")
+    more = {"largest_epsilon": error.largest_epsilon} if error.largest_epsilon else {}
+    return replace(problem, members={**problem.members, **more})
+
+
 def _upload(error: UploadError) -> Problem:
     return Problem(status=_UPLOAD_STATUS.get(error.code, 422), code=error.code, detail=str(error))
 
@@ -167,6 +179,7 @@ _DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] 
     (Http404, lambda error: Problem(status=404, code="not_found", detail=str(error) or "not found")),
     (PermissionDenied, lambda error: Problem(status=403, code="permission_denied", detail=str(error))),
     (ParameterError, _parameter),
+    (TooMuch, _too_much),
     (BudgetExceeded, _exceeded),
     (AllowanceExceeded, _not_allowed),
     (BudgetMoved, _plain(412)),

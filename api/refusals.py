@@ -4,6 +4,7 @@ from http import HTTPStatus
 
 from rest_framework import exceptions
 
+from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Scope
 
 
@@ -29,6 +30,14 @@ class PreconditionRequired(exceptions.APIException):
     status_code = HTTPStatus.PRECONDITION_REQUIRED
     default_code = "precondition_required"
     default_detail = "send the ETag of the budget you have read as If-Match"
+
+
+class TooMuch(Exception):  # noqa: N818 - as the refusals of the ledger
+    """A release does not fit; `largest_epsilon` is the ε at which the same question would, empty for none."""
+
+    def __init__(self, refusal: LedgerError, largest_epsilon: str) -> None:
+        self.refusal, self.largest_epsilon = refusal, largest_epsilon
+        super().__init__(str(refusal))
 
 
 class InsufficientScope(exceptions.PermissionDenied):

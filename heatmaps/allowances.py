@@ -3,6 +3,7 @@
 Limits are the guarantee: all analysts are assumed to collude. Allowances only divide a budget among people.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,7 +59,12 @@ def own(dataset: Dataset, person: User) -> dict[AccountKind, Allowed]:
 
 def refusal(dataset: Dataset, person: User, charges: Charges) -> LedgerError | None:
     """What the ledger would answer this person now, as far as allowances go."""
-    for kind, allowed in own(dataset, person).items():
+    return refused(own(dataset, person), charges)
+
+
+def refused(found: Mapping[AccountKind, Allowed], charges: Charges) -> LedgerError | None:
+    """The same of allowances that were read."""
+    for kind, allowed in found.items():
         amount = charges[kind]
         if allowed.limit is None or amount == 0:
             continue

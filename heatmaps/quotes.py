@@ -172,13 +172,13 @@ def asked_of(release: Release) -> Slice:
 def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
     """The exact cost and the predicted error of a release. Errors: `ParameterError`."""
     planned = plan(dataset, request)
-    lines, refusals = _lines(balances.balances(dataset), planned.charges)
+    lines, refused = _lines(balances.balances(dataset), planned.charges)
     version = latest_version(dataset)
     same = None if version is None else same_release(dataset, planned.question(version))
     if version is None:
-        refusals = [NoDataVersion()]
+        refused = [NoDataVersion()]
     elif same is not None:
-        refusals = []
+        refused = []
     return Quote(
         request=request,
         asked=planned.asked,
@@ -187,8 +187,8 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
         on_devices=_on_devices(planned.mechanism),
         lines=lines,
         expected_error=planned.expected_error(dataset),
-        affordable=not refusals,
-        problem=str(refusals[0]) if refusals else "",
+        affordable=not refused,
+        problem=str(refused[0]) if refused else "",
         same_release=same,
     )
 
@@ -203,6 +203,11 @@ def draw_of(release: Release) -> Draw:
     }
     cost = Cost(epsilon=Fraction(release.epsilon), delta=Fraction(release.delta))
     return kinds.planned(release.dataset, release.mechanism, cost, release.resolution, parameters)
+
+
+def refusals(held: Sequence[Balance], charges: amounts.Charges) -> Mapping[AccountKind, LedgerError | None]:
+    """What the ledger would answer now, by account; None where a charge fits."""
+    return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in held}
 
 
 def latest_version(dataset: Dataset) -> DataVersion | None:
@@ -256,7 +261,7 @@ def _decimal(value: Fraction) -> str:
 
 
 def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
-    refusals = {balance.kind: _refusal(balance, charges[balance.kind]) for balance in held}
+    refused = refusals(held, charges)
     lines = tuple(
         ChargeLine(
             kind=balance.kind,
@@ -264,11 +269,11 @@ def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeL
             limit=balance.limit,
             committed=balance.committed,
             available=balance.available,
-            affordable=refusals[balance.kind] is None,
+            affordable=refused[balance.kind] is None,
         )
         for balance in held
     )
-    return lines, [refusal for refusal in refusals.values() if refusal is not None]
+    return lines, [refusal for refusal in refused.values() if refusal is not None]
 
 
 def _refusal(balance: Balance, amount: int | None) -> LedgerError | None:

@@ -27,3 +27,8 @@ class ProblemOut(serializers.Serializer[Any]):
     requested = serializers.CharField(required=False, help_text="Exact decimal.")
     available = serializers.CharField(required=False, help_text="Exact decimal.")
     reserved = serializers.CharField(required=False, help_text="Exact decimal, held by queued releases.")
+    largest_epsilon = serializers.CharField(
+        required=False,
+        help_text="Of a release that costs too much: the largest ε at which the same question would fit now; "
+        "absent where none would.",
+    )

@@ -183,6 +183,11 @@ class QuoteOut(PartOut):
     expected_error = ErrorBoundOut(allow_null=True)
     affordable = serializers.BooleanField()
     problem = serializers.CharField(allow_null=True, help_text="Why it would be refused now.")
+    largest_epsilon = serializers.CharField(
+        allow_null=True,
+        help_text="Where it would be refused: the largest ε, a plain decimal, at which the same question "
+        "would fit now under limits and your own allowances. null: it fits as it is, or no ε would.",
+    )
     same_release = serializers.URLField(
         allow_null=True, help_text="A published answer to the same question: asking for it is free."
     )

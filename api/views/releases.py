@@ -14,14 +14,16 @@ from rest_framework.response import Response
 from api import answers as shown
 from api import pagination
 from api.permissions import HasScopeOrPublic
+from api.refusals import TooMuch
 from api.schema import ALWAYS, LOCATION, PAGING, answers, example, page_of, problems
 from api.serializers.releases import QuestionIn, QuotedQuestionIn, QuoteOut, ReleaseIn, ReleaseOut
 from api.throttles import PublicThrottle, TokenThrottle
 from api.views.shared import ApiView, body, person
-from heatmaps import accuracy, caching, forecasts, publication, published, queries, releases
+from heatmaps import accuracy, caching, fitting, forecasts, publication, published, queries, releases
 from heatmaps.access import Act, dataset_for, require
 from heatmaps.exports import FORMATS_OF, Format
 from heatmaps.exports.sheet import exact_text
+from heatmaps.ledger.errors import AllowanceExceeded, BudgetExceeded, UnboundedCharge
 from heatmaps.models import Dataset, Scope
 from heatmaps.releases import LONGEST_KEY, ReleaseRequest
 from mechanisms.catalogue import Kind
@@ -100,9 +102,11 @@ class Quotes(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """The exact cost and the predicted error of a release: nothing is spent, read or written."""
         found = dataset_for(request.user, slug, Act.RELEASE)
-        asker, quoted = person(request), releases.quote(found, _quoted_question(request, found))
+        asker, asked = person(request), _quoted_question(request, found)
+        quoted = forecasts.for_person(found, asker, releases.quote(found, asked))
         more = forecasts.forecast(found, asker, quoted)
-        return Response(shown.quote(request, found, forecasts.for_person(found, asker, quoted), more))
+        fits = "" if quoted.affordable else fitting.largest_epsilon(found, asker, asked)
+        return Response(shown.quote(request, found, quoted, more, fits))
 
 
 class Releases(ApiView):
@@ -128,8 +132,12 @@ class Releases(ApiView):
         """Ask for a release: its cost is taken at once, it is drawn in the background. The published answer
         to the same question about the same data version is given again, free of charge."""
         found = dataset_for(request.user, slug, Act.RELEASE)
-        key = request.headers.get("Idempotency-Key")
-        made = releases.request_release(request.user, found, _question(request), idempotency_key=key)
+        key, asked = request.headers.get("Idempotency-Key"), _question(request)
+        try:
+            made = releases.request_release(request.user, found, asked, idempotency_key=key)
+        except (AllowanceExceeded, BudgetExceeded, UnboundedCharge) as refusal:
+            fits = fitting.largest_epsilon(found, person(request), asked)
+            raise TooMuch(refusal, fits) from refusal
         answer = shown.release(request, made)
         return Response(answer, 202, headers={"Location": answer["links"]["self"]})
 

@@ -49,25 +49,27 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
         raise Http404("no such releases here")
     act = request.POST.get("act", SPEND) if request.method == "POST" else ""
     form = asking(request.POST, request.FILES) if act else asking(initial=_to_begin_with(found))
-    wish_form = WishForm(request.POST) if act else WishForm()
+    # Sentences are read where they are asked about; until then half of one is no mistake.
+    wish_form = WishForm(request.POST) if act not in ("", ADD) else WishForm(initial=request.POST.dict())
     valid, looked_for = bool(act) and form.is_valid(), NOTHING
     if valid and act == SPEND:
         made = _ask(request, found, form)
         if made is not None:
             return redirect("release", release_id=made.pk)
-    quotable = valid and act != ADD and wish_form.is_valid()
+    quotable = valid and wish_form.is_valid()
     if quotable and act == QUOTE:
         form, wish_form, looked_for = gathered_with_epsilon(found, form, wish_form)
     # As on the page of a new release: refused by the ledger, the quote says how much is missing.
     quotable = quotable and not wish_form.errors and not set(form.errors) - {NON_FIELD_ERRORS}
     quote = quote_words(request.user, found, form, form.request()) if quotable else None
-    refused = form.errors or (act != ADD and wish_form.errors)
+    refused = form.errors or wish_form.errors
     context = {
         "section": "datasets",
         "dataset": found,
         "quote": quote,
         "looked_for": looked_for,
         "typed": [*form.typed(), ("act", SPEND)] if quote else [],
+        "posted": True,
         "form": form.gathered() if valid and not form.errors else form,
         "wish_form": wish_form,
         "errors": form.non_field_errors() if act else [],

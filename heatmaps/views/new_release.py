@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import alerts, forecasts, queries, releases
+from heatmaps import alerts, fitting, forecasts, queries, releases
 from heatmaps.access import Act, dataset_for, may
 from heatmaps.forecasts import Forecast
 from heatmaps.ledger.errors import LedgerError
@@ -64,6 +64,7 @@ class QuoteWords:
     result_word: str  # "map", "point" or "map of zones"
     expected_error: ErrorWords | DistanceWords | ShareWords | None
     more: Forecast
+    fits: str  # the largest ε that would, where this one does not; empty where none does
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -95,7 +96,7 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
         "spend_at": reverse("release-new", args=[found.slug]),
         "takes_zones": any(catalogue.entries(relation=Relation(found.relation), kind="zones")),
         "wish_form": wish_form,
-        "typed": form.typed() if quote else [],
+        "typed": [*form.typed(), *_given(answers)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
         "budget": queries.budget(found),
@@ -104,6 +105,10 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
     }
     status = 200 if not form.errors and not wish_form.errors else 409 if quote else 422
     return render(request, "releases/new.html", context, status=status)
+
+
+def _given(answers: Answers) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in asdict(answers).items() if value]
 
 
 def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> Release | None:
@@ -141,6 +146,7 @@ def quote_words(
         result_word=result_word(asked.mechanism),
         expected_error=error_words(expected, quote.asked.region(region)),
         more=forecasts.forecast(found, person, quote),
+        fits="" if quote.affordable else fitting.largest_epsilon(found, person, asked),
     )
 
 
