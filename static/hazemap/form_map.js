@@ -1,10 +1,10 @@
 // A map inside a form (templates/parts/form_map.html): place names, and the way to a place that is typed.
 // A classic script beside basemap.js, which made `window.hazemap`.
-// `found` is told of a place that was gone to; `shown` when the map got a size and can be fitted to something.
+// `shown` is told when the map got a size and can be fitted to something; `found`, if any, of a place gone to.
 window.hazemap.formMap = (told) => {
   "use strict";
 
-  const { found, shown } = told;
+  const { shown, found } = told;
   const ground = document.getElementById("region-map");
   const news = document.getElementById("region-news");
   const placeInput = document.getElementById("place");
@@ -78,7 +78,7 @@ window.hazemap.formMap = (told) => {
   function goTo(place) {
     map.setView([place.lat, place.lon], 9);
     news.textContent = `The map shows ${place.name}.`;
-    found(place);
+    found?.(place);
   }
 
   async function places(query) {

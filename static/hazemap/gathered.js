@@ -4,16 +4,21 @@ window.hazemap.drawGathered = (map, text, file) => {
   "use strict";
 
   const PER_DEGREE = 1e7; // of the spelling that the page writes: [[name, corners], …]
+  const MOST_BYTES = 200_000; // of a file that the server takes
   const layer = L.layerGroup().addTo(map);
+  let turns = 0; // of drawing
 
   text.addEventListener("input", draw);
   file.addEventListener("change", draw);
   draw();
 
   async function draw() {
-    const texts = [text.value, file.files[0] ? await file.files[0].text() : ""];
+    const turn = ++turns;
+    const chosen = file.files[0];
+    const filed = chosen && chosen.size <= MOST_BYTES ? await chosen.text() : "";
+    if (turn !== turns) return; // typed or chosen again meanwhile
     layer.clearLayers();
-    for (const { name, points } of texts.flatMap(read)) {
+    for (const { name, points } of [text.value, filed].flatMap(read)) {
       const isSpot = points.length === 1;
       layer.addLayer(isSpot ? spot(points[0]) : ring(points));
       const sign = isSpot ? "centre-name" : "zone-name";

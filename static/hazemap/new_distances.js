@@ -1,8 +1,8 @@
 // A place on the map and in its two number boxes, which hold it, beside the places there are.
 const form = document.getElementById("gathering-form");
 const { latitude, longitude, places, file } = form.elements;
-const { map, bounds, ground, news } = window.hazemap.formMap({ found: () => {}, shown: showAll });
-const chosen = L.circleMarker([0, 0], { className: "released-point", radius: 7, interactive: false });
+const { map, bounds, ground, news } = window.hazemap.formMap({ shown: showAll });
+const chosen = L.circleMarker([0, 0], { className: "chosen-point", radius: 7, interactive: false });
 const KEEP_DIGITS = 6;
 
 window.hazemap.drawGathered(map, places, file);
@@ -13,12 +13,13 @@ showAll();
 
 function choose({ lat, lng }) {
   const [west, south, east, north] = bounds;
-  if (lng < west || lng >= east || lat < south || lat >= north) {
+  const [up, across] = [lat, lng].map((value) => value.toFixed(KEEP_DIGITS)); // which may lie on the border
+  if (across < west || across >= east || up < south || up >= north) {
     news.textContent = "Outside of the dataset’s region.";
     return;
   }
-  latitude.value = lat.toFixed(KEEP_DIGITS);
-  longitude.value = lng.toFixed(KEEP_DIGITS);
+  latitude.value = up;
+  longitude.value = across;
   showChosen();
   news.textContent = `The place is at latitude ${latitude.value}, longitude ${longitude.value}.`;
 }

@@ -40,4 +40,4 @@ for (const select of questions) select.addEventListener("change", showWhatFits);
 document.getElementById("show-what-fits").hidden = true;
 for (const radio of radios) radio.addEventListener("change", showParameters);
 showParameters();
-window.hazemap.regionPicker(document.getElementById("release-form"));
+window.hazemap.regionPicker(document.getElementById("release-form"), "All of the region is asked about.");

@@ -1,6 +1,6 @@
 // A rectangle on a map and in the number boxes of a form, kept equal (templates/parts/region.html).
-// A classic script beside form_map.js, whose map it is.
-window.hazemap.regionPicker = (form) => {
+// A classic script beside form_map.js, whose map it is. `meaning`: of no rectangle, if it has one.
+window.hazemap.regionPicker = (form, meaning) => {
   "use strict";
 
   const boxes = ["west", "south", "east", "north"].map((name) => form.elements[name]);
@@ -59,7 +59,7 @@ window.hazemap.regionPicker = (form) => {
     for (const box of boxes) box.value = "";
     fromBoxes();
     showAll();
-    news.textContent = "The box is cleared: all of the region is asked about.";
+    news.textContent = ["The box is cleared.", meaning].filter(Boolean).join(" ");
   }
 
   function fromBoxes() {

@@ -13,7 +13,17 @@ from heatmaps.models import ApiToken, Scope
 from tests.pages import conftest as pages
 
 # The same people, datasets and releases as in the tests of the pages.
-for _name in ("sent", "static_folder", "people", "make_dataset", "dataset", "upload", "queued", "published"):
+for _name in (
+    "sent",
+    "static_folder",
+    "people",
+    "make_dataset",
+    "dataset",
+    "panel",
+    "upload",
+    "queued",
+    "published",
+):
     globals()[_name] = getattr(pages, _name)
 
 ALL_SCOPES = [scope.value for scope in Scope]

@@ -6,9 +6,7 @@ from fractions import Fraction
 import pytest
 
 from heatmaps import releases
-from mechanisms.guarantee import Relation
 from tests import geojson
-from tests.services import seed
 
 QUESTIONS = {
     "zones": {
@@ -24,13 +22,6 @@ QUESTIONS = {
 }
 PERIOD = {"since": "2026-03-01", "until": "2026-03-31T20:00:00-04:00"}
 SHOWN = {"since": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z", "within": None}
-
-
-@pytest.fixture
-def panel(make_dataset):
-    made = make_dataset("panel", Relation.REPLACE, radius_m=5_000, limits={"record": "90", "radius": "30"})
-    seed.add_checkins(made)
-    return made
 
 
 @pytest.fixture(params=QUESTIONS)

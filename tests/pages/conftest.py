@@ -9,6 +9,7 @@ from django.urls import reverse
 from heatmaps import releases
 from heatmaps.models import Membership
 from heatmaps.releases import ReleaseRequest
+from mechanisms.guarantee import Relation
 from tests.services import seed
 
 ROLES = ("steward", "analyst", "auditor")
@@ -93,6 +94,15 @@ def published(queued):
     queued.refresh_from_db()
     assert queued.state == "published"
     return queued
+
+
+@pytest.fixture
+def panel(make_dataset):
+    """Of the other relation, about 157 km across: a whole record is 31 radii."""
+    limits = {"record": "90", "radius": "30"}
+    made = make_dataset("panel", Relation.REPLACE, radius_m=5_000, limits=limits)
+    seed.add_checkins(made)
+    return made
 
 
 @pytest.fixture

@@ -1,30 +1,27 @@
-"""What the pages of zones and of places share: sentences of what should stay protected, and a period."""
+"""What the pages of zones and of places share: things are gathered, then quoted, then paid."""
 
-import json
+import re
 from fractions import Fraction
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps import quotes, releases
 from heatmaps.models import Event, Release
 from heatmaps.releases import ReleaseRequest
 from mechanisms.guarantee import Relation
-from tests.pages.test_distances import GEOJSON as PLACE
-from tests.pages.test_zones import GEOJSON as ZONE
+from tests.geojson import NAME
+from tests.pages.asked import BOTH
 from tests.services import seed
 
 DAY = {"wish1_part": "1/30", "wish1_distance_m": "60000", "wish1_epsilon": "0.2"}
 ALL = {"wish2_part": "1", "wish2_distance_m": "3000", "wish2_epsilon": "0.3"}
-ASKED = {
-    "zones": ("release-zones", "emd-zones", {"zones": json.dumps(ZONE)}),
-    "places": ("release-distances", "emd-distances", {"places": json.dumps(PLACE)}),
-}
 
 
-@pytest.fixture(params=ASKED)
+@pytest.fixture(params=BOTH)
 def asked(request):
-    return ASKED[request.param]
+    return BOTH[request.param]
 
 
 @pytest.fixture
@@ -35,13 +32,117 @@ def panel(make_dataset):
 
 
 @pytest.fixture
-def send(client_of, panel, asked):
+def address(panel, asked):
+    return reverse(asked.page, args=[panel.slug])
+
+
+@pytest.fixture
+def send(client_of, address, asked):
+    """The question about one thing that is in the text, changed."""
+
     def send(act="quote", **typed):
-        address, _, things = asked
-        data = {"epsilon": "1", "act": act} | things | typed
-        return client_of("analyst").post(reverse(address, args=[panel.slug]), data)
+        data = {"epsilon": "1", "act": act, asked.parameter: asked.text} | typed
+        return client_of("analyst").post(address, data)
 
     return send
+
+
+@pytest.fixture
+def file(asked):
+    return SimpleUploadedFile("things.geojson", asked.text.encode())
+
+
+def names(answer):
+    return [one.name for one in answer.context["gathered"]]
+
+
+def test_boxes_files_and_text_are_gathered_into_one_text(send, asked, file):
+    added = send("add", **{asked.parameter: "", asked.name_box: "Harbour"}, **asked.boxes)
+    assert added.status_code == 200
+    assert names(added) == ["Harbour"]
+    assert {added.context["form"][box].value() for box in (*asked.boxes, asked.name_box)} == {None}
+    both = send("add", **{asked.parameter: added.context["form"][asked.parameter].value()}, file=file)
+    assert names(both) == ["Harbour", NAME]
+    assert "<b>" not in both.content.decode()
+    assert not Event.objects.filter(kind__contains="release").exists()
+
+
+def test_enter_adds_says_so_and_keeps_what_was_typed(client_of, send, address):
+    """Browsers press the first button of a form that sends it."""
+    page = client_of("analyst").get(address).content.decode()
+    form = re.search(r'<form[^>]*id="gathering-form".*?</form>', page, re.DOTALL).group()
+    first = next(button for button in re.findall(r"<button[^>]*>", form) if "type=" not in button)
+    assert 'name="act" value="add"' in first
+    assert "Enter in a one-line box of the question presses this button" in form
+    typed = {"epsilon": "0.125", "since": "2026-03-01", "wish1_part": "1/30"}
+    shown = send("add", **typed)
+    assert shown.context["form"]["epsilon"].value() == "0.125"
+    assert shown.context["form"]["since"].value() == "2026-03-01"
+    assert shown.context["wish_form"]["wish1_part"].value() == "1/30"
+
+
+def test_a_chosen_file_is_kept_where_something_else_is_wrong(send, asked, file):
+    refused = send("add", **{asked.parameter: ""}, epsilon="", file=file)
+    assert refused.status_code == 422
+    kept = refused.context["form"][asked.parameter].value()
+    assert names(send("add", **{asked.parameter: kept})) == [NAME]
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"text": ""}, "text"),
+        ({"text": "{"}, "text"),
+        ({"epsilon": "x"}, "epsilon"),
+    ],
+)
+def test_errors_are_beside_their_fields(send, asked, typed, field):
+    named = {"text": asked.parameter}
+    answer = send(**{named.get(name, name): value for name, value in typed.items()})
+    assert answer.status_code == 422
+    assert answer.context["form"].errors[named.get(field, field)]
+    assert answer.context["quote"] is None
+
+
+@pytest.mark.parametrize(
+    ("content", "refusal"),
+    [(b"\xff", "GeoJSON in UTF-8"), (b"{}", "GeoJSON with 1 to 12"), (b" " * 200_001, "up to 200,000 bytes")],
+)
+def test_a_file_that_is_none_is_refused_beside_its_field(send, content, refusal):
+    answer = send(file=SimpleUploadedFile("things.geojson", content))
+    assert answer.status_code == 422
+    assert refusal in answer.context["form"].errors["file"][0]
+    assert answer.context["quote"] is None
+
+
+def test_it_quotes_and_then_spends_the_same(send, asked):
+    quoted = send(**{asked.name_box: "Quay"}, **asked.boxes)
+    page = quoted.content.decode()
+    assert ("percentage points" if asked.parameter == "zones" else "with probability 95 %") in page
+    assert "Cost: whole record" in page
+    assert not Release.objects.exists()
+    spent = send(**dict(quoted.context["typed"]), key="k1")
+    made = Release.objects.get()
+    assert spent["Location"] == reverse("release", args=[made.pk])
+    things = getattr(quotes.draw_of(made).mechanism, asked.parameter)
+    assert [thing.name for thing in things] == [NAME, "Quay"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "usual"),
+    [
+        ({"record": "90", "radius": "9"}, "0.2"),  # 31 times the radius across, 9 / 31 or less
+        ({"record": "9000", "radius": "9"}, "0.9"),
+        ({"record": "9000", "radius": "90"}, "1"),
+        ({"record": None, "radius": "90"}, "1"),
+    ],
+)
+def test_the_epsilon_to_begin_with_costs_a_tenth_of_the_limits_at_most(
+    make_dataset, client_of, asked, limits, usual
+):
+    make_dataset("wide", Relation.REPLACE, radius_m=5_000, limits=limits)
+    seen = client_of("analyst").get(reverse(asked.page, args=["wide"]))
+    assert seen.context["form"]["epsilon"].value() == usual
 
 
 # 0.2 over 2,000 m and 0.3 over 3,000 m are the same α, which the radius of 2,000 m turns into ε = 0.2.
@@ -52,7 +153,7 @@ def test_sentences_become_the_epsilon_that_grants_them(send, panel, asked):
     found = answer.context["form"]["epsilon"].value()
     assert Fraction("0.199") <= Fraction(found) <= Fraction("0.2")
     assert "Moving a thirtieth of the record (as a day of a month) by up to 60 km costs ε = 0." in page
-    request = ReleaseRequest(mechanism=asked[1], epsilon=found, parameters=asked[2])
+    request = ReleaseRequest(mechanism=asked.mechanism, epsilon=found, parameters=asked.parameters)
     loss = quotes.plan(panel, request).guarantee.loss
     assert loss(2000) <= Fraction("0.2") < loss(2000) * Fraction(101, 100)
     assert loss(3000) <= Fraction("0.3")
@@ -74,9 +175,10 @@ def test_half_a_sentence_is_refused_where_it_matters(send):
     assert refused.status_code == 422
     assert refused.context["quote"] is None
     assert refused.context["wish_form"].errors["wish1_epsilon"]
-    added = send(act="add", wish1_part="1/30")
+    added = send("add", wish1_part="1/30")
     assert added.status_code == 200
     assert len(added.context["gathered"]) == 1
+    assert "aria-invalid" not in added.content.decode()
 
 
 def test_a_period_is_charged_as_a_whole_record_and_kept(send, panel):

@@ -45,6 +45,7 @@ class GatheringForm(PeriodForm):
         typed = super().clean() or self.cleaned_data
         try:
             found = self._typed(typed.get(self.parameter, "")) + self._filed(typed.get("file"))
+            self._keep(found)
             found += self.boxed(typed, len(found) + 1)
             self.found = self.collection(tuple(found)) if found else None
         except ParameterError as error:
@@ -83,6 +84,11 @@ class GatheringForm(PeriodForm):
         """(name, value) of what was asked for, to be asked for once more when it is paid."""
         kept = ((name, self.cleaned_data[name]) for name in (*self.others, "epsilon", *PERIOD_FIELDS))
         return [(self.parameter, self._text), *kept]
+
+    def _keep(self, found: list[Any]) -> None:
+        """In the text, for a form that is shown once more: no browser fills in a chosen file again."""
+        if self.cleaned_data.get("file"):
+            self.data = dict(self.data.items()) | {self.parameter: self.collection(tuple(found)).text}
 
     @property
     def _text(self) -> str:

@@ -22,8 +22,10 @@ class WishForm(forms.Form):
     Its fields stand in the form of a release: `wishes` are empty where nobody planned anything.
     """
 
-    def __init__(self, data: Mapping[str, Any] | None = None) -> None:
-        super().__init__(data)
+    def __init__(
+        self, data: Mapping[str, Any] | None = None, *, initial: dict[str, Any] | None = None
+    ) -> None:
+        super().__init__(data, initial=initial)
         self.wishes: list[Wish] = []
         for row in range(SENTENCES):
             part, distance_m, epsilon = _names(row)
