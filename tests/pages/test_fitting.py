@@ -1,6 +1,5 @@
 """A quote that does not fit says which ε would, and offers to ask for it: without scripts, by one button."""
 
-import json
 import re
 from html import unescape
 
@@ -10,8 +9,7 @@ from django.urls import reverse
 from heatmaps import allowances
 from heatmaps.models import Release
 from mechanisms.guarantee import Relation
-from tests.pages.test_distances import GEOJSON as PLACE
-from tests.pages.test_zones import GEOJSON as ZONE
+from tests.pages.asked import BOTH
 from tests.services import seed
 
 OFFER = re.compile(r'<form method="(get|post)" action="([^"]*)#quote">(.*?)</form>', re.DOTALL)
@@ -72,15 +70,10 @@ def test_it_is_planned_where_several_accounts_are_charged(client_of, panel, mech
     assert pressed(analyst, refused).context["quote"].quote.affordable
 
 
-@pytest.mark.parametrize(
-    ("address", "typed"),
-    [
-        ("release-zones", {"zones": json.dumps(ZONE), "margin_m": "4000"}),
-        ("release-distances", {"places": json.dumps(PLACE)}),
-    ],
-)
-def test_zones_and_places_are_asked_for_again_as_they_are(client_of, panel, address, typed):
-    analyst, page = client_of("analyst"), reverse(address, args=[panel.slug])
+@pytest.mark.parametrize("things", BOTH)
+def test_zones_and_places_are_asked_for_again_as_they_are(client_of, panel, things):
+    analyst, page = client_of("analyst"), reverse(BOTH[things].page, args=[panel.slug])
+    typed = {BOTH[things].parameter: BOTH[things].text}
     refused = analyst.post(page, {"epsilon": "1", "act": "quote"} | typed)
     assert 0.2999 < float(shown(refused)) <= 0.3001
     offered = pressed(analyst, refused)
