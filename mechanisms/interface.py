@@ -61,7 +61,7 @@ class MassMap:
         _freeze(self, cells=np.int64, masses=np.int64)
         if self.cells.size and (self.cells[0] < 0 or self.cells[-1] >= 4**self.level):
             raise ValueError("cells are Morton codes of the level")
-        if (np.diff(self.cells) <= 0).any():
+        if (self.cells[1:] <= self.cells[:-1]).any():
             raise ValueError("cells must ascend without repetition")
         if (self.masses <= 0).any() or self.masses.sum(dtype=np.float64) >= MASS_LIMIT:
             raise ValueError("masses must be above 0 and sum to less than 2^62")

@@ -10,7 +10,7 @@ from mechanisms.check import in_range, power_of_two
 from mechanisms.grid import FINEST_LEVEL
 from mechanisms.interface import MASS_LIMIT, MassMap
 from mechanisms.interval_sums import IntervalSums, Run
-from mechanisms.records import sum_of_shares
+from mechanisms.records import sum_by_cell
 
 
 class JoinedMasses(MassMap):
@@ -48,8 +48,9 @@ class JoinedMasses(MassMap):
     def _joined(self) -> MassMap:
         whole = self._whole
         if whole is None:
-            shares = [(part.cells, part.masses) for part in self._parts]
-            whole = sum_of_shares(shares, level=self.level, unit=self.unit)
+            cells = np.concatenate([part.cells for part in self._parts])
+            masses = np.concatenate([part.masses for part in self._parts])
+            whole = sum_by_cell(cells, masses, level=self.level, unit=self.unit)
             self._set(_whole=whole)
         return whole
 

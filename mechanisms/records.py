@@ -1,6 +1,6 @@
 """Check-ins of persons as integer masses, where each person weighs at most `unit`, and as record means."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,9 @@ from mechanisms.item_records import ItemRecords
 from mechanisms.point import PARTS, RecordMeans
 
 MAX_UNIT: Final = 2**62
+
+_INTEGER_BITS: Final = 63
+_IN_CACHE: Final = 1 << 16  # rows, of which the steps of a sum need no memory of their own
 
 _RECORDS: Final = "there must be at most as many records as persons, and none may be empty"
 
@@ -70,11 +73,29 @@ def shares_of_ordered(*, lengths: ArrayLike, cells: ArrayLike, level: int, unit:
     )
 
 
-def sum_of_shares(parts: Sequence[CellShares], *, level: int, unit: int) -> MassMap:
-    """The sum of what persons have in cells, in any order, each person in one part."""
+def sum_of_shares(parts: Iterable[CellShares], *, level: int, unit: int) -> MassMap:
+    """The sum of what persons have in cells, at most `unit` each, in any order, each person in one part.
+
+    Parts are taken one after the other: of each check-in's cell 8 bytes are kept, and those twice.
+    """
     _check(level, unit)
-    cell, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
-    return _by_cell(cell, mass, level=level, unit=unit)
+    bits = unit.bit_length()
+    if 2 * level + bits > _INTEGER_BITS:
+        cell, mass = (np.concatenate([_NOTHING, *columns]) for columns in zip(*parts, strict=True))
+        return sum_by_cell(cell, mass, level=level, unit=unit)
+    pairs = np.concatenate([_NOTHING, *(cell << bits | mass for cell, mass in parts)])
+    return _sums_of_pairs(pairs, bits, level=level, unit=unit)
+
+
+def sum_by_cell(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
+    """The sum by cell, of masses in any order; without cells of mass 0."""
+    bits = _bits(mass)
+    if _bits(cell) + bits > _INTEGER_BITS:
+        order = np.argsort(cell, kind="stable")
+        cell, mass = cell[order], mass[order]
+        starts = _run_starts(cell)
+        return _without_zeros(cell[starts], _run_sums(mass, starts), level=level, unit=unit)
+    return _sums_of_pairs(cell << bits | mass, bits, level=level, unit=unit)
 
 
 def masses_from_counts(
@@ -169,13 +190,15 @@ def _columns(*columns: ArrayLike) -> tuple[Integers, ...]:
 def _summed(person: Integers, cell: Integers, count: Integers, *, level: int, unit: int) -> MassMap:
     """The sum over persons; one row per (person, cell), ordered by person, counts above 0."""
     mass = _floor_shares(unit, count, _totals_by_person(person, count))
-    return _by_cell(cell, mass, level=level, unit=unit)
+    return sum_by_cell(cell, mass, level=level, unit=unit)
 
 
 def _counted(number: Integers, cell: Integers) -> tuple[Integers, Integers, Integers]:
     """(number, cell, rows) of each pair that occurs, ordered."""
     bits = _bits(cell)
-    if _bits(number) + bits > 63:  # grids finer than any map: their cells by rank, which is short, too
+    if (
+        _bits(number) + bits > _INTEGER_BITS
+    ):  # grids finer than any map: their cells by rank, which is short, too
         values, rank = np.unique(cell, return_inverse=True)
         number, rank, count = _counted(number, rank)
         return number, values[rank], count
@@ -186,21 +209,29 @@ def _counted(number: Integers, cell: Integers) -> tuple[Integers, Integers, Inte
     return pair >> bits, pair & ((1 << bits) - 1), count
 
 
-def _by_cell(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
-    """The sum by cell, of rows in any order; without cells of mass 0."""
-    bits = _bits(mass)
-    if _bits(cell) + bits > 63:
-        order = np.argsort(cell, kind="stable")
-        return _sums_of_runs(cell[order], mass[order], level=level, unit=unit)
-    pair = np.sort(cell << bits | mass)
-    return _sums_of_runs(pair >> bits, pair & ((1 << bits) - 1), level=level, unit=unit)
+def _sums_of_pairs(pairs: Integers, bits: int, *, level: int, unit: int) -> MassMap:
+    """The sum by cell, of cells with masses of so many bits below them, which are put in order."""
+    pairs.sort()
+    cell, mass = [_NOTHING], [_NOTHING]
+    for some in _cut(pairs, bits):
+        cells = some >> bits
+        starts = _run_starts(cells)
+        cell.append(cells[starts])
+        mass.append(_run_sums(some & ((1 << bits) - 1), starts))
+    return _without_zeros(np.concatenate(cell), np.concatenate(mass), level=level, unit=unit)
 
 
-def _sums_of_runs(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
-    if not mass.all():
-        cell, mass = cell[mass > 0], mass[mass > 0]
-    starts = _run_starts(cell)
-    return MassMap(level=level, unit=unit, cells=cell[starts], masses=_run_sums(mass, starts))
+def _cut(pairs: Integers, bits: int) -> list[Integers]:
+    """Parts of about `_IN_CACHE` rows, each with all rows of its cells."""
+    near = pairs[_IN_CACHE::_IN_CACHE] >> bits << bits
+    return np.split(pairs, np.unique(np.searchsorted(pairs, near)))
+
+
+def _without_zeros(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
+    kept = mass > 0
+    if not kept.all():
+        cell, mass = cell[kept], mass[kept]
+    return MassMap(level=level, unit=unit, cells=cell, masses=mass)
 
 
 def _bits(values: Integers) -> int:

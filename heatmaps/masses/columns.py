@@ -1,20 +1,20 @@
 """From PostgreSQL: columns of check-ins, summed in columnar memory.
 
+Each in one transaction, as packed check-ins come slot by slot through a cursor of the server's.
 Large uploads are packed in columns (`packed`); of the others, and those that are not packed yet, two columns
 of the rows are sent in one value. It holds up to 1 GB, 64 million check-ins: shares are far smaller
 (`HAZEMAP_ROWS_PER_SHARD`).
 """
 
 from collections.abc import Iterator
-from itertools import groupby
-from operator import attrgetter
+from itertools import chain
 from typing import Final
 
 import numpy as np
 import psycopg
 import pyarrow as pa
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
@@ -38,17 +38,19 @@ _NO_ROWS: Final = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 _GATHERED: Final = "SELECT string_agg(int8send(person) || int8send(cell), '') FROM ({}) AS checkins"
 
 
+@transaction.atomic
 def masses(
     dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, level: int, unit: int
 ) -> MassMap:
     """As `heatmaps.masses.read`."""
-    parts = [
+    parts = (
         _shares(pieces, rows, asked, level=level, unit=unit)
         for pieces, rows in _by_slot(dataset, version, asked, share, with_outside=False)
-    ]
+    )
     return records.sum_of_shares(parts, level=level, unit=unit)
 
 
+@transaction.atomic
 def means(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> MeanSums:
     """As `mechanisms.records.mean_sums`, of the persons with check-ins."""
     parts = []
@@ -59,6 +61,7 @@ def means(dataset: Dataset, version: DataVersion, asked: Slice, share: Share) ->
     return persons, x, y
 
 
+@transaction.atomic
 def items(dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, level: int) -> ItemRecords:
     """As `heatmaps.masses.read_items`."""
     parts = [_joined(*found) for found in _by_slot(dataset, version, asked, share, with_outside=True)]
@@ -75,17 +78,18 @@ def _by_slot(
 
     At least one part, and one alone where nothing is packed.
     """
-    whole = selection.whole(dataset, version)
-    known, pieces = packed.read(version, whole, asked, share, with_outside=with_outside)
+    slots = packed.read(version, selection.whole(dataset, version), asked, share, with_outside=with_outside)
+    first = next(slots, None)
+    known = first.uploads if first else set()
     chosen = selection.counting if with_outside else selection.inside
     others = selection.uploads(dataset, version).exclude(pk__in=known).exists()
     rows = _read(chosen(dataset, version, asked, share, without=known)) if others else _NO_ROWS
-    if not pieces:
+    if first is None:
         yield [], rows
         return
     of_slot = _parted(rows)
-    for slot, some in groupby(pieces, key=attrgetter("slot")):
-        yield list(some), of_slot[slot]
+    for slot in chain([first], slots):
+        yield slot.pieces, of_slot[slot.number]
 
 
 def _parted(rows: Rows) -> list[Rows]:

@@ -1,8 +1,9 @@
 """Packed check-ins: columns of one slot of one upload, as bytes and back, and those of them that count."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from itertools import groupby
+from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 import numpy as np
@@ -28,7 +29,6 @@ _LENGTH: Final = "<u4"
 class Piece:
     """Check-ins of the persons of one slot, of one upload."""
 
-    slot: int
     persons: Column  # (k,) hashes, each once
     lengths: Column  # (k,) check-ins of each, above 0
     cells: Column  # (m,) at the finest level, ordered by person and then by themselves
@@ -54,6 +54,14 @@ class Piece:
         return replace(self, persons=self.persons[kept], lengths=left[kept], cells=self.cells[checkins])
 
 
+class Slot(NamedTuple):
+    """All that is packed of the persons of one slot, and counts."""
+
+    number: int
+    uploads: set[UUID]  # that are packed: of each slot the same ones
+    pieces: list[Piece]
+
+
 def packed(person: Column, cell: Column, time: Column, outside: Chosen) -> dict[str, bytes]:
     """Columns of a slot, from one row per check-in in any order, (m,)."""
     order = np.lexsort((cell, person))
@@ -69,42 +77,39 @@ def packed(person: Column, cell: Column, time: Column, outside: Chosen) -> dict[
 
 def read(
     version: DataVersion, uploads: Collection[UUID], asked: Slice, share: Share, *, with_outside: bool
-) -> tuple[set[UUID], list[Piece]]:
-    """Which of the uploads are packed, and what counts of them, ordered by slot; of the others nothing.
+) -> Iterator[Slot]:
+    """Slot by slot, what counts of those of the uploads that are packed; of the others nothing.
 
-    One statement, so that an upload is read whole or not at all. The part of the region is not looked at.
+    In the caller's transaction. One statement, so that an upload is read whole or not at all, of which the
+    server sends one slot of one upload at a time: memory is that of a slot. The part of the region is not
+    looked at.
     """
     opted_out = np.array(Suppression.in_effect(version).values_list("person", flat=True), np.int64)
     rows = _rows(uploads, _slots(share), times=asked.has_period, outside=not with_outside)
-    pieces = []
-    for _, slot, persons, lengths, cells, times, outside in rows:
-        piece = Piece(
-            slot=slot,
-            persons=_column(persons, _INTEGER),
-            lengths=_column(lengths, _LENGTH),
-            cells=_column(cells, _INTEGER),
-        )
-        counting = _in_period(_column(times, _INTEGER), asked) if asked.has_period else None
-        if outside:
-            inside = ~np.frombuffer(outside, np.bool_)
-            counting = inside if counting is None else counting & inside
-        if counting is not None:
-            piece = piece.only(counting)
-        if opted_out.size:
-            piece = piece.of(~np.isin(piece.persons, opted_out))
-        if share.of > SLOTS:
-            piece = piece.of(piece.persons % share.of == share.number)
-        pieces.append(piece)
-    return {row[0] for row in rows}, pieces
+    for slot, of_slot in groupby(rows, key=lambda row: row.slot):
+        found = Slot(slot, set(), [])
+        for row in of_slot:
+            found.uploads.add(row.upload)
+            found.pieces.append(_counting(row, asked, opted_out, share))
+        yield found
 
 
-_Row = tuple[UUID, int, bytes, bytes, bytes, bytes, bytes]
+class _Row(NamedTuple):
+    upload: UUID
+    slot: int
+    persons: bytes
+    lengths: bytes
+    cells: bytes
+    times: bytes
+    outside: bytes
+
+
 _TABLE: Final = PackedCheckIns._meta.db_table
 
 
-def _rows(uploads: Collection[UUID], slots: list[int], *, times: bool, outside: bool) -> list[_Row]:
+def _rows(uploads: Collection[UUID], slots: list[int], *, times: bool, outside: bool) -> Iterator[_Row]:
     if not uploads:
-        return []
+        return
     asked = ", ".join(
         column if wanted else "''::bytea" for column, wanted in (("times", times), ("outside", outside))
     )
@@ -114,8 +119,31 @@ def _rows(uploads: Collection[UUID], slots: list[int], *, times: bool, outside: 
     )
     connection.ensure_connection()
     # psycopg's own cursor: as bytes, where Django's would read twice as many hexadecimal digits.
-    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        return cursor.execute(select, (list(uploads), slots), binary=True).fetchall()
+    with (
+        connection.wrap_database_errors,
+        psycopg.ServerCursor(connection.connection, "packed_checkins") as cursor,
+    ):
+        cursor.itersize = 1  # row in memory at once
+        yield from map(_Row._make, cursor.execute(select, (list(uploads), slots), binary=True))
+
+
+def _counting(row: _Row, asked: Slice, opted_out: Column, share: Share) -> Piece:
+    piece = Piece(
+        persons=_column(row.persons, _INTEGER),
+        lengths=_column(row.lengths, _LENGTH),
+        cells=_column(row.cells, _INTEGER),
+    )
+    counting = _in_period(_column(row.times, _INTEGER), asked) if asked.has_period else None
+    if row.outside:
+        inside = ~np.frombuffer(row.outside, np.bool_)
+        counting = inside if counting is None else counting & inside
+    if counting is not None:
+        piece = piece.only(counting)
+    if opted_out.size:
+        piece = piece.of(~np.isin(piece.persons, opted_out))
+    if share.of > SLOTS:
+        piece = piece.of(piece.persons % share.of == share.number)
+    return piece
 
 
 def _slots(share: Share) -> list[int]:

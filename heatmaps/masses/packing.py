@@ -8,8 +8,9 @@ longer so at its end is not stored.
 
 from collections.abc import Iterator
 from datetime import timedelta
+from enum import StrEnum
 from itertools import takewhile
-from typing import Final
+from typing import ClassVar, Final
 from uuid import UUID
 
 import numpy as np
@@ -19,16 +20,33 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from heatmaps import queue
+from heatmaps.access import Act, Person, require
 from heatmaps.masses.packed import NO_TIME, packed
 from heatmaps.models import CheckIn, PackedCheckIns, PackingAttempts, Upload, UploadState
 from heatmaps.models.packed import SLOTS
 
 LEAST_CHECKINS: Final = 100_000  # fewer are read from their rows in no time
 MOST_CHECKINS: Final = 500_000_000  # of which a slot is 8 million; about 150 bytes each while it is packed
-
-
 MOST_ATTEMPTS: Final = 5
 FIRST_PAUSE: Final = timedelta(minutes=10)  # after the first attempt; each one later is twice as long
+
+
+class CopyState(StrEnum):
+    """Of an upload. Data, as it says how many check-ins there are: for stewards only."""
+
+    NONE = "none"  # not ready, too small or too large to be worth one, or on SQLite
+    WAITING = "waiting"  # not begun, being made, or to be tried again
+    MADE = "made"
+    GIVEN_UP = "given_up"  # every attempt failed
+
+
+class NotGivenUp(Exception):  # noqa: N818 - as the refusals of the ledger
+    """There is nothing to try again."""
+
+    code: ClassVar[str] = "copy_not_given_up"
+
+    def __init__(self) -> None:
+        super().__init__("only a copy that was given up can be tried again; this one was not")
 
 
 def pack(upload_id: UUID) -> None:
@@ -54,10 +72,30 @@ def sweep() -> None:
         queue.send(queue.INGEST, str(upload_id))
 
 
-def is_given_up(upload: Upload) -> bool:
-    """Whether every attempt at a copy has failed."""
-    held: PackingAttempts | None = getattr(upload, "packing", None)
-    return held is not None and held.attempts >= MOST_ATTEMPTS and held.next_at <= timezone.now()
+def copy_state(upload: Upload) -> CopyState:
+    """How far the copy of an upload is."""
+    if not _is_worth_it(upload):
+        return CopyState.NONE
+    if _is_given_up(upload):
+        return CopyState.GIVEN_UP
+    if connection.vendor != "postgresql":
+        return CopyState.NONE
+    made = PackedCheckIns.objects.filter(upload=upload).exists()
+    return CopyState.MADE if made else CopyState.WAITING
+
+
+def try_again(person: Person, upload: Upload) -> None:
+    """Forget the attempts at a copy that was given up, and send it to the workers.
+
+    One UPDATE must hit the row, so of two who ask at once one is refused.
+    Errors: as `access.require`; `NotGivenUp`.
+    """
+    require(person, upload.dataset, Act.UPLOAD)
+    now = timezone.now()
+    held = PackingAttempts.objects.filter(pk=upload.pk, upload__in=_worth_it())
+    if not held.filter(attempts__gte=MOST_ATTEMPTS, next_at__lte=now).update(attempts=0, next_at=now):
+        raise NotGivenUp
+    queue.send(queue.INGEST, str(upload.pk))
 
 
 _ROW: Final = np.dtype([("person", ">i8"), ("cell", ">i8"), ("time", ">i8"), ("outside", "?")])
@@ -78,13 +116,27 @@ _INSERT: Final = f"""
 """  # noqa: S608  # constants
 
 
+def _is_worth_it(upload: Upload) -> bool:
+    left = upload.rows_accepted - upload.rows_expired
+    return upload.state == UploadState.READY and LEAST_CHECKINS <= left <= MOST_CHECKINS
+
+
+def _worth_it() -> "QuerySet[Upload]":
+    ready = Upload.objects.filter(state=UploadState.READY).alias(left=F("rows_accepted") - F("rows_expired"))
+    return ready.filter(left__gte=LEAST_CHECKINS, left__lte=MOST_CHECKINS)
+
+
+def _is_given_up(upload: Upload) -> bool:
+    """Whether every attempt at a copy has failed, the last one for as long as its pause."""
+    held: PackingAttempts | None = getattr(upload, "packing", None)
+    return held is not None and held.attempts >= MOST_ATTEMPTS and held.next_at <= timezone.now()
+
+
 def _unpacked() -> "QuerySet[Upload]":
     """That are worth a copy and have none; of SQLite, which aggregates by itself, none are."""
     if connection.vendor != "postgresql":
         return Upload.objects.none()
-    ready = Upload.objects.filter(state=UploadState.READY).alias(left=F("rows_accepted") - F("rows_expired"))
-    large = ready.filter(left__gte=LEAST_CHECKINS, left__lte=MOST_CHECKINS)
-    return large.filter(~Exists(PackedCheckIns.objects.filter(upload=OuterRef("pk"))))
+    return _worth_it().filter(~Exists(PackedCheckIns.objects.filter(upload=OuterRef("pk"))))
 
 
 def _due() -> "QuerySet[Upload]":

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mechanisms import records
 from mechanisms.check import ParameterError
 from mechanisms.records import masses, masses_from_counts, shares_of_ordered, sum_of_shares
 
@@ -56,6 +57,17 @@ def test_it_needs_no_sorting_of_rows_that_are_in_order(rows, level, unit, cut):
     result = sum_of_shares(parts, level=level, unit=unit)
     assert as_dict(result) == naive_masses(rows, level, unit)
     assert (np.diff(result.cells) > 0).all()
+
+
+@pytest.mark.parametrize("level", [0, 3, 31])
+def test_it_sums_more_rows_than_it_looks_at_together(level, monkeypatch):
+    """No cell is cut in two, be its rows fewer or more than that."""
+    monkeypatch.setattr(records, "_IN_CACHE", 4)
+    random = np.random.default_rng(1)
+    for unit in (1, 2**24, 2**56):  # with cells of the finest level the last does not fit an integer
+        rows = list(zip(random.integers(0, 9, 60).tolist(), random.integers(0, 40, 60).tolist(), strict=True))
+        result = masses(persons=[p for p, _ in rows], cells=[c for _, c in rows], level=level, unit=unit)
+        assert as_dict(result) == naive_masses(rows, level, unit)
 
 
 @pytest.mark.parametrize("lengths", [[2], [4], [3, 0], [4, -1], []])
