@@ -6,11 +6,11 @@ runs an event is chosen that tells the inputs apart; on the other half its two p
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, Protocol, SupportsFloat, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,15 @@ _FEATURES: Final = 4  # the most telling ones; the others would only blur the sc
 Matrix: TypeAlias = NDArray[np.float64]
 Cell: TypeAlias = tuple[int, int]  # column from the west, row from the south
 Input = TypeVar("Input", MassMap, RecordMeans, AnswerSums, ItemRecords, Cell)
+Data_contra = TypeVar("Data_contra", contravariant=True)
 # One run on one input: the features `(f,)` an attacker sees, always in the same places.
 Draw: TypeAlias = Callable[[Input, RandomSource], Matrix]
+
+
+class NoisySums(Protocol[Data_contra]):
+    """A mechanism that releases what follows from sums with noise."""
+
+    def noisy_sums(self, data: Data_contra, rng: RandomSource, /) -> Sequence[SupportsFloat]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,11 +138,11 @@ def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, Re
     return one, RecordMeans(persons=n, x=one.x + min(parts, PARTS - start_x), y=one.y)
 
 
-def drawn_sums(mechanism: ShuffledCentroid) -> Draw[RecordMeans]:
-    """Features of a central point by shuffling: the noisy sum on each axis, before the region clamps it."""
+def drawn_sums(mechanism: NoisySums[Input]) -> Draw[Input]:
+    """Features of what is cut afterwards: the sums with their noise, all that is promised about."""
 
-    def draw(means: RecordMeans, rng: RandomSource) -> Matrix:
-        return np.array([float(value) for value in mechanism.noisy_sums(means, rng)])
+    def draw(data: Input, rng: RandomSource) -> Matrix:
+        return np.array([float(value) for value in mechanism.noisy_sums(data, rng)])
 
     return draw
 

@@ -1,26 +1,15 @@
-"""What an audit of emd-linear, emd-zones and emd-distances draws, and from which two inputs."""
+"""Which two inputs an audit of emd-linear, emd-zones and emd-distances draws from."""
 
 from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.audit import Draw, Matrix
 from mechanisms.central.net import MICRO, Plane
 from mechanisms.grid import FINEST_LEVEL
-from mechanisms.interface import RandomSource
 from mechanisms.metric.linear_answers import AnswerSums, LinearAnswers
 from mechanisms.metric.linear_centroid import EmdLinear
 from mechanisms.point import PARTS, RecordMeans
 from mechanisms.records import item_records
-
-
-def drawn_sums(mechanism: EmdLinear) -> Draw[RecordMeans]:
-    """The sums with their noise, before they are clamped to the region: all that is promised about."""
-
-    def draw(means: RecordMeans, rng: RandomSource) -> Matrix:
-        return np.array(mechanism.noisy_sums(means, rng), dtype=np.float64)
-
-    return draw
 
 
 def moved(mechanism: EmdLinear, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
@@ -33,15 +22,6 @@ def moved(mechanism: EmdLinear, distance_m: Fraction) -> tuple[RecordMeans, Reco
     corner = RecordMeans(persons=mechanism.persons, x=0, y=0)
     x, y = (move, 0) if east else (0, move)
     return corner, RecordMeans(persons=mechanism.persons, x=x, y=y)
-
-
-def drawn_answers(mechanism: LinearAnswers) -> Draw[AnswerSums]:
-    """The sums with their noise, before answers are cut to what they can be."""
-
-    def draw(sums: AnswerSums, rng: RandomSource) -> Matrix:
-        return np.array(mechanism.noisy_sums(sums, rng), dtype=np.float64)
-
-    return draw
 
 
 def moved_out(mechanism: LinearAnswers, distance_m: Fraction) -> tuple[AnswerSums, AnswerSums]:

@@ -15,6 +15,7 @@ from mechanisms import catalogue
 from mechanisms.central.laplace import Laplace
 from mechanisms.experiments.seeded import SeededSource
 from mechanisms.metric.itemwise_map import EmdItemwise
+from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.shuffle.centroid import SgdlShuffle
 from tests.mechanisms.examples import SEED
 
@@ -175,12 +176,39 @@ def test_it_says_how_far_it_has_come(monkeypatch):
         (["optimal", "--epsilon", "21"], "epsilon is 21"),
         (["exponential", "--resolution", "8"], "resolution is 8, allowed: none"),
         (["exponential", "--parameter", "spacing_m=0"], "spacing_m is 0"),
+        (["emd-zones", "--resolution", "8"], "resolution is 8, allowed: none"),
+        (["emd-zones", "--parameter", "margin_m=0"], "margin_m is 0"),
+        (["emd-distances", "--parameter", "places={"], "places is 'this text'"),
     ],
 )
 def test_it_refuses_before_it_draws(arguments, complaint):
     out, err, refused = run(*arguments)
     assert complaint in refused
     assert (out, err) == ("", "")
+
+
+@pytest.mark.parametrize("name", ["emd-zones", "emd-distances"])
+def test_it_audits_answers_at_several_distances(name):
+    # Power: whole records move all the way out of the zone, or nearer to the place, and the noise of one
+    # answer hides nothing else: 500 held-out draws show a loss of 2 above 0.7.
+    out, _, refused = run(name, "--epsilon", "2", "--draws", "1000", "--json")
+    rows = json.loads(out)["rows"]
+    assert [row["distance_m"] for row in rows] == [200, 400, 1200]
+    assert [row["claim"] for row in rows[:2]] == pytest.approx([1, 2], rel=0.01)
+    assert all(row["lower_bound"] <= row["claim"] for row in rows)
+    assert rows[1]["lower_bound"] > 0.7
+    assert refused == ""
+
+
+def test_it_refutes_answers_with_a_third_of_their_noise(monkeypatch):
+    honest = EmdDistances.noisy_sums
+
+    def loud(own, sums, rng):
+        return honest(dataclasses.replace(own, epsilon=3 * own.epsilon), sums, rng)
+
+    monkeypatch.setattr(EmdDistances, "noisy_sums", loud)
+    _, _, refused = run("emd-distances", "--epsilon", "1", "--draws", "1000")
+    assert "claims of emd-distances are refuted" in refused
 
 
 def test_it_audits_check_ins_that_are_sampled_and_shuffled():

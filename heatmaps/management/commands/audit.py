@@ -198,13 +198,12 @@ def _point(name: str, epsilon: str, parameters: Mapping[str, object]) -> _Point:
 def _point_row(mechanism: _Point, epsilon: str, distance_m: int, draws: int, counted: _Counted) -> Row:
     delta = float(mechanism.guarantee.delta)
     if isinstance(mechanism, Exponential):
-        drawn = audit.drawn_place(mechanism), *audit.moved(mechanism, Fraction(distance_m))
+        draw, inputs = audit.drawn_place(mechanism), audit.moved(mechanism, Fraction(distance_m))
     elif isinstance(mechanism, EmdLinear):
-        drawn = linear_audit.drawn_sums(mechanism), *linear_audit.moved(mechanism, Fraction(distance_m))
+        draw, inputs = audit.drawn_sums(mechanism), linear_audit.moved(mechanism, Fraction(distance_m))
     else:
-        drawn = audit.drawn_sums(mechanism), *audit.one_moved(mechanism, Fraction(distance_m))
-    draw, here, there = drawn
-    bound = audit.audit(counted(draw), here, there, SystemSource(), draws=draws, delta=delta)
+        draw, inputs = audit.drawn_sums(mechanism), audit.one_moved(mechanism, Fraction(distance_m))
+    bound = audit.audit(counted(draw), *inputs, SystemSource(), draws=draws, delta=delta)
     return _row(mechanism, epsilon, distance_m, bound)
 
 
@@ -227,7 +226,7 @@ def _answers_row(
     mechanism: LinearAnswers, epsilon: str, distance_m: int, draws: int, counted: _Counted
 ) -> Row:
     inputs = linear_audit.moved_out(mechanism, Fraction(distance_m))
-    drawn = counted(linear_audit.drawn_answers(mechanism))
+    drawn = counted(audit.drawn_sums(mechanism))
     bound = audit.audit(drawn, *inputs, SystemSource(), draws=draws)
     return _row(mechanism, epsilon, distance_m, bound)
 
