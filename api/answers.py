@@ -23,6 +23,8 @@ from heatmaps.forecasts import Forecast
 from heatmaps.ingest import uploads
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance
+from heatmaps.masses import packing
+from heatmaps.masses.packing import CopyState
 from heatmaps.models import AccountKind, Charge, Dataset, Event, Release, ReleaseState, Upload, UploadState
 from heatmaps.published import RESULT_NAMES, SHEET, kind_of
 from heatmaps.quotes import ChargeLine, Quote, asked_of
@@ -138,7 +140,10 @@ def upload(request: Request, found: Upload) -> Body:
         links["rejected"] = address(request, "upload-rejected", found.pk)
     if found.state == UploadState.READY and found.version is None:
         links["undo"] = address(request, "upload-undo", found.pk)
-    return UploadFacts(found).data | {"links": links}
+    copy = packing.copy_state(found)
+    if copy is CopyState.GIVEN_UP:
+        links["copy"] = address(request, "upload-copy", found.pk)
+    return UploadFacts(found).data | {"copy": copy.value, "links": links}
 
 
 def event(request: Request, found: Dataset, row: Event) -> Body:

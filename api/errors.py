@@ -32,6 +32,7 @@ from heatmaps.ledger.errors import (
     LimitMoved,
 )
 from heatmaps.limits import BudgetMoved
+from heatmaps.masses.packing import NotGivenUp
 from heatmaps.members import MemberError
 from heatmaps.publication import NotPublished
 from mechanisms.check import ParameterError
@@ -190,6 +191,7 @@ _DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] 
     (UploadError, _upload),
     (KeyFileError, _plain(503)),
     (MemberError, _plain(409)),
+    (NotGivenUp, _plain(409)),
     (NotPublished, _plain(409)),
     (RequestDataTooBig, _fixed(413, "too_large", "the body is larger than what is taken here")),
     (SuspiciousOperation, _fixed(400, "invalid_request", "this request cannot be read")),

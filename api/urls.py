@@ -57,6 +57,7 @@ urlpatterns = [
     path("v1/uploads/<uuid:upload_id>/", uploads.Upload.as_view(), name="upload"),
     path("v1/uploads/<uuid:upload_id>/rejected.csv", uploads.RejectedRows.as_view(), name="upload-rejected"),
     path("v1/uploads/<uuid:upload_id>/undo/", uploads.UndoUpload.as_view(), name="upload-undo"),
+    path("v1/uploads/<uuid:upload_id>/copy/", uploads.CopyAgain.as_view(), name="upload-copy"),
     path("v1/releases/<uuid:release_id>/", releases.Release.as_view(), name="release"),
     path("v1/releases/<uuid:release_id>/cancel/", releases.CancelRelease.as_view(), name="release-cancel"),
     path("v1/releases/<uuid:release_id>/heatmap.<str:suffix>", releases.Heatmap.as_view(), name="heatmap"),

@@ -75,7 +75,7 @@ class UploadLine:
     counts: str
     may_undo: bool  # until a version includes it
     rejected_listed: bool  # the list of rejected rows is kept for 7 days
-    uncopied: bool  # releases read its rows, as no copy in columns could be made
+    uncopied: bool  # releases read its rows, as no copy in columns could be made; that may be tried again
 
 
 def region_of(dataset: Dataset) -> Region:
@@ -173,7 +173,7 @@ def upload_line(upload: Upload) -> UploadLine:
         + (f", {upload.rows_expired:,} deleted as too old" if upload.rows_expired else ""),
         may_undo=ready and upload.version is None,
         rejected_listed=rejected_rows_path(upload) is not None,
-        uncopied=ready and packing.is_given_up(upload),
+        uncopied=packing.is_given_up(upload),
     )
 
 

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from api.serializers.fields import Number, Strict, Text
 from heatmaps.ingest.receiving import MOST_FILES
+from heatmaps.masses.packing import CopyState
 from heatmaps.models import OPT_OUT_STATES, UploadState
 
 
@@ -59,6 +60,12 @@ class UploadFacts(serializers.Serializer[Any]):
 class UploadOut(UploadFacts):
     """How far an upload is, and what became of its rows."""
 
+    copy = serializers.ChoiceField(
+        choices=[state.value for state in CopyState],
+        help_text="Of its copy in columns, which releases read sooner than its rows, with the same result: "
+        "`none` where there is to be none (on SQLite, and of small uploads), `waiting` until it is `made`, "
+        "`given_up` after too many attempts that failed; then `links.copy` asks for more.",
+    )
     links = serializers.DictField(child=serializers.URLField())
 
 

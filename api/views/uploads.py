@@ -28,6 +28,7 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.files import NAME_LENGTH, shown_name
 from heatmaps.ingest.options import Options
 from heatmaps.ingest.receiving import MOST_FILES
+from heatmaps.masses import packing
 from heatmaps.models import Dataset, Scope, UploadState
 from heatmaps.models import Upload as UploadRow
 from mechanisms.check import shown as printable
@@ -140,6 +141,16 @@ class UndoUpload(ApiView):
     def post(self, request: Request, upload_id: UUID) -> Response:
         """Take an upload back that no data version includes yet. Takes no body."""
         uploads.undo(request.user, queries.upload_for(request.user, upload_id))
+        return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
+
+
+class CopyAgain(ApiView):
+    scopes = {"POST": Scope.STEWARD}
+
+    @extend_schema(operation_id="uploads_copy", request=None, responses=answers(200, UploadOut, 404, 409))
+    def post(self, request: Request, upload_id: UUID) -> Response:
+        """Try the copy of an upload again that was given up. Takes no body."""
+        packing.try_again(request.user, queries.upload_for(request.user, upload_id))
         return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
 
 

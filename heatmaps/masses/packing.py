@@ -72,13 +72,18 @@ def sweep() -> None:
         queue.send(queue.INGEST, str(upload_id))
 
 
+def is_given_up(upload: Upload) -> bool:
+    """Whether every attempt at a copy that is still worth it has failed."""
+    held: PackingAttempts | None = getattr(upload, "packing", None)
+    ended = held is not None and held.attempts >= MOST_ATTEMPTS and held.next_at <= timezone.now()
+    return ended and _is_worth_it(upload)
+
+
 def copy_state(upload: Upload) -> CopyState:
     """How far the copy of an upload is."""
-    if not _is_worth_it(upload):
-        return CopyState.NONE
-    if _is_given_up(upload):
+    if is_given_up(upload):
         return CopyState.GIVEN_UP
-    if connection.vendor != "postgresql":
+    if connection.vendor != "postgresql" or not _is_worth_it(upload):
         return CopyState.NONE
     made = PackedCheckIns.objects.filter(upload=upload).exists()
     return CopyState.MADE if made else CopyState.WAITING
@@ -124,12 +129,6 @@ def _is_worth_it(upload: Upload) -> bool:
 def _worth_it() -> "QuerySet[Upload]":
     ready = Upload.objects.filter(state=UploadState.READY).alias(left=F("rows_accepted") - F("rows_expired"))
     return ready.filter(left__gte=LEAST_CHECKINS, left__lte=MOST_CHECKINS)
-
-
-def _is_given_up(upload: Upload) -> bool:
-    """Whether every attempt at a copy has failed, the last one for as long as its pause."""
-    held: PackingAttempts | None = getattr(upload, "packing", None)
-    return held is not None and held.attempts >= MOST_ATTEMPTS and held.next_at <= timezone.now()
 
 
 def _unpacked() -> "QuerySet[Upload]":

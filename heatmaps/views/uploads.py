@@ -24,6 +24,8 @@ from heatmaps.ingest.preview import preview
 from heatmaps.ingest.reader import ReaderError
 from heatmaps.ingest.receiving import MOST_FILES, Taken
 from heatmaps.keys import KeyFileError
+from heatmaps.masses import packing
+from heatmaps.masses.packing import NotGivenUp
 from heatmaps.models import Dataset, Upload
 from heatmaps.views.requests import PersonRequest, wants_json
 from mechanisms.check import ParameterError
@@ -66,6 +68,19 @@ def undo(request: PersonRequest, upload_id: UUID) -> HttpResponse:
         messages.error(request, f"Nothing was undone: {refusal}.")
     else:
         messages.success(request, f"The upload of {found.file_name} is undone; its rows are being deleted.")
+    return redirect("dataset", slug=found.dataset.slug)
+
+
+@require_POST
+def copy_again(request: PersonRequest, upload_id: UUID) -> HttpResponse:
+    """The copy in columns, which was given up."""
+    found = queries.upload_for(request.user, upload_id)
+    try:
+        packing.try_again(request.user, found)
+    except NotGivenUp as refusal:
+        messages.error(request, f"Nothing was changed: {refusal}.")
+    else:
+        messages.success(request, f"The copy of {found.file_name} is tried again.")
     return redirect("dataset", slug=found.dataset.slug)
 
 

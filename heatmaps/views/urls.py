@@ -91,6 +91,7 @@ urlpatterns = [
     path("datasets/<slug:slug>/spending/", spending.spending_page, name="spending"),
     path("uploads/<uuid:upload_id>/", uploads.upload, name="upload"),
     path("uploads/<uuid:upload_id>/undo/", uploads.undo, name="upload-undo"),
+    path("uploads/<uuid:upload_id>/copy/", uploads.copy_again, name="upload-copy"),
     path("uploads/<uuid:upload_id>/rejected.csv", uploads.rejected_rows, name="upload-rejected"),
     path("releases/<uuid:release_id>/", releases.release, name="release"),
     path("releases/<uuid:release_id>/state/", releases.release_state, name="release-state"),

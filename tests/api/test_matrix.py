@@ -148,6 +148,7 @@ OPERATIONS = {
     ("GET", "upload"): Operation(statuses=STEWARDS, scope=STEWARD, about=ONE_UPLOAD),
     ("GET", "upload-rejected"): Operation(statuses=instead(STEWARDS, 404), scope=STEWARD, about=ONE_UPLOAD),
     ("POST", "upload-undo"): Operation(statuses=instead(STEWARDS, 409), scope=STEWARD, about=ONE_UPLOAD),
+    ("POST", "upload-copy"): Operation(statuses=instead(STEWARDS, 409), scope=STEWARD, about=ONE_UPLOAD),
     ("GET", "release"): Operation(statuses=MEMBERS, scope=READ, about=ONE_RELEASE),
     ("PATCH", "release"): Operation(
         statuses=STEWARDS, scope=STEWARD, about=ONE_RELEASE, body={"public": True}

@@ -5,9 +5,12 @@ import json
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.urls import reverse
+from django.utils import timezone
 
-from heatmaps.models import CheckIn, Upload
+from heatmaps.masses import packing
+from heatmaps.models import CheckIn, PackingAttempts, Upload
 
 ROWS = "".join(f"u{at % 30},2025-03-01T08:30:00Z,0.{at % 10},0.0{at % 7}\n" for at in range(20))
 CSV = f"user,time,lat,lon\n{ROWS}".encode()
@@ -182,6 +185,49 @@ def test_it_takes_an_upload_back_until_a_version_includes_it(api, dataset, work)
     assert "undo" not in undone.json()["links"]
     assert (again.status_code, again.json()["code"]) == (409, "not_undoable")
     assert not CheckIn.objects.filter(upload=ready["id"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("least", "attempts", "told"),
+    [
+        (1, packing.MOST_ATTEMPTS, "given_up"),
+        (1, packing.MOST_ATTEMPTS - 1, None),
+        (100_000, packing.MOST_ATTEMPTS, "none"),
+    ],
+)
+def test_it_tells_how_far_the_copy_of_an_upload_is(api, upload, monkeypatch, *, least, attempts, told):
+    monkeypatch.setattr(packing, "LEAST_CHECKINS", least)
+    given(upload, attempts)
+    steward = api("steward")
+
+    read = steward.send("GET", "upload", upload.pk).json()
+    [listed] = steward.send("GET", "uploads", upload.dataset.slug).json()["results"]
+
+    usual = "waiting" if connection.vendor == "postgresql" else "none"
+    assert read["copy"] == listed["copy"] == (told or usual)
+    assert ("copy" in read["links"]) == (told == "given_up")
+    assert api("analyst").send("GET", "upload", upload.pk).status_code == 403
+
+
+def test_it_tries_a_copy_again_that_was_given_up(api, upload, monkeypatch):
+    monkeypatch.setattr(packing, "LEAST_CHECKINS", 1)
+    given(upload, packing.MOST_ATTEMPTS)
+    steward = api("steward")
+    address = steward.send("GET", "upload", upload.pk).json()["links"]["copy"]
+    assert api("analyst").post(address).status_code == 403
+
+    first, second = steward.post(address), steward.post(address)
+
+    assert (first.status_code, "copy" in first.json()["links"]) == (200, False)
+    assert first.json()["copy"] != "given_up"
+    assert (second.status_code, second.json()["code"]) == (409, "copy_not_given_up")
+    assert PackingAttempts.objects.get().attempts == 0
+
+
+def given(upload, attempts):
+    """The upload's rows as they were counted, and so many attempts at a copy."""
+    Upload.objects.filter(pk=upload.pk).update(rows_accepted=120)
+    PackingAttempts.objects.create(upload=upload, attempts=attempts, next_at=timezone.now())
 
 
 @pytest.mark.django_db(transaction=True)

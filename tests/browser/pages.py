@@ -11,7 +11,7 @@ ACTS = {
     *("home", "sign-out", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
     *("member-add", "invitation-new", "invitation-revoke", "token-new"),
     *("account-invite", "account-invitation-revoke", "sign-up-rule", "account-reset"),
-    "opt-out-take-back",
+    *("opt-out-take-back", "upload-copy"),
 }
 NO_HTML = {
     "ledger-file",

@@ -60,6 +60,14 @@ def is_given_up(of):
     return line.uncopied
 
 
+def state(of):
+    return packing.copy_state(Upload.objects.get(pk=of.pk))
+
+
+def given_up(of):
+    PackingAttempts.objects.create(upload=of, attempts=packing.MOST_ATTEMPTS, next_at=timezone.now())
+
+
 def read(of):
     return as_dict(masses.read(of.dataset, of.version, level=8, unit=UNIT))
 
@@ -142,6 +150,28 @@ def test_a_copy_that_fails_each_time_is_tried_a_few_times_after_growing_pauses(r
     assert (len(begun), swept(sent), packs(ready)) == (packing.MOST_ATTEMPTS, [], 0)
     assert is_given_up(ready)
     assert read(ready) == naive(ROWS, level=8, unit=UNIT)
+
+
+def test_a_copy_that_was_given_up_is_tried_again_when_a_steward_says_so(ready, monkeypatch, sent, steward):
+    assert state(ready) == "waiting"
+    with pytest.raises(packing.NotGivenUp):
+        packing.try_again(steward, ready)
+    given_up(ready)
+    assert state(ready) == "given_up"
+    sent.clear()
+    packing.try_again(steward, ready)
+    assert sent == [(queue.INGEST, (str(ready.pk),))]
+    assert (state(ready), swept(sent)) == ("waiting", [ready.pk])
+    with pytest.raises(packing.NotGivenUp):
+        packing.try_again(steward, ready)
+    with monkeypatch.context() as patch:  # as many attempts as before
+        meanwhile(patch, lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            packing.pack(ready.pk)
+    assert (PackingAttempts.objects.get().attempts, state(ready)) == (1, "waiting")
+    pause_over()
+    packing.pack(ready.pk)
+    assert (state(ready), packs(ready)) == ("made", SLOTS)
 
 
 def test_a_copy_that_succeeds_ends_the_counting(ready, monkeypatch, sent):

@@ -136,6 +136,7 @@ PAGES = {
     "spending": Page(GET=MEMBERS, about=DATASET),
     "upload": Page(GET=STEWARDS, about=UPLOAD),
     "upload-undo": Page(POST=sent(STEWARDS), about=UPLOAD),
+    "upload-copy": Page(POST=sent(STEWARDS), about=UPLOAD),
     "upload-rejected": Page(
         GET=(NOT_FOUND, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=UPLOAD
     ),

@@ -6,6 +6,7 @@ import io
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import TestCase
 from django.urls import reverse
 from django.utils import timezone
 
@@ -25,6 +26,20 @@ def send(client_of, dataset):
         return client_of(person).post(address, body, headers=headers)
 
     return post
+
+
+@pytest.fixture
+def uncopied(send, monkeypatch):
+    """An upload that is worth a copy, after so many attempts at one."""
+    monkeypatch.setattr(packing, "LEAST_CHECKINS", 1)
+
+    def make(attempts):
+        send(ROWS)
+        uploads.run(latest().pk)
+        PackingAttempts.objects.create(upload=latest(), attempts=attempts, next_at=timezone.now())
+        return latest()
+
+    return make
 
 
 def latest():
@@ -68,16 +83,32 @@ def test_it_lists_rejected_rows_for_the_steward(send, client_of):
 @pytest.mark.parametrize(
     ("attempts", "told"), [(packing.MOST_ATTEMPTS - 1, False), (packing.MOST_ATTEMPTS, True)]
 )
-def test_it_says_that_a_file_has_no_quick_copy(send, client_of, *, attempts, told):
-    send(ROWS)
-    uploads.run(latest().pk)
-    PackingAttempts.objects.create(upload=latest(), attempts=attempts, next_at=timezone.now())
+def test_it_says_that_a_file_has_no_quick_copy(uncopied, client_of, *, attempts, told):
+    address = reverse("dataset", args=[uncopied(attempts).dataset.slug])
 
-    page = client_of("steward").get(reverse("dataset", args=[latest().dataset.slug])).content.decode()
+    page = client_of("steward").get(address).content.decode()
 
     assert ("more slowly than they could" in page) == told
-    other = client_of("analyst").get(reverse("dataset", args=[latest().dataset.slug])).content.decode()
+    assert (reverse("upload-copy", args=[latest().pk]) in page) == told
+    other = client_of("analyst").get(address).content.decode()
     assert "more slowly" not in other
+    assert "/copy/" not in other
+
+
+def test_a_steward_has_the_copy_tried_again_once(uncopied, client_of, sent):
+    address, steward = reverse("upload-copy", args=[uncopied(packing.MOST_ATTEMPTS).pk]), client_of("steward")
+    sent.clear()
+    assert client_of("steward", enforce_csrf_checks=True).post(address).status_code == 403
+    assert client_of("analyst").post(address).status_code == 403
+
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        first, second = (steward.post(address, follow=True).content.decode() for _ in range(2))
+
+    assert "is tried again" in first
+    assert "more slowly" not in first
+    assert "only a copy that was given up" in second
+    assert PackingAttempts.objects.get().attempts == 0
+    assert sent == [("heatmaps.ingest", str(latest().pk))]
 
 
 def test_it_says_why_a_file_was_refused(send, client_of, dataset):
