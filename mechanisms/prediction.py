@@ -24,6 +24,8 @@ from scipy.special import digamma
 from mechanisms.central.net import Net
 from mechanisms.check import positive
 
+# Standard errors that 95 % of draws keep: ln 20/√2 for Laplace noise, and no more for what falls off faster.
+WITHIN_ERRORS: Final = 2.12
 _WITHIN: Final = 0.95
 POINT_QUANTITY: Final = (
     "Expected distance between the released point and the mean of all persons, each at the mean of their "

@@ -16,8 +16,6 @@ from mechanisms.check import ParameterError
 MOST_ZONES: Final = 12
 MOST_CORNERS: Final = 1_000  # of all zones together
 MAGIC: Final = b"HZZ1"
-# Standard errors that 95 % of draws keep: ln 20/√2 for Laplace noise, and no more for what falls off faster.
-WITHIN_ERRORS: Final = 2.12
 _POLYGONS: Final = f"GeoJSON with 1 to {MOST_ZONES} polygons without holes, in degrees"
 _ALLOWED: Final = f"{_POLYGONS}, {MOST_CORNERS} corners at most in all"
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from heatmaps.centres import centres_of
 from heatmaps.slices import WHOLE, Slice, moment_or_none
+from heatmaps.wording.asked import TEXTS
 from heatmaps.wording.guarantee import record_loss
-from heatmaps.wording.zones import TEXTS
 from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation
 from mechanisms.interface import Heatmap, Result

@@ -25,11 +25,12 @@ from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 # Grid sides: below, neighbours would share cells; above, all runs would not fit in memory.
 LOWEST_RESOLUTION, HIGHEST_RESOLUTION = 4, 16
-# Made up, for central points: along a street most of a move is seen, and few persons move their mean far.
-SQUARE: Final = Region(10.0, 50.0, 10.03, 50.02)  # about 2 km, for check-ins that are sampled
+RADIUS_M: Final = 400
+# Made up, for points and answers: along a street most of a move is seen, and few persons move their mean far.
 STREET: Final = Region(10.0, 50.0, 10.05, 50.0005)
-PERSONS, RADIUS_M = 3, 400
-ALONE: Final = 1  # of blurred check-ins: others would hide what few draws can show
+PERSONS: Final = 3
+SQUARE: Final = Region(10.0, 50.0, 10.03, 50.02)  # about 2 km, for check-ins that are sampled
+ALONE: Final = 1  # of whom they are: others would hide what few draws can show
 PARTICIPANTS: Final = 20  # of shuffling, which needs a crowd
 SIDE, CELL_M = 5, 100  # of a made-up square of cells, for reports
 # Defaults that fit a map of millions of squares show next to nothing on a small grid: the bound would be 0.
@@ -145,7 +146,7 @@ def _of_answers(options: Options) -> Iterable[Case[Any]]:
 
 
 def _of_items(options: Options) -> Iterable[Case[Any]]:
-    """Each distance at each epsilon, on the cells of a square with a few persons."""
+    """Each distance at each epsilon, on the cells of a square where nobody else is."""
     name, side, parameters = options["name"], _side(options), _parameters(options)
     for text in options["epsilon"]:
         target = _target(text, delta=catalogue.LARGEST_DELTA)

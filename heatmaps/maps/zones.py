@@ -7,7 +7,8 @@ from heatmaps.maps import palette
 from heatmaps.maps.legend import FIRST, UNCERTAIN, LegendClass
 from heatmaps.maps.rings import DrawnRing, RingParts, parts_of
 from mechanisms.grid import Region
-from mechanisms.zones import WITHIN_ERRORS, Zone, ZoneShares
+from mechanisms.prediction import WITHIN_ERRORS
+from mechanisms.zones import Zone, ZoneShares
 
 LEGEND: Final = "Share of all persons in a zone"
 MOST_CLASSES: Final = 5

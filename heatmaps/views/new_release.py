@@ -25,9 +25,9 @@ from heatmaps.wording import choosing
 from heatmaps.wording.choosing import Answers
 from heatmaps.wording.parts import part_words
 from heatmaps.wording.release import (
-    DistanceWords,
+    DistanceErrorWords,
     ErrorWords,
-    ShareWords,
+    ShareErrorWords,
     error_words,
     for_guarantee,
     result_word,
@@ -62,7 +62,7 @@ class QuoteWords:
     lines: tuple[CostLine, ...]
     sentences: tuple[str, ...]
     result_word: str  # "map", "point" or "map of zones"
-    expected_error: ErrorWords | DistanceWords | ShareWords | None
+    expected_error: ErrorWords | DistanceErrorWords | ShareErrorWords | None
     more: Forecast
     fits: str  # the largest ε that would, where this one does not; empty where none does
 

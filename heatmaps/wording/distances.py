@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from heatmaps.lengths import length_words, measured_words
 from mechanisms.places import PlaceDistances
-from mechanisms.zones import WITHIN_ERRORS
+from mechanisms.prediction import WITHIN_ERRORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +21,7 @@ class DistanceRow:
 class DistancesWords:
     rows: tuple[DistanceRow, ...]
     error: str
+    errors_within: float  # how many of them the least and the most are away
 
 
 def distances_words(found: PlaceDistances) -> DistancesWords:
@@ -36,4 +37,4 @@ def distances_words(found: PlaceDistances) -> DistancesWords:
         )
         for place, distance_m in zip(found.places, found.distances_m, strict=True)
     )
-    return DistancesWords(rows=tuple(rows), error=length_words(error_m))
+    return DistancesWords(rows=tuple(rows), error=length_words(error_m), errors_within=WITHIN_ERRORS)

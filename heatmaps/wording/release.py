@@ -9,9 +9,9 @@ from heatmaps import queries
 from heatmaps.lengths import length_words
 from heatmaps.models import Dataset, Release
 from heatmaps.quotes import asked_of
+from heatmaps.wording.asked import TEXTS, names_in
 from heatmaps.wording.guarantee import decimal, metres, sentences
 from heatmaps.wording.parts import part_words
-from heatmaps.wording.zones import TEXTS, names_in
 from mechanisms import catalogue
 from mechanisms.catalogue import Kind
 from mechanisms.grid import Region
@@ -36,8 +36,8 @@ class ErrorWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistanceWords:
-    """A predicted error of a point: two distances, what they are, and when."""
+class DistanceErrorWords:
+    """A predicted error of a point or of mean distances: two distances, what they are, and when."""
 
     expected: str
     within: str
@@ -46,7 +46,7 @@ class DistanceWords:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShareWords:
+class ShareErrorWords:
     """A predicted error of shares of all persons: its size, what it is, and when."""
 
     points: str  # percentage points
@@ -86,18 +86,18 @@ def for_guarantee(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> tu
 
 def error_words(
     bound: Mapping[str, object] | None, region: Region
-) -> ErrorWords | DistanceWords | ShareWords | None:
+) -> ErrorWords | DistanceErrorWords | ShareErrorWords | None:
     """`bound`: an `ErrorBound`, `PointError` or `ShareError` as JSON values; None where there is none."""
     if bound is None:
         return None
     if "share" in bound:
-        return ShareWords(
+        return ShareErrorWords(
             points=f"{100 * float(str(bound['share'])):.2g}",
             quantity=str(bound["quantity"]),
             assumptions=str(bound["assumptions"]),
         )
     if "within_m" in bound:
-        return DistanceWords(
+        return DistanceErrorWords(
             expected=length_words(float(str(bound["expected_m"]))),
             within=length_words(float(str(bound["within_m"]))),
             quantity=str(bound["quantity"]),

@@ -1,17 +1,10 @@
-"""Zones and released shares in them, in words."""
+"""Released shares in zones, in words."""
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from heatmaps.wording.guarantee import decimal
-from mechanisms.places import Place, Places
-from mechanisms.zones import WITHIN_ERRORS, Zone, Zones, ZoneShares
-
-TEXTS: Final[Mapping[str, Callable[[object], Iterable[Zone | Place]]]] = {
-    "zones": Zones.parse,
-    "places": Places.parse,
-}  # parameters that are stored as texts
+from mechanisms.prediction import WITHIN_ERRORS
+from mechanisms.zones import ZoneShares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +23,7 @@ class SharesWords:
     rows: tuple[ZoneRow, ...]
     margin: str  # metres
     error: str  # percentage points
-
-
-def names_in(parameter: str, text: object) -> str:
-    """Of one of `TEXTS` as it is stored."""
-    return ", ".join(one.name for one in TEXTS[parameter](text))
+    errors_within: float  # how many of them the least and the most are away
 
 
 def shares_words(found: ZoneShares) -> SharesWords:
@@ -50,7 +39,12 @@ def shares_words(found: ZoneShares) -> SharesWords:
         )
         for zone, share in zip(found.zones, found.shares, strict=True)
     )
-    return SharesWords(rows=tuple(rows), margin=decimal(found.margin_m, digits=3), error=f"{100 * error:.2g}")
+    return SharesWords(
+        rows=tuple(rows),
+        margin=decimal(found.margin_m, digits=3),
+        error=f"{100 * error:.2g}",
+        errors_within=WITHIN_ERRORS,
+    )
 
 
 def percent(share: float) -> str:

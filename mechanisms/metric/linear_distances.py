@@ -13,8 +13,7 @@ from mechanisms.interface import RandomSource, Target
 from mechanisms.metric.linear_answers import PARTS, AnswerSums, Integers, LinearAnswers
 from mechanisms.metric.linear_queries import RegionDistances
 from mechanisms.places import PlaceDistances, Places
-from mechanisms.prediction import PointError
-from mechanisms.zones import WITHIN_ERRORS
+from mechanisms.prediction import WITHIN_ERRORS, PointError
 
 _QUANTITY: Final = (
     "Expected error of each mean distance; nineteen times in twenty it is at most the second distance."

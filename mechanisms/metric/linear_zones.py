@@ -12,14 +12,14 @@ from mechanisms.interface import RandomSource, Target
 from mechanisms.metric.linear_answers import AnswerSums, LinearAnswers
 from mechanisms.metric.linear_mechanism import LARGEST_LENGTH_M
 from mechanisms.metric.linear_queries import RegionFractions
-from mechanisms.prediction import ShareError
+from mechanisms.prediction import WITHIN_ERRORS, ShareError
 from mechanisms.zones import Zones, ZoneShares
 
 SMALLEST_MARGIN_M: Final = 1
 USUAL_MARGINS: Final = 2  # in radii, where none is chosen
 _QUANTITY: Final = (
     "Standard error of each share: more than two times in three a share is nearer to the true one than that, "
-    "nineteen times in twenty nearer than 2.12 times that."
+    f"nineteen times in twenty nearer than {WITHIN_ERRORS} times that."
 )
 _ASSUMPTIONS: Final = (
     "The same for every zone and any data. Shares are of all persons enrolled; those without check-ins are "

@@ -14,7 +14,7 @@ from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.metric.linear_answers import PARTS, AnswerSums
 from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.metric.linear_zones import EmdZones
-from mechanisms.zones import WITHIN_ERRORS
+from mechanisms.prediction import WITHIN_ERRORS
 from tests.mechanisms.examples import SEED
 from tests.mechanisms.linear import APART, CITY, NEAR, ONE, SOUTH, distances, emd_m, read, records, zones
 
