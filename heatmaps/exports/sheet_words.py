@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Final
 
 from heatmaps.lengths import measured_words
+from heatmaps.wording.asked import value_words
 from heatmaps.wording.guarantee import decimal
 from heatmaps.wording.parts import PERIOD, box_words, period_words
 from mechanisms import catalogue
@@ -53,7 +54,7 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Relation", _RELATIONS[sheet["relation"]]),
         ("Trusted", _TRUST[sheet["trust"]]),
         ("Mechanism", sheet["mechanism"]),
-        *((titles.get(name, name), str(value)) for name, value in sheet["parameters"].items()),
+        *((titles.get(name, name), value_words(name, value)) for name, value in sheet["parameters"].items()),
         ("Released", sheet["released"]),
         ("Region", box_words(sheet["region"])),
         *_part(sheet),

@@ -1,4 +1,4 @@
-"""What was asked about, as parameters keep it: zones and places by their names."""
+"""Parameters of a release in words: zones and places by their names, lengths with their unit."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
@@ -13,6 +13,8 @@ TEXTS: Final[Mapping[str, Callable[[object], Iterable[Zone | Place]]]] = {
 }
 
 
-def names_in(parameter: str, text: object) -> str:
-    """Of one of `TEXTS` as it is stored."""
-    return ", ".join(one.name for one in TEXTS[parameter](text))
+def value_words(parameter: str, value: object) -> str:
+    """Of a parameter as it is stored."""
+    if parameter in TEXTS:
+        return ", ".join(one.name for one in TEXTS[parameter](value))
+    return f"{value} m" if parameter.endswith("_m") else str(value)

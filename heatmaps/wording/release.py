@@ -9,7 +9,7 @@ from heatmaps import queries
 from heatmaps.lengths import length_words
 from heatmaps.models import Dataset, Release
 from heatmaps.quotes import asked_of
-from heatmaps.wording.asked import TEXTS, names_in
+from heatmaps.wording.asked import value_words
 from heatmaps.wording.guarantee import decimal, metres, sentences
 from heatmaps.wording.parts import part_words
 from mechanisms import catalogue
@@ -117,10 +117,7 @@ def error_words(
 def parameter_words(release: Release) -> list[tuple[str, str]]:
     """(title, value) of what every mechanism has, of its own parameters, and of the part of the data."""
     titles = {parameter.name: parameter.title for parameter in catalogue.get(release.mechanism).parameters}
-    own = [
-        (titles.get(name, name), names_in(name, value) if name in TEXTS else str(value))
-        for name, value in release.parameters.items()
-    ]
+    own = [(titles.get(name, name), value_words(name, value)) for name, value in release.parameters.items()]
     side = f"{release.resolution} × {release.resolution} cells"
     grid = [] if release.resolution is None else [("Resolution", side)]
     part = part_words(asked_of(release), queries.region_of(release.dataset))

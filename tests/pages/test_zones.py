@@ -39,10 +39,12 @@ def test_errors_are_beside_their_fields(send, typed, field):
 
 
 @pytest.mark.parametrize(("typed", "margin_m"), [("", "10000"), ("2500", "2500")])
-def test_the_edge_is_two_radii_wide_where_nothing_is_typed(send, typed, margin_m):
+def test_the_edge_is_two_radii_wide_where_nothing_is_typed(send, client_of, typed, margin_m):
     quoted = send(margin_m=typed)
-    send(**dict(quoted.context["typed"]), key="k1")
+    made = send(**dict(quoted.context["typed"]), key="k1")
     assert Release.objects.get().parameters["margin_m"] == margin_m
+    page = client_of("analyst").get(made["Location"]).content.decode()
+    assert f'<dt>Soft edge</dt><dd class="number">{margin_m} m</dd>' in page
 
 
 def test_the_answer_is_near_the_truth(panel):
