@@ -48,7 +48,7 @@ def pages(named):
     def form(name, arguments=()):
         return f"form[action='{reverse(name, args=[named[one] for one in arguments])}']"
 
-    costly, fair = (f"?mechanism=laplace&epsilon={epsilon}&resolution=256" for epsilon in (30, 1))
+    wrong, costly, fair = (f"?mechanism=laplace&epsilon={epsilon}&resolution=256" for epsilon in (30, 15, 1))
     own = "main form[method=post]"
     return [
         page("sign-in", "anonymous"),
@@ -64,6 +64,7 @@ def pages(named):
         page("dataset", "auditor", "dataset"),
         page("dataset", "steward", "panel"),
         page("release-new", "analyst", "dataset"),
+        page("release-new", "analyst", "dataset", query=wrong),
         page("release-new", "analyst", "dataset", query=costly),
         page("release-new", "analyst", "dataset", query=fair),
         page("release-new", "steward", "panel"),
