@@ -104,6 +104,13 @@ def test_errors_are_beside_their_fields(send, asked, typed, field):
     assert answer.context["quote"] is None
 
 
+@pytest.mark.parametrize("name", ["x" * 61, "two\u2028lines", "hid\u202eden"])
+def test_a_name_that_is_none_is_refused_beside_its_box(send, asked, name):
+    answer = send("add", **{asked.name_box: name}, **asked.boxes)
+    assert answer.status_code == 422
+    assert list(answer.context["form"].errors) == [asked.name_box]
+
+
 @pytest.mark.parametrize(
     ("content", "refusal"),
     [(b"\xff", "GeoJSON in UTF-8"), (b"{}", "GeoJSON with 1 to 12"), (b" " * 200_001, "up to 200,000 bytes")],

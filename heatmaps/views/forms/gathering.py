@@ -3,11 +3,12 @@
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.core.exceptions import ValidationError
 
 from heatmaps.releases import ReleaseRequest
 from heatmaps.views.forms.period import PERIOD_FIELDS, PeriodForm
-from heatmaps.views.forms.shared import DecimalText, explain
-from mechanisms.asked import LONGEST_TEXT, PER_DEGREE
+from heatmaps.views.forms.shared import DecimalText, explain, refusal_text
+from mechanisms.asked import LONGEST_NAME, LONGEST_TEXT, PER_DEGREE, check_name
 from mechanisms.check import ParameterError, exact_decimal
 
 _TOO_LONG_FILE = f"up to {LONGEST_TEXT:,} bytes"
@@ -109,9 +110,18 @@ class GatheringForm(PeriodForm):
             raise ParameterError("file", "this file", allowed) from None
 
 
-def name_box(label: str, longest: int) -> forms.CharField:
+def name_box(label: str) -> forms.CharField:
     widget = forms.TextInput(attrs={"autocomplete": "off"})
-    return forms.CharField(label=label, required=False, max_length=longest, widget=widget)
+    return forms.CharField(
+        label=label, required=False, max_length=LONGEST_NAME, widget=widget, validators=[_check_name]
+    )
+
+
+def _check_name(name: str) -> None:
+    try:
+        check_name("name", name)
+    except ParameterError as error:
+        raise ValidationError(refusal_text(error), code="invalid") from None
 
 
 def geojson_box(label: str, help_text: str) -> forms.CharField:

@@ -4,7 +4,6 @@ from typing import Any
 
 from heatmaps.views.forms.gathering import GatheringForm, geojson_box, name_box, whole_degrees
 from heatmaps.views.forms.shared import degrees_field
-from mechanisms.asked import LONGEST_NAME
 from mechanisms.metric.linear_distances import EmdDistances
 from mechanisms.places import MOST_PLACES, Place, Places
 
@@ -21,7 +20,7 @@ class PlacesForm(GatheringForm):
     nothing_yet = "Type a latitude and a longitude, choose a file, or paste GeoJSON: there is no place yet."
 
     latitude, longitude = degrees_field(), degrees_field()
-    place_name = name_box("Name of the place", LONGEST_NAME)
+    place_name = name_box("Name of the place")
     places = geojson_box(
         "Places",
         f"GeoJSON: up to {MOST_PLACES} points in the dataset’s region, in degrees, named by their property "

@@ -5,7 +5,6 @@ from typing import Any
 from heatmaps.slices import EDGES
 from heatmaps.views.forms.gathering import GatheringForm, geojson_box, name_box, whole_degrees
 from heatmaps.views.forms.shared import DecimalText, degrees_field
-from mechanisms.asked import LONGEST_NAME
 from mechanisms.check import ParameterError
 from mechanisms.metric.linear_zones import EmdZones
 from mechanisms.zones import MOST_ZONES, Zone, Zones
@@ -24,7 +23,7 @@ class ZonesForm(GatheringForm):
     nothing_yet = "Draw a rectangle, choose a file, or paste GeoJSON: there is no zone yet."
 
     west, south, east, north = (degrees_field() for _ in EDGES)
-    zone_name = name_box("Name of the rectangle", LONGEST_NAME)
+    zone_name = name_box("Name of the rectangle")
     zones = geojson_box(
         "Zones",
         f"GeoJSON: up to {MOST_ZONES} polygons without holes, in degrees, named by their property "
