@@ -46,7 +46,7 @@ window.hazemap = (() => {
     }
   }
 
-  // Rings of a release, zones in the classes of its legend or circles around places, each with its sign in its middle.
+  // Rings of a release: zones in the classes of its legend, or circles around places, each with its sign.
   function rings(map, found) {
     addPane(map, "zones", 410);
     addPane(map, "released", 610);

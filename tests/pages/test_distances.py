@@ -6,7 +6,9 @@ from django.urls import reverse
 from heatmaps import quotes, releases
 from heatmaps.lengths import measured_words
 from heatmaps.masses import EVERYBODY
+from heatmaps.slices import WHOLE
 from mechanisms.experiments.seeded import SeededSource
+from mechanisms.metric.linear_answers import PARTS
 from tests.pages.asked import PLACES
 
 
@@ -47,9 +49,8 @@ def test_the_answer_is_near_the_truth(panel):
     """With 10 absent ones of 50 in the middle, seed's check-ins are as far."""
     request = releases.ReleaseRequest(mechanism="emd-distances", epsilon="20", parameters=PLACES.parameters)
     draw, version = quotes.plan(panel, request).draw, quotes.latest_version(panel)
-    exact = draw.draw(panel, version, quotes.slices.WHOLE, SeededSource(5))
-    sums = int.from_bytes(draw.part(panel, version, quotes.slices.WHOLE, EVERYBODY), "little", signed=True)
-    mechanism = draw.mechanism
-    mean = (sums / panel.persons + int(mechanism.absent[0])) / 2**30 * float(mechanism.query.reach_m)
-    assert abs(exact.distances_m[0] - mean) < 8 * exact.standard_error_m
-    assert 20_000 < mean < 60_000
+    found, mechanism = draw.draw(panel, version, WHOLE, SeededSource(5)), draw.mechanism
+    sums = draw._sums(panel, version, WHOLE, EVERYBODY).sums[0]
+    truth_m = (sums / panel.persons + int(mechanism.absent[0])) / PARTS * float(mechanism.query.reach_m)
+    assert abs(found.distances_m[0] - truth_m) < 8 * found.standard_error_m
+    assert 20_000 < truth_m < 60_000
