@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 
 from heatmaps import maps
 from heatmaps.exports import html, png
-from heatmaps.exports.answers import Properties, write_features
+from heatmaps.exports.answers import Properties, write_features, write_table
 from heatmaps.exports.lettering import broken, write
 from heatmaps.exports.map_image import GROUND, name_places, pixel_of, size
 from heatmaps.exports.released import Released
@@ -23,9 +23,7 @@ _LEVEL: Final = 1024  # pixels along the width, as of a map with so many cells
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
     """One line: degrees and metres to the last bit."""
-    point = released.point
-    values = ",".join(repr(getattr(point, column)) for column in COLUMNS)
-    stream.write(f"{','.join(COLUMNS)}\r\n{values}\r\n".encode())
+    write_table(COLUMNS, [[getattr(released.point, column) for column in COLUMNS]], stream)
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
