@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps import quotes, releases
-from heatmaps.models import Event, Release
+from heatmaps.models import Dataset, Event, Release
 from heatmaps.releases import ReleaseRequest
 from mechanisms.guarantee import Relation
 from tests.geojson import NAME
@@ -79,6 +79,13 @@ def test_enter_adds_says_so_and_keeps_what_was_typed(client_of, send, address):
     assert shown.context["form"]["epsilon"].value() == "0.125"
     assert shown.context["form"]["since"].value() == "2026-03-01"
     assert shown.context["wish_form"]["wish1_part"].value() == "1/30"
+
+
+@pytest.mark.parametrize("is_demo", [True, False])
+def test_a_demo_says_that_it_is_one(client_of, panel, address, is_demo):
+    Dataset.objects.filter(pk=panel.pk).update(is_demo=is_demo)
+    page = client_of("analyst").get(address).content.decode()
+    assert ("This is a demo." in page) == is_demo
 
 
 def test_a_chosen_file_is_kept_where_something_else_is_wrong(send, asked, file):
