@@ -32,9 +32,9 @@ def shares_words(found: ZoneShares) -> SharesWords:
     rows = (
         ZoneRow(
             name=zone.name,
-            percent=percent(share),
-            least=percent(max(share - near, 0.0)),
-            most=percent(min(share + near, 1.0)),
+            percent=_percent(share),
+            least=_percent(max(share - near, 0.0)),
+            most=_percent(min(share + near, 1.0)),
             told_apart=share > near,
         )
         for zone, share in zip(found.zones, found.shares, strict=True)
@@ -47,5 +47,5 @@ def shares_words(found: ZoneShares) -> SharesWords:
     )
 
 
-def percent(share: float) -> str:
+def _percent(share: float) -> str:
     return f"{100 * share:.1f}"
