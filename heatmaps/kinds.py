@@ -4,13 +4,13 @@ A kind is added by a class here, its entry in `planners`, and its files in `heat
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Final, SupportsBytes, TypeAlias
+from typing import Final, TypeAlias
 
 from heatmaps import masses, slices
-from heatmaps.masses import EVERYBODY, Share
+from heatmaps.masses import EVERYBODY, Pieces, Share
 from heatmaps.models import AccountKind, Dataset, DataVersion
 from heatmaps.slices import Slice
 from mechanisms import catalogue
@@ -62,15 +62,15 @@ class MapDraw:
         read = masses.read(dataset, version, level=self._level, unit=self.mechanism.unit, asked=asked)
         return self.mechanism.release(read, rng)
 
-    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> SupportsBytes:
-        """Partial sums of one share of the persons, which bytes can be made of.
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> Pieces:
+        """Partial sums of one share of the persons, in pieces of bytes.
 
         Nothing is drawn: read again, they are the same.
         """
         unit = self.mechanism.unit
         return masses.read_part(dataset, version, level=self._level, unit=unit, asked=asked, share=share)
 
-    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Iterable[Pieces], rng: RandomSource) -> Result:
         """As `draw`, from the partial sums of every share."""
         return self.mechanism.release(masses.joined(parts, level=self._level, unit=self.mechanism.unit), rng)
 
@@ -108,14 +108,14 @@ class CentroidDraw:
             masses.read_means(dataset, version, enrolled=enrolled, asked=asked), rng
         )
 
-    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> bytes:
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> Pieces:
         """As `MapDraw.part`."""
-        return masses.read_part_of_means(dataset, version, asked=asked, share=share)
+        return (masses.read_part_of_means(dataset, version, asked=asked, share=share),)
 
-    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Iterable[Pieces], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
         return self.mechanism.release(
-            masses.joined_means([*map(bytes, parts)], enrolled=self.mechanism.persons), rng
+            masses.joined_means([*map(b"".join, parts)], enrolled=self.mechanism.persons), rng
         )
 
 
@@ -144,13 +144,13 @@ class ItemsDraw:
         read = masses.read_items(dataset, version, level=self._level, asked=asked)
         return self.mechanism.release(read, rng)
 
-    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> bytes:
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> Pieces:
         """As `MapDraw.part`; nothing is sampled yet."""
-        return masses.read_part_of_items(dataset, version, level=self._level, asked=asked, share=share)
+        return (masses.read_part_of_items(dataset, version, level=self._level, asked=asked, share=share),)
 
-    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Iterable[Pieces], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
-        return self.mechanism.release(masses.joined_items([*map(bytes, parts)], level=self._level), rng)
+        return self.mechanism.release(masses.joined_items([*map(b"".join, parts)], level=self._level), rng)
 
     @property
     def _level(self) -> int:
@@ -181,13 +181,13 @@ class AnswersDraw:
         """Reads the data, as `MapDraw.draw`."""
         return self.mechanism.release(self._sums(dataset, version, asked, EVERYBODY), rng)
 
-    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> bytes:
+    def part(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> Pieces:
         """As `MapDraw.part`."""
-        return masses.packed_sums(self._sums(dataset, version, asked, share).sums)
+        return (masses.packed_sums(self._sums(dataset, version, asked, share).sums),)
 
-    def draw_of_parts(self, parts: Sequence[SupportsBytes], rng: RandomSource) -> Result:
+    def draw_of_parts(self, parts: Iterable[Pieces], rng: RandomSource) -> Result:
         """As `MapDraw.draw_of_parts`."""
-        several = [AnswerSums(sums=masses.unpacked_sums(bytes(part))) for part in parts]
+        several = [AnswerSums(sums=masses.unpacked_sums(b"".join(part))) for part in parts]
         return self.mechanism.release(AnswerSums.joined(several), rng)
 
     def _sums(self, dataset: Dataset, version: DataVersion, asked: Slice, share: Share) -> AnswerSums:

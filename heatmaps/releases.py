@@ -6,11 +6,13 @@ Questions and their costs are in `heatmaps.quotes`, states and balances in `heat
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
-from typing import Final, SupportsBytes
+from itertools import chain
+from typing import Final
 from uuid import UUID
 
 import structlog
@@ -26,7 +28,7 @@ from heatmaps.ingest import uploads
 from heatmaps.kinds import Draw
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IdempotencyConflict, IllegalTransition, Overtaken, TooLateToCancel
-from heatmaps.masses import packing
+from heatmaps.masses import Pieces, packing
 from heatmaps.models import Dataset, DataVersion, Release, ReleaseState, RequestKey, Result
 from heatmaps.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
 from mechanisms.check import ParameterError
@@ -285,12 +287,14 @@ def _draw_or_spread(release: Release, draw: Draw) -> None:
         _publish(release, _draw(release, draw))
 
 
-def _draw_parts(release: Release, claim: shards.Claim, own: SupportsBytes) -> None:
-    parts = [own, *shards.contents_besides(claim)]
-    _publish(release, _draw(release, _still_promised(release), parts))
+def _draw_parts(release: Release, claim: shards.Claim, own: Pieces) -> None:
+    draw = _still_promised(release)
+    with closing(shards.parts_besides(claim)) as others:
+        drawn = _draw(release, draw, chain([own], others))
+    _publish(release, drawn)
 
 
-def _draw(release: Release, draw: Draw, parts: Sequence[SupportsBytes] | None = None) -> Released:
+def _draw(release: Release, draw: Draw, parts: Iterable[Pieces] | None = None) -> Released:
     """From the data, or from the partial sums of every share of it."""
     if parts is not None:
         return draw.draw_of_parts(parts, SystemSource())
@@ -302,7 +306,7 @@ def _publish(release: Release, drawn: Released) -> None:
     transitions.publish(release.pk, content, hashlib.sha256(content).hexdigest())
 
 
-def _read(release: Release, claim: shards.Claim) -> SupportsBytes | type[Exception] | None:
+def _read(release: Release, claim: shards.Claim) -> Pieces | type[Exception] | None:
     """Partial sums where this worker was elected to draw; the class of what went wrong, if anything did."""
     try:
         with claim.kept():

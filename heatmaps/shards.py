@@ -13,11 +13,13 @@ Whether a release was spread says how much data there is: nothing of it goes int
 others see, or messages, which carry random names.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Self, SupportsBytes
+from itertools import groupby
+from operator import itemgetter
+from typing import Final, Self
 from uuid import UUID
 
 import psycopg
@@ -27,8 +29,8 @@ from django.db.models import F, Q, QuerySet, Sum
 from django.utils import timezone
 
 from heatmaps import leases, queue
-from heatmaps.masses import Share, selection
-from heatmaps.models import FanOut, Release, ReleaseState, Shard, ShardState
+from heatmaps.masses import Pieces, Share, selection
+from heatmaps.models import FanOut, Release, ReleaseState, Shard, ShardPiece, ShardState
 from heatmaps.models.packed import SLOTS
 
 MOST_ATTEMPTS: Final = 3  # at one shard: whatever kills a worker each time is no accident
@@ -59,21 +61,22 @@ class Claim:
         with leases.kept(self.release_id, also=self._renew):
             yield
 
-    def finish(self, content: SupportsBytes) -> bool:
+    def finish(self, part: Pieces) -> bool:
         """Store the partial sums. True for the worker of the last shard, which is elected to draw.
 
-        What the last one read is not stored: nobody else will ever read it. Two that finish at the same
-        moment may both store theirs, neither of them the last one when it began.
+        What the last one read is not stored: nobody else will ever read it. Therefore one stores at a time,
+        and who comes meanwhile waits to learn whether it is the last.
         """
         fan_out = FanOut.objects.filter(pk=self.release_id)
         with transaction.atomic():
             if not self._held().update(state=ShardState.DONE, lease_until=None):
                 return False  # taken over by another, or the release ended
-            if fan_out.filter(left=1, elected=False).update(left=0, elected=True):
-                return True
-            _store(self.shard_id, bytes(content))
-            fan_out.update(left=F("left") - 1)
-            return fan_out.filter(left=0, elected=False).update(elected=True) == 1
+            left = fan_out.select_for_update().values_list("left", flat=True).get()
+            if left == 1:
+                return fan_out.filter(elected=False).update(left=0, elected=True) == 1
+            fan_out.update(left=left - 1)
+            _store(self.shard_id, part)
+            return False
 
     def give_back(self) -> None:
         """The next sweep sends it to a worker again."""
@@ -115,7 +118,7 @@ def claim(shard_id: UUID) -> Claim | None:
         attempts__lt=MOST_ATTEMPTS,
         fan_out__release__state=ReleaseState.SPENT,
     )
-    found = shard.defer("content").first()
+    found = shard.first()
     if found is None:
         return None
     same = Shard.objects.filter(free, pk=shard_id, attempts=found.attempts)
@@ -124,13 +127,25 @@ def claim(shard_id: UUID) -> Claim | None:
     return Claim.of(found) if claimed else None
 
 
-def contents_besides(claim: Claim) -> list[bytes]:
-    """The partial sums of all other shards, for the worker that was elected."""
-    select = f"SELECT content FROM {_TABLE} WHERE fan_out_id = %s AND id <> %s"  # noqa: S608  # constants
+def parts_besides(claim: Claim) -> Generator[Pieces]:
+    """The partial sums of all other shards, for the worker that was elected.
+
+    Pieces come as they are taken: each part is to be read before the next one is asked for.
+    Errors: RuntimeError where any is missing.
+    """
+    select = f"""
+        SELECT shard_id, content FROM {_PIECES} AS piece JOIN {_SHARDS} AS shard ON shard.id = shard_id
+        WHERE fan_out_id = %s AND shard.id <> %s ORDER BY shard_id, piece.number
+    """  # noqa: S608  # constants
     connection.ensure_connection()
+    found = 1
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        rows = cursor.execute(select, (claim.release_id, claim.shard_id), binary=True)
-        return [content for (content,) in rows]
+        pieces = cursor.stream(select, (claim.release_id, claim.shard_id), binary=True)
+        for _, of_shard in groupby(pieces, key=itemgetter(0)):
+            yield (content for _, content in of_shard)
+            found += 1
+    if found != claim.share.of:
+        raise RuntimeError("partial sums of a share are missing")
 
 
 def clear(release_id: UUID) -> None:
@@ -166,14 +181,16 @@ def _unfinished() -> "QuerySet[Shard]":
     return Shard.objects.filter(Q(state=ShardState.WAITING) | over)
 
 
-_TABLE: Final = Shard._meta.db_table
+_SHARDS: Final = Shard._meta.db_table
+_PIECES: Final = ShardPiece._meta.db_table
 
 
-def _store(shard_id: UUID, content: bytes) -> None:
+def _store(shard_id: UUID, part: Pieces) -> None:
     """In the caller's transaction; as bytes, where Django would send twice as many hexadecimal digits."""
-    update = f"UPDATE {_TABLE} SET content = %b WHERE id = %s"  # noqa: S608  # constants
+    insert = f"INSERT INTO {_PIECES} (shard_id, number, content) VALUES (%s, %s, %b)"  # noqa: S608  # constants
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as cursor:
-        cursor.execute(update, (content, shard_id))
+        for number, piece in enumerate(part):
+            cursor.execute(insert, (shard_id, number, piece))
 
 
 def _send(shard_ids: Iterable[UUID]) -> None:

@@ -1,11 +1,35 @@
 """Mass units in quadtree cells of any level, each of which is one interval of Morton codes."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+
+
+class CellSums(Protocol):
+    """Masses of cells of one level, in whatever form."""
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The first and the last cell; None without any."""
+
+    @property
+    def total(self) -> int:
+        """Mass units in all cells."""
+
+    @property
+    def cells(self) -> Integers:
+        """(m,) Morton codes, ascending, unique."""
+
+    @property
+    def masses(self) -> Integers:
+        """(m,) mass units of each cell, above 0."""
+
+    def before(self, cells: Integers) -> Integers:
+        """(k,) mass units in all cells before each of these, which may be any integers in any order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,9 +56,23 @@ class Run:
         return cls(cells=cells, totals=totals)
 
     @property
+    def ends(self) -> tuple[int, int] | None:
+        """As `CellSums.ends`."""
+        return (int(self.cells[0]), int(self.cells[-1])) if self.cells.size else None
+
+    @property
+    def total(self) -> int:
+        """As `CellSums.total`."""
+        return int(self.totals[-1])
+
+    @property
     def masses(self) -> Integers:
-        """(m,) mass units of each cell."""
+        """As `CellSums.masses`."""
         return np.diff(self.totals)
+
+    def before(self, cells: Integers) -> Integers:
+        """As `CellSums.before`."""
+        return self.totals[np.searchsorted(self.cells, cells)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -42,7 +80,7 @@ class IntervalSums:
     """What cells hold in one run, or in several together, which are looked up in turn and never joined."""
 
     level: int
-    runs: tuple[Run, ...] = field(repr=False)
+    runs: tuple[CellSums, ...] = field(repr=False)
 
     def within(self, levels: Integers | int, prefixes: Integers) -> Integers:
         """(k,) mass units of cells by level, at most that of the runs, and Morton code at that level."""
@@ -50,6 +88,6 @@ class IntervalSums:
         first, after = prefixes << up, (prefixes + 1) << up
         held = np.zeros(prefixes.size, np.int64)
         for run in self.runs:
-            held += run.totals[np.searchsorted(run.cells, after)]
-            held -= run.totals[np.searchsorted(run.cells, first)]
+            held += run.before(after)
+            held -= run.before(first)
         return held

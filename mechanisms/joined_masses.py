@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mechanisms.check import in_range, power_of_two
 from mechanisms.grid import FINEST_LEVEL
 from mechanisms.interface import MASS_LIMIT, MassMap
-from mechanisms.interval_sums import IntervalSums, Run
+from mechanisms.interval_sums import CellSums, IntervalSums
 from mechanisms.records import sum_by_cell
 
 
@@ -22,15 +22,16 @@ class JoinedMasses(MassMap):
     """
 
     __slots__ = ("_parts", "_whole")
-    _parts: tuple[Run, ...]
+    _parts: tuple[CellSums, ...]
     _whole: MassMap | None
 
-    def __init__(self, *, level: int, unit: int, parts: Sequence[Run]) -> None:
+    def __init__(self, *, level: int, unit: int, parts: Sequence[CellSums]) -> None:
         in_range(0, FINEST_LEVEL, level=level)
         power_of_two(1, 2**62, unit=unit)
-        if any(part.cells.size and not 0 <= part.cells[0] <= part.cells[-1] < 4**level for part in parts):
+        ends = [part.ends for part in parts]
+        if any(both and not 0 <= both[0] <= both[1] < 4**level for both in ends):
             raise ValueError("cells are Morton codes of the level")
-        if sum(int(part.totals[-1]) for part in parts) >= MASS_LIMIT:
+        if sum(part.total for part in parts) >= MASS_LIMIT:
             raise ValueError("masses must sum to less than 2^62")
         self._set(level=level, unit=unit, _parts=tuple(parts), _whole=None)
 

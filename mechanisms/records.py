@@ -210,15 +210,19 @@ def _counted(number: Integers, cell: Integers) -> tuple[Integers, Integers, Inte
 
 
 def _sums_of_pairs(pairs: Integers, bits: int, *, level: int, unit: int) -> MassMap:
-    """The sum by cell, of cells with masses of so many bits below them, which are put in order."""
+    """The sum by cell, of cells with masses of so many bits below them; they are written over."""
     pairs.sort()
-    cell, mass = [_NOTHING], [_NOTHING]
-    for some in _cut(pairs, bits):
+    parts = _cut(pairs, bits)
+    cell, mass, filled = pairs, np.empty_like(pairs), 0
+    for some in parts:
         cells = some >> bits
         starts = _run_starts(cells)
-        cell.append(cells[starts])
-        mass.append(_run_sums(some & ((1 << bits) - 1), starts))
-    return _without_zeros(np.concatenate(cell), np.concatenate(mass), level=level, unit=unit)
+        done = slice(filled, filled := filled + starts.size)  # never behind what is not summed yet
+        mass[done] = _run_sums(some & ((1 << bits) - 1), starts)
+        cell[done] = cells[starts]
+    if 2 * filled < pairs.size:
+        return _without_zeros(cell[:filled].copy(), mass[:filled].copy(), level=level, unit=unit)
+    return _without_zeros(cell[:filled], mass[:filled], level=level, unit=unit)
 
 
 def _cut(pairs: Integers, bits: int) -> list[Integers]:

@@ -14,13 +14,12 @@ columns (`columns`), of large uploads those that were packed for it (`packed`), 
 and they are sorted and summed here: it would take several times as long.
 """
 
-from collections.abc import Sequence
-from typing import SupportsBytes
+from collections.abc import Iterable, Sequence
 
 from django.db import connection
 
 from heatmaps.masses import columns, embedded, partial
-from heatmaps.masses.partial import MassPart, packed_sums, unpacked_sums
+from heatmaps.masses.partial import MassPart, Pieces, packed_sums, unpacked_sums
 from heatmaps.masses.selection import EVERYBODY, Share
 from heatmaps.models import Dataset, DataVersion
 from heatmaps.slices import WHOLE, Slice
@@ -32,6 +31,7 @@ from mechanisms.records import MeanSums, means_of
 
 __all__ = [
     "EVERYBODY",
+    "Pieces",
     "Share",
     "joined",
     "joined_items",
@@ -75,12 +75,12 @@ def read_means(dataset: Dataset, version: DataVersion, *, enrolled: int, asked: 
 
 def read_part(
     dataset: Dataset, version: DataVersion, *, level: int, unit: int, asked: Slice, share: Share
-) -> SupportsBytes:
-    """As `read`, for `joined`: itself, or in bytes."""
+) -> Pieces:
+    """As `read`, for `joined`: itself, or in pieces of bytes, which are made as they are taken."""
     return MassPart(read(dataset, version, level=level, unit=unit, asked=asked, share=share))
 
 
-def joined(parts: Sequence[SupportsBytes], *, level: int, unit: int) -> MassMap:
+def joined(parts: Iterable[Pieces], *, level: int, unit: int) -> MassMap:
     """What `read` would have said of everybody, from `read_part` of every share."""
     return JoinedMasses(level=level, unit=unit, parts=[partial.run_of(part) for part in parts])
 

@@ -1,25 +1,33 @@
 """Partial sums of a share of the persons as bytes, for the rows they wait in until every share is read.
 
 They are raw data, kept as long as the release is drawn and no longer. Integers, little-endian; nothing of a
-level or a unit, which the release fixes.
+level or a unit, which the release fixes. Masses are many: their bytes come in pieces of about 1 MB, of which
+one is in memory at a time, and are as `NarrowRun` holds them, so that they are not widened to be looked up.
+
+| piece | content |
+| --- | --- |
+| the first | rows, bytes of an offset and of a total; first cells of all blocks, and what is before them |
+| each other | offsets of so many rows, then their totals |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, SupportsBytes
+from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mechanisms.interface import MassMap
-from mechanisms.interval_sums import Run
+from mechanisms.interval_sums import CellSums, Integers, Run
 from mechanisms.item_records import ItemRecords
+from mechanisms.narrow_run import BLOCK, NarrowRun
 from mechanisms.records import MeanSums
 
+Pieces: TypeAlias = Iterable[bytes]
+
 _NUMBER: Final = "<i8"
-_HEADER_BYTES: Final = 24  # rows, and the bytes of a step and of a mass
-_SHORT, _LONG = 4, 8  # bytes
-_MOST: Final = 2**62  # cells of the finest level, and more than all masses
+_KINDS: Final = {4: "<u4", 8: "<i8"}  # of offsets and totals, by their bytes
+_HEADER: Final = 3  # numbers
+_PIECE_ROWS: Final = 256 * BLOCK
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,42 +36,54 @@ class MassPart:
 
     held: MassMap
 
-    def __bytes__(self) -> bytes:
+    def __iter__(self) -> Iterator[bytes]:
         return packed(self.held)
 
 
-def packed(masses: MassMap) -> bytes:
-    """Steps from each cell to the next, then masses, each as short as the largest of its kind allows."""
-    rows = masses.cells.size
-    steps = np.empty(rows, np.int64)
-    steps[:1] = masses.cells[:1] + 1  # from the cell before the first one
-    np.subtract(masses.cells[1:], masses.cells[:-1], out=steps[1:])
-    widths = _width(steps), _width(masses.masses)
-    content = np.empty(_HEADER_BYTES + rows * sum(widths), np.uint8)
-    header, *columns = _columns(content, rows, widths)
-    header[:] = rows, *widths
-    for column, values in zip(columns, (steps, masses.masses), strict=True):
-        column[:] = values
-    return content.tobytes()
+def packed(masses: MassMap) -> Iterator[bytes]:
+    """Offsets and totals are as short as the largest of their kind allows."""
+    starts = np.arange(0, masses.cells.size, BLOCK)
+    firsts, befores, reach, held = _index(masses, starts)
+    kinds = [_kind(reach), _kind(held)]
+    header = np.array([masses.cells.size, *(np.dtype(kind).itemsize for kind in kinds)])
+    yield np.concatenate([header, firsts, befores]).astype(_NUMBER, copy=False).tobytes()
+    for start in range(0, masses.cells.size, _PIECE_ROWS):
+        some = slice(start, start + _PIECE_ROWS)
+        blocks = slice(start // BLOCK, (start + _PIECE_ROWS) // BLOCK)
+        cells, sums = masses.cells[some], np.cumsum(masses.masses[some])
+        offsets = cells - np.repeat(firsts[blocks], BLOCK)[: cells.size]
+        sums -= np.repeat(befores[blocks] - befores[blocks.start], BLOCK)[: cells.size]
+        columns = zip((offsets, sums), kinds, strict=True)
+        yield b"".join(column.astype(kind).tobytes() for column, kind in columns)
 
 
-def run_of(part: SupportsBytes) -> Run:
+def run_of(part: Pieces) -> CellSums:
     """Of a part that was read here, or that another process packed. Errors: as `unpacked`."""
     if isinstance(part, MassPart):
         return Run.of(part.held.cells, part.held.masses)
-    return unpacked(bytes(part))
+    return unpacked(part)
 
 
-def unpacked(content: bytes) -> Run:
+def unpacked(pieces: Pieces) -> NarrowRun:
     """What `packed` wrote. Errors: ValueError for anything that it cannot have written."""
-    rows, *widths = np.frombuffer(content, _NUMBER, 3).tolist()
-    _, steps, masses = _columns(np.frombuffer(content, np.uint8), rows, widths)
-    for column in (steps, masses):
-        if (column <= 0).any() or (column.itemsize == _LONG and column.sum(dtype=np.float64) > _MOST):
-            raise ValueError("steps and masses are above 0 and sum to at most 2^62")
-    cells = np.cumsum(steps, dtype=np.int64)
-    cells -= 1
-    return Run.of(cells, masses)
+    rest = iter(pieces)
+    index = next(rest, b"")
+    rows, *widths = np.frombuffer(index, _NUMBER, _HEADER).tolist()
+    firsts, befores = np.frombuffer(index, _NUMBER)[_HEADER:].astype(np.int64).reshape(2, -1)
+    if -(-rows // BLOCK) != firsts.size or any(width not in _KINDS for width in widths):
+        raise ValueError("a part must have blocks of rows, of known widths")
+    offsets, totals = (np.empty(rows, _KINDS[width]) for width in widths)
+    filled = 0
+    for piece in rest:
+        count = len(piece) // sum(widths)
+        some = slice(filled, filled := filled + count)
+        if count * sum(widths) != len(piece) or filled > rows:
+            raise ValueError(_LENGTH)
+        offsets[some] = np.frombuffer(piece, offsets.dtype, count)
+        totals[some] = np.frombuffer(piece, totals.dtype, count, offset=count * widths[0])
+    if filled != rows:
+        raise ValueError(_LENGTH)
+    return NarrowRun(firsts=firsts, befores=befores, offsets=offsets, totals=totals)
 
 
 def packed_means(sums: MeanSums) -> bytes:
@@ -101,15 +121,18 @@ def unpacked_items(content: bytes, *, level: int) -> ItemRecords:
     return ItemRecords(level=level, rows=rows, cells=cells, counts=counts)
 
 
-def _columns(content: NDArray[np.uint8], rows: int, widths: Sequence[int]) -> list[NDArray[np.integer]]:
-    """The header, steps and masses, as views."""
-    ends = np.cumsum([_HEADER_BYTES, *(rows * width for width in widths)])
-    if ends[-1] != content.size or any(width not in {_SHORT, _LONG} for width in widths):
-        raise ValueError("the length is not that of the rows")
-    parts = np.split(content, ends[:-1])
-    return [part.view(f"<i{width}") for part, width in zip(parts, (_LONG, *widths), strict=True)]
+_LENGTH: Final = "the length is not that of the rows"
 
 
-def _width(values: NDArray[np.int64]) -> int:
-    """Bytes of the shortest integer that holds each; none is negative."""
-    return _SHORT if values.max(initial=0) < 2**31 else _LONG
+def _index(masses: MassMap, starts: Integers) -> tuple[Integers, Integers, int, int]:
+    """First cells of blocks, what is before them, and the largest offset and total in any block."""
+    if not starts.size:
+        return starts, starts, 0, 0
+    lasts = np.append(starts[1:], masses.cells.size) - 1
+    firsts, held = masses.cells[starts], np.add.reduceat(masses.masses, starts)
+    return firsts, np.cumsum(held) - held, int((masses.cells[lasts] - firsts).max()), int(held.max())
+
+
+def _kind(largest: int) -> str:
+    """The shortest integer; none is negative."""
+    return _KINDS[4 if largest < 2**32 else 8]

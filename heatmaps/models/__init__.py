@@ -5,7 +5,7 @@ from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledge
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profile
 from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
-from heatmaps.models.shard import FanOut, Shard, ShardState
+from heatmaps.models.shard import FanOut, Shard, ShardPiece, ShardState
 from heatmaps.models.token import ApiToken, Scope
 from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppression, Upload, UploadState
 
@@ -38,6 +38,7 @@ __all__ = [
     "Role",
     "Scope",
     "Shard",
+    "ShardPiece",
     "ShardState",
     "Suppression",
     "Upload",

@@ -42,8 +42,6 @@ class Shard(models.Model):
     # Also tells two holders of a claim apart.
     attempts = models.PositiveIntegerField(default=0)
     lease_until = models.DateTimeField(null=True)
-    # Partial sums, as `heatmaps.masses.partial` writes them.
-    content = models.BinaryField(null=True)
 
     class Meta:
         ordering = ["fan_out", "number"]
@@ -51,3 +49,17 @@ class Shard(models.Model):
 
     def __str__(self) -> str:
         return f"shard {self.id}"
+
+
+class ShardPiece(models.Model):
+    """Partial sums of a shard that is done, as `heatmaps.masses.partial` writes them: a part of the bytes."""
+
+    shard = models.ForeignKey(Shard, models.CASCADE, related_name="pieces")
+    number = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shard", "number"], name="one_piece_per_number")]
+
+    def __str__(self) -> str:
+        return f"piece of shard {self.shard_id}"

@@ -1,7 +1,7 @@
 """Large releases: shares of the persons, read by whoever comes, drawn once. PostgreSQL only."""
 
 from datetime import timedelta
-from threading import Barrier, Thread
+from threading import Event, Thread
 from uuid import UUID
 
 import pytest
@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from heatmaps import masses, queue, releases, shards
 from heatmaps.ledger.verification import verify
-from heatmaps.models import FanOut, Release, Shard, Upload
+from heatmaps.models import FanOut, Release, Shard, ShardPiece, Upload
 from mechanisms.central.exponential import Exponential
 from mechanisms.central.sparse_emd import SparseEmd
 from mechanisms.guarantee import Relation
 from tests.services import seed
+from tests.services.programs import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SHARDS = 4
@@ -92,42 +93,81 @@ def test_it_draws_once_from_all_shares(release, sent, draws):
     assert verify(release.dataset).problem == ""
 
 
+def parts_besides(claim):
+    return sorted(b"".join(part) for part in shards.parts_besides(claim))
+
+
+def test_nothing_is_drawn_where_a_share_is_missing(release, sent, draws):
+    told = waiting(sent)
+    for shard in told[:-1]:
+        releases.read_shard(shard)
+    ShardPiece.objects.filter(shard=told[0]).delete()
+    releases.read_shard(told[-1])
+    assert state(release) == "failed"
+    assert draws == []
+
+
 def test_what_the_elected_worker_read_is_not_stored_and_counts_once(release, sent):
     told = waiting(sent)
     claims = [shards.claim(shard) for shard in told]
-    finished = [claim.finish(b"part %d" % place) for place, claim in enumerate(claims)]
+    finished = [claim.finish([b"part", b" %d" % place]) for place, claim in enumerate(claims)]
     assert finished == [False] * (SHARDS - 1) + [True]
     last = Shard.objects.get(pk=told[-1])
-    assert (last.state, last.content) == ("done", None)
+    assert (last.state, last.pieces.count()) == ("done", 0)
     others = [b"part %d" % place for place in range(SHARDS - 1)]
-    assert sorted(shards.contents_besides(claims[-1])) == others
+    assert parts_besides(claims[-1]) == others
 
 
-def test_of_two_that_finish_at_the_same_moment_one_is_elected(release, sent, monkeypatch):
-    """Both have seen that another is left when they store; what the elected one read counts once."""
+@pytest.mark.parametrize("dies", [False, True])
+def test_who_comes_while_another_stores_waits_to_learn_whether_it_is_the_last(
+    release, sent, monkeypatch, dies
+):
     claims = {f"part {place}".encode(): shards.claim(told) for place, told in enumerate(waiting(sent))}
     *first, one, other = claims
-    assert [claims[part].finish(part) for part in first] == [False] * (SHARDS - 2)
-    both_store, store, elected = Barrier(2, timeout=30), shards._store, []
+    assert [claims[part].finish([part]) for part in first] == [False] * (SHARDS - 2)
+    store, elected, storing, goes_on = shards._store, {}, Event(), Event()
 
-    def stored(shard_id, content):
-        both_store.wait()
-        store(shard_id, content)
+    def stored(shard_id, part):
+        if part == [one]:
+            storing.set()
+            goes_on.wait(30)
+            if dies:
+                raise RuntimeError("killed")
+        store(shard_id, part)
 
     def finish(part):
-        if claims[part].finish(part):
-            elected.append(part)
-        connection.close()
+        try:
+            elected[part] = claims[part].finish([part])
+        except RuntimeError:
+            pass
+        finally:
+            connection.close()
 
     monkeypatch.setattr(shards, "_store", stored)
     threads = [Thread(target=finish, args=[part], daemon=True) for part in (one, other)]
-    for thread in threads:
-        thread.start()
+    threads[0].start()
+    assert storing.wait(30)
+    threads[1].start()
+    wait_until(somebody_waits, seconds=30, what="the wait for a lock")
+    goes_on.set()
     for thread in threads:
         thread.join(60)
-    [last] = elected
-    assert sorted(shards.contents_besides(claims[last])) == sorted(set(claims) - {last})
-    assert FanOut.objects.get().left == 0
+    if dies:
+        assert elected == {other: False}
+        assert FanOut.objects.get().left == 1
+    else:
+        assert elected == {one: False, other: True}
+        assert FanOut.objects.get().left == 0
+        assert parts_besides(claims[other]) == sorted(set(claims) - {other})
+
+
+def somebody_waits():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return cursor.fetchone()[0] > 0
 
 
 def test_messages_sent_again_change_nothing(release, sent, draws):
@@ -173,7 +213,7 @@ def test_a_shard_whose_worker_died_is_read_again(release, sent, draws):
     assert again == told[:1]
     releases.read_shard(*again)
     assert state(release) == "published"
-    assert not dead.finish(b"")
+    assert not dead.finish([b""])
     assert len(draws) == 1
 
 
@@ -182,11 +222,12 @@ def test_who_lost_a_shard_stores_nothing(release, sent):
     slow = shards.claim(told[0])
     lease_over()
     fast = shards.claim(told[0])
-    assert not slow.finish(b"slow")
+    assert not slow.finish([b"slow"])
     slow.give_back()
-    assert not fast.finish(b"fast")  # there are others left
+    assert not fast.finish([b"fa", b"st"])  # there are others left
     shard = Shard.objects.get(pk=told[0])
-    assert (shard.state, bytes(shard.content)) == ("done", b"fast")
+    pieces = shard.pieces.order_by("number").values_list("content", flat=True)
+    assert (shard.state, b"".join(pieces)) == ("done", b"fast")
     assert FanOut.objects.get().left == SHARDS - 1
 
 
