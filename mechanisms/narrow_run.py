@@ -85,12 +85,12 @@ class NarrowRun:
 
     def _in_blocks(self) -> bool:
         starts = self._starts
-        cells_ascend, totals_ascend = (
-            np.concatenate([[True], column[1:] > column[:-1]]) for column in (self.offsets, self.totals)
-        )
-        cells_ascend[starts] = self.offsets[starts] == 0
-        totals_ascend[starts] = self.totals[starts] > 0
-        return bool(cells_ascend.all() and totals_ascend.all())
+        for column in (self.offsets, self.totals):
+            falls = column[1:] <= column[:-1]
+            falls[starts[1:] - 1] = False
+            if falls.any():
+                return False
+        return bool((self.offsets[starts] == 0).all() and (self.totals[starts] > 0).all())
 
     def _between_blocks(self) -> bool:
         lasts = np.append(self._starts[1:], self.offsets.size) - 1

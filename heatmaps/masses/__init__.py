@@ -60,9 +60,9 @@ def read(
 
     Reads every upload that a version up to this one included. With a part, the cells are those of the part's
     own grid. Memory on PostgreSQL, where a grid is so fine that nearly every check-in has a cell of its own:
-    of uploads with a copy in columns about 100 bytes a check-in here and 20 in the server, of rows without
-    one 160 and 90; with few cells a quarter less of rows and three quarters less of columns. On SQLite 24
-    bytes for each pair of a person and a cell with check-ins of that person, and a few copies of that.
+    of uploads with a copy in columns about 20 bytes a check-in here and 15 in the server, of rows without one
+    135 and 90; with few cells a fifth less of rows and three quarters less of columns. On SQLite 24 bytes for
+    each pair of a person and a cell with check-ins of that person, and a few copies of that.
     """
     reader = columns.masses if connection.vendor == "postgresql" else embedded.masses
     return reader(dataset, version, asked, share, level=level, unit=unit)

@@ -48,13 +48,8 @@ def packed(masses: MassMap) -> Iterator[bytes]:
     header = np.array([masses.cells.size, *(np.dtype(kind).itemsize for kind in kinds)])
     yield np.concatenate([header, firsts, befores]).astype(_NUMBER, copy=False).tobytes()
     for start in range(0, masses.cells.size, _PIECE_ROWS):
-        some = slice(start, start + _PIECE_ROWS)
-        blocks = slice(start // BLOCK, (start + _PIECE_ROWS) // BLOCK)
-        cells, sums = masses.cells[some], np.cumsum(masses.masses[some])
-        offsets = cells - np.repeat(firsts[blocks], BLOCK)[: cells.size]
-        sums -= np.repeat(befores[blocks] - befores[blocks.start], BLOCK)[: cells.size]
-        columns = zip((offsets, sums), kinds, strict=True)
-        yield b"".join(column.astype(kind).tobytes() for column, kind in columns)
+        some, of_these = slice(start, start + _PIECE_ROWS), firsts[start // BLOCK :]
+        yield _offsets(masses.cells[some], of_these, kinds[0]) + _totals(masses.masses[some], kinds[1])
 
 
 def run_of(part: Pieces) -> CellSums:
@@ -131,6 +126,26 @@ def _index(masses: MassMap, starts: Integers) -> tuple[Integers, Integers, int, 
     lasts = np.append(starts[1:], masses.cells.size) - 1
     firsts, held = masses.cells[starts], np.add.reduceat(masses.masses, starts)
     return firsts, np.cumsum(held) - held, int((masses.cells[lasts] - firsts).max()), int(held.max())
+
+
+def _offsets(cells: Integers, firsts: Integers, kind: str) -> bytes:
+    """From the first cell of each block."""
+    whole, rest = _blocks(cells)
+    offsets = whole - firsts[: len(whole), np.newaxis]
+    last = rest - firsts[len(whole) : len(whole) + 1]
+    return offsets.astype(kind).tobytes() + last.astype(kind).tobytes()
+
+
+def _totals(masses: Integers, kind: str) -> bytes:
+    """From the beginning of each block."""
+    whole, rest = _blocks(masses)
+    return np.cumsum(whole, axis=1).astype(kind).tobytes() + np.cumsum(rest).astype(kind).tobytes()
+
+
+def _blocks(values: Integers) -> tuple[Integers, Integers]:
+    """Whole blocks, one a row, and what is left."""
+    end = values.size // BLOCK * BLOCK
+    return values[:end].reshape(-1, BLOCK), values[end:]
 
 
 def _kind(largest: int) -> str:
