@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -77,6 +78,8 @@ def test_it_is_drawn_and_told_beside_the_map(client_of, release, answer):
     analyst = client_of("analyst")
     page = analyst.get(reverse("release", args=[release.pk])).content.decode()
     assert answer.heading in page
+    landmarks = re.findall(r'<(?:section|div|nav)[^>]* aria-label(?:ledby)?="([^"]+)"', page)
+    assert len(landmarks) == len(set(landmarks)) > 5
     assert "the last column is 2.12 of them to either side" in page
     assert "&lt;/script&gt;&lt;b&gt;=Old &amp; new" in page
     drawn = analyst.get(reverse("release-map", args=[release.pk])).content.decode()
