@@ -40,7 +40,7 @@ CHECKINS_A_PERSON = 10
 PERSONS_OF_A_MILLION = (1_000, 10_000, 1_000_000)  # at most, beside the 100,000 of all other figures
 RESOLUTIONS = (64, 1024, 8192, 65_536)
 RESOLUTION = 1024  # where not said
-REPEATS = 3
+REPEATS = 5
 
 
 def figures(postgres: Postgres, checkins: tuple[int, ...]) -> Iterator[Figure]:
