@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from heatmaps.masses import partial
 from mechanisms import catalogue
 from mechanisms.experiments.seeded import SeededSource
 from mechanisms.guarantee import Relation
@@ -46,16 +47,17 @@ def test_they_are_the_sum_cell_by_cell_and_in_every_quadtree_cell(parts):
 )
 def test_a_release_of_parts_is_a_release_of_all(name):
     random = np.random.default_rng(1)
-    persons, cells = random.integers(0, 200, 3000), random.integers(0, 4**31, 3000)
+    persons, cells = random.integers(0, 200, 9000), random.integers(0, 4**31, 9000)
     target = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(2), expected_persons=200)
-    mechanism = catalogue.build(name, target=target, resolution=32, parameters={})
-    of = {"level": 5, "unit": mechanism.unit}
+    mechanism = catalogue.build(name, target=target, resolution=64, parameters={})
+    of = {"level": 6, "unit": mechanism.unit}
     whole = masses(persons=persons, cells=cells, **of)
     shares = [
         masses(persons=persons[mine], cells=cells[mine], **of)
         for mine in (persons % 2 == 0, persons % 2 == 1)
     ]
-    joined = JoinedMasses(parts=[Run.of(share.cells, share.masses) for share in shares], **of)
+    parts = [Run.of(shares[0].cells, shares[0].masses), partial.unpacked(partial.packed(shares[1]))]
+    joined = JoinedMasses(parts=parts, **of)
     released = [mechanism.release(read, SeededSource(7)).to_bytes() for read in (whole, joined)]
     assert released[0] == released[1]
 
