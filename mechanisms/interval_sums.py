@@ -51,7 +51,8 @@ class Run:
     @classmethod
     def of(cls, cells: Integers, masses: NDArray[np.integer]) -> "Run":
         """From the mass of each cell, (m,) integers of any width."""
-        totals = np.zeros(masses.size + 1, np.int64)
+        totals = np.empty(masses.size + 1, np.int64)
+        totals[0] = 0
         np.cumsum(masses, dtype=np.int64, out=totals[1:])
         return cls(cells=cells, totals=totals)
 
