@@ -14,6 +14,9 @@ Two processes at a time share caches and the way to memory, which lengthens the 
 machine has it: pyarrow's two threads take more CPU seconds than its one, too (`group_by_cpu`). So the same
 releases follow with all processes on one core, where they take turns: `busiest_worker_cpu_in_turns`.
 
+One and two workers follow each other a few times, since machines are not as fast at one time as at another.
+`gain` of two is the median over these rounds of one worker's CPU work by that of the busier of two.
+
 `make bench SCALE=1` goes to 10 million; alone: `python -m tests.bench.scale 1000000 ...`, whose lines
 `python -m tests.bench.scale_plots FOLDER < LINES` draws.
 """
@@ -21,6 +24,7 @@ releases follow with all processes on one core, where they take turns: `busiest_
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -40,7 +44,8 @@ CHECKINS_A_PERSON = 10
 PERSONS_OF_A_MILLION = (1_000, 10_000, 1_000_000)  # at most, beside the 100,000 of all other figures
 RESOLUTIONS = (64, 1024, 8192, 65_536)
 RESOLUTION = 1024  # where not said
-REPEATS = 5
+REPEATS = 3  # of a round, after one that is not counted
+ROUNDS = 3  # of one worker, then two
 
 
 def figures(postgres: Postgres, checkins: tuple[int, ...]) -> Iterator[Figure]:
@@ -52,10 +57,9 @@ def figures(postgres: Postgres, checkins: tuple[int, ...]) -> Iterator[Figure]:
                 yield from releases_of(postgres, made, count)
         for persons in PERSONS_OF_A_MILLION if max(checkins) >= 1_000_000 else ():
             with stored(postgres, redis, 1_000_000, persons) as (made, _):
-                name = f"1,000,000 check-ins of at most {persons:,} persons"
-                yield released(
-                    postgres, made, name, 1_000_000, persons=persons, resolution=RESOLUTION, workers=1
-                )
+                where = {"checkins": 1_000_000, "persons": persons, "resolution": RESOLUTION, "workers": 1}
+                found = released(postgres, made, where)
+                yield figure(f"1,000,000 check-ins of at most {persons:,} persons", found)
 
 
 @contextlib.contextmanager
@@ -84,37 +88,49 @@ def stored(
 
 def releases_of(postgres: Postgres, made: Installation, count: int) -> Iterator[Figure]:
     for resolution in RESOLUTIONS:
-        for workers in (1, 2):  # in turns, as they are compared
-            name = f"{count:,} check-ins, {workers} worker{'s' * (workers > 1)}"
-            persons = count // CHECKINS_A_PERSON
-            yield released(
-                postgres, made, name, count, persons=persons, resolution=resolution, workers=workers
-            )
+        where = {"checkins": count, "persons": count // CHECKINS_A_PERSON, "resolution": resolution}
+        one, two = ([], [])
+        for _ in range(ROUNDS):
+            one.append(released(postgres, made, where | {"workers": 1}))
+            two.append(released(postgres, made, where | {"workers": 2}))
+        yield figure(f"{count:,} check-ins, 1 worker", medians(one))
+        yield figure(f"{count:,} check-ins, 2 workers", medians(two) | gains(one, two))
 
 
-def released(
-    postgres: Postgres,
-    made: Installation,
-    name: str,
-    count: int,
-    *,
-    persons: int,
-    resolution: int,
-    workers: int,
-) -> Figure:
-    """From the request to the published map, medians, in turns with pyarrow's threads; details on stderr."""
-    with running_workers(made, -(-count // workers), workers) as worker:
-        found = told(made, "release", resolution, workers, worker, postgres.process.pid)
-    where = {"checkins": count, "persons": persons, "resolution": resolution, "workers": workers}
-    details = where | {"load": os.getloadavg()[0]} | found
-    print(json.dumps({"figure": name} | details), file=sys.stderr, flush=True)
+def released(postgres: Postgres, made: Installation, where: dict[str, int]) -> dict[str, float]:
+    """From the request to the published map, medians, in turns with pyarrow's threads."""
+    workers = where["workers"]
+    with running_workers(made, -(-where["checkins"] // workers), workers) as worker:
+        found = told(made, "release", where["resolution"], workers, worker, postgres.process.pid)
+    return where | {"load": os.getloadavg()[0]} | found
+
+
+def medians(rounds: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.median(found[name] for found in rounds) for name in rounds[0]}
+
+
+def gains(one: list[dict[str, float]], two: list[dict[str, float]]) -> dict[str, float]:
+    """What the second worker takes off the first one's CPU work."""
+    return {
+        f"gain{where}": statistics.median(
+            alone[f"busiest_worker_cpu{where}"] / both[f"busiest_worker_cpu{where}"]
+            for alone, both in zip(one, two, strict=True)
+        )
+        for where in ("", "_in_turns")
+    }
+
+
+def figure(name: str, found: dict[str, float]) -> Figure:
+    """Details on stderr, too."""
+    print(json.dumps({"figure": name} | found), file=sys.stderr, flush=True)
+    threads = f"{found['workers']} thread{'s' * (found['workers'] > 1)}"
     return Figure(
-        name=f"{name}, resolution {resolution}",
-        alternative=f"pyarrow's group_by of them, {workers} thread{'s' * (workers > 1)}",
+        name=f"{name}, resolution {found['resolution']}",
+        alternative=f"pyarrow's group_by of them, {threads}",
         seconds=found["release"],
         alternative_seconds=found["group_by"],
         repeats=REPEATS,
-        details=details,
+        details=found,
     )
 
 

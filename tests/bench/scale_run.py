@@ -37,7 +37,7 @@ BARE_ROWS = 200_000  # of which the bare COPY is timed, and its time multiplied
 
 def store(checkins, persons):
     steward = User.objects.create_user("steward")
-    dataset = seed.make_dataset(steward, "crowd", limits={"presence": "20"})
+    dataset = seed.make_dataset(steward, "crowd", limits={"presence": "100"})
     path = settings.STATE_DIR / "crowd.parquet"
     Crowd(persons=int(persons), checkins=int(checkins)).write_parquet(path, Region(0, 0, 1, 1))
     begin = time.perf_counter()
