@@ -5,6 +5,7 @@ and our templates put them together: the nonce stands in the template, text of p
 HTML is searched or replaced.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Final
 
@@ -26,6 +27,17 @@ from mechanisms.interface import Heatmap
 
 NAMED_PLACES: Final = 60
 _CONTEXT: Final = 0.5  # how far beyond the region place names are given, in its own extents
+
+
+def rendered(region: Region, layers: Iterable[folium.MacroElement]) -> dict[str, str]:
+    """Links, body and script of a map of the region with these layers, in that order."""
+    root, leaflet = Figure(), LocalMap(region)
+    root.add_child(leaflet)
+    for layer in layers:
+        leaflet.add_child(layer)
+    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
+    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
+    return {"links": root.header.render(), "body": root.html.render(), "script": root.script.render()}
 
 
 class LocalMap(folium.Map):
@@ -114,20 +126,11 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
     """A released map as Leaflet shows it, before it becomes a document."""
     drawn = draw(heatmap, region)
     key = legend(drawn)
-    root, leaflet = Figure(), LocalMap(region)
-    root.add_child(leaflet)
-    for dark in (False, True):
-        leaflet.add_child(_overlay(drawn, key, dark=dark))
-    leaflet.add_child(Basemap(region))
     centres = centres_of(heatmap, region)
-    if centres:
-        leaflet.add_child(CentreMarks(centres))
-    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
-    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
+    layers = [_overlay(drawn, key, dark=False), _overlay(drawn, key, dark=True), Basemap(region)]
+    marks = [CentreMarks(centres)] if centres else []
     return MapParts(
-        links=root.header.render(),
-        body=root.html.render(),
-        script=root.script.render(),
+        **rendered(region, [*layers, *marks]),
         legend=key,
         merged=drawn.merged,
         centres=len(centres),

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 import folium
-from branca.element import Figure
 from django.template.loader import render_to_string
 from folium.template import Template
 
 from heatmaps.lengths import length_words
-from heatmaps.maps import image
-from heatmaps.maps.document import Basemap, LocalMap
+from heatmaps.maps.document import Basemap, rendered
 from heatmaps.maps.places import nearest
 from mechanisms.grid import Region
 from mechanisms.point import Point
@@ -47,13 +45,7 @@ def point_document(point: Point, region: Region, *, nonce: str, title: str) -> s
 
 def point_parts(point: Point, region: Region) -> PointParts:
     """A released point as Leaflet shows it, before it becomes a document."""
-    root, leaflet = Figure(), LocalMap(region)
-    root.add_child(leaflet)
-    leaflet.add_child(Basemap(region))
-    leaflet.add_child(Marked(point))
-    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
-    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-    return PointParts(links=root.header.render(), body=root.html.render(), script=root.script.render())
+    return PointParts(**rendered(region, [Basemap(region), Marked(point)]))
 
 
 class Marked(folium.MacroElement):

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import folium
-from branca.element import Figure
 from django.template.loader import render_to_string
 from folium.template import Template
 
-from heatmaps.maps import image
-from heatmaps.maps.document import Basemap, LocalMap
+from heatmaps.maps.document import Basemap, rendered
 from heatmaps.maps.legend import LegendClass
 from mechanisms.grid import Region
 
@@ -43,19 +41,7 @@ def parts_of(
     rings: tuple[DrawnRing, ...], region: Region, *, legend: str, rows: tuple[LegendClass, ...] = ()
 ) -> RingParts:
     """Rings with their signs, in that order, as Leaflet shows them."""
-    root, leaflet = Figure(), LocalMap(region)
-    root.add_child(leaflet)
-    leaflet.add_child(Basemap(region))
-    leaflet.add_child(MarkedRings(rings))
-    leaflet.fit_bounds(image.bounds(region), padding=(12, 12))
-    leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-    return RingParts(
-        links=root.header.render(),
-        body=root.html.render(),
-        script=root.script.render(),
-        legend=legend,
-        rows=rows,
-    )
+    return RingParts(**rendered(region, [Basemap(region), MarkedRings(rings)]), legend=legend, rows=rows)
 
 
 class MarkedRings(folium.MacroElement):
