@@ -8,22 +8,19 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import alerts, plans, queries, releases
+from heatmaps import alerts, plans, queries
 from heatmaps.access import Act, dataset_for
-from heatmaps.ledger.errors import LedgerError
-from heatmaps.models import Dataset, Release
-from heatmaps.releases import ReleaseRequest
+from heatmaps.models import Dataset
 from heatmaps.slices import EDGES
 from heatmaps.views.finding import NOTHING, gathered_with_epsilon
 from heatmaps.views.forms.gathering import GatheringForm
 from heatmaps.views.forms.places import PlacesForm
 from heatmaps.views.forms.wishes import WishForm
 from heatmaps.views.forms.zones import ZonesForm
-from heatmaps.views.new_release import quote_words
+from heatmaps.views.new_release import ask, quote_words
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.parts import box_words
 from mechanisms import catalogue
-from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 
 ADD, QUOTE, SPEND = "add", "quote", "spend"  # what a POST is for
@@ -53,7 +50,7 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
     wish_form = WishForm(request.POST) if act not in ("", ADD) else WishForm(initial=request.POST.dict())
     valid, looked_for = bool(act) and form.is_valid(), NOTHING
     if valid and act == SPEND:
-        made = _ask(request, found, form)
+        made = ask(request, found, form, form.request())
         if made is not None:
             return redirect("release", release_id=made.pk)
     quotable = valid and wish_form.is_valid()
@@ -89,16 +86,3 @@ def _page(request: PersonRequest, slug: str, asking: type[GatheringForm]) -> Htt
 
 def _to_begin_with(found: Dataset) -> dict[str, str]:
     return {"epsilon": plans.usual_epsilon(found)}
-
-
-def _ask(request: PersonRequest, found: Dataset, form: GatheringForm) -> Release | None:
-    """The release; None when it was refused, and the form says why."""
-    asked: ReleaseRequest = form.request()
-    key = request.POST.get("key", "")[:120] or None
-    try:
-        return releases.request_release(request.user, found, asked, idempotency_key=key)
-    except ParameterError as error:
-        form.explain(error)
-    except LedgerError as refusal:
-        form.add_error(None, f"Nothing was spent: {refusal}.")
-    return None

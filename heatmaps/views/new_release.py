@@ -80,7 +80,7 @@ def new_release(request: PersonRequest, slug: str) -> HttpResponse:
     asks = form.is_valid() and not wish_form.errors and AGAIN not in typed
     asked = form.request() if asks else None
     if asked is not None and request.method == "POST":
-        made = _ask(request, found, form, asked)
+        made = ask(request, found, form, asked)
         if made is not None:
             return redirect("release", release_id=made.pk)
     # Refused by the ledger: the quote says how much is missing. Refused for a field: there is none.
@@ -111,7 +111,9 @@ def _given(answers: Answers) -> list[tuple[str, str]]:
     return [(name, value) for name, value in asdict(answers).items() if value]
 
 
-def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, asked: ReleaseRequest) -> Release | None:
+def ask(
+    request: PersonRequest, found: Dataset, form: ReleaseForm | GatheringForm, asked: ReleaseRequest
+) -> Release | None:
     """The release; None when it was refused, and the form says why."""
     key = request.POST.get("key", "")[:120] or None
     try:
