@@ -2,14 +2,17 @@
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps import quotes, releases
 from heatmaps.models import Dataset, Event, Release
 from heatmaps.releases import ReleaseRequest
+from mechanisms.asked import LONGEST_TEXT
 from mechanisms.guarantee import Relation
 from tests.geojson import NAME
 from tests.pages.asked import BOTH
@@ -213,3 +216,9 @@ def test_a_period_that_is_none_is_refused_beside_its_field(send):
     assert answer.status_code == 422
     assert answer.context["form"].errors["until"]
     assert 'details id="part" open' in answer.content.decode()
+
+
+def test_the_script_reads_files_as_long_as_the_server_does():
+    script = Path(finders.find("hazemap/gathered.js")).read_text(encoding="utf-8")
+    [found] = re.findall(r"MOST_BYTES = ([\d_]+);", script)
+    assert int(found) == LONGEST_TEXT

@@ -1,10 +1,12 @@
 """Large releases: shares of the persons, read by whoever comes, drawn once. PostgreSQL only."""
 
 from datetime import timedelta
+from importlib import import_module
 from threading import Event, Thread
 from uuid import UUID
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 
@@ -168,6 +170,21 @@ def somebody_waits():
             "WHERE datname = current_database() AND wait_event_type = 'Lock'"
         )
         return cursor.fetchone()[0] > 0
+
+
+def test_an_upgrade_while_shares_are_read_has_them_read_again(release, sent, draws):
+    """Their partial sums went with the column they were in; whoever was elected is left alone."""
+    told = waiting(sent)
+    for shard in told[:-1]:
+        releases.read_shard(shard)
+    upgrade = import_module("heatmaps.migrations.0018_shard_pieces").read_again
+    ShardPiece.objects.all().delete()
+    upgrade(apps, None)
+    assert FanOut.objects.get().left == SHARDS
+    for shard in told:
+        releases.read_shard(shard)
+    assert state(release) == "published"
+    assert len(draws) == 1
 
 
 def test_messages_sent_again_change_nothing(release, sent, draws):
