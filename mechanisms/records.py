@@ -88,7 +88,7 @@ def sum_of_shares(parts: Iterable[CellShares], *, level: int, unit: int) -> Mass
 
 
 def sum_by_cell(cell: Integers, mass: Integers, *, level: int, unit: int) -> MassMap:
-    """The sum by cell, of masses in any order; without cells of mass 0."""
+    """The sum by cell, of (r,) Morton codes of `level` and (r,) mass units in any order; without zeros."""
     bits = _bits(mass)
     if _bits(cell) + bits > _INTEGER_BITS:
         order = np.argsort(cell, kind="stable")
@@ -217,7 +217,7 @@ def _sums_of_pairs(pairs: Integers, bits: int, *, level: int, unit: int) -> Mass
     for some in parts:
         cells = some >> bits
         starts = _run_starts(cells)
-        done = slice(filled, filled := filled + starts.size)  # never behind what is not summed yet
+        done = slice(filled, filled := filled + starts.size)  # never beyond what is summed
         mass[done] = _run_sums(some & ((1 << bits) - 1), starts)
         cell[done] = cells[starts]
     if 2 * filled < pairs.size:

@@ -1,9 +1,8 @@
 """From PostgreSQL: columns of check-ins, summed in columnar memory.
 
-Each in one transaction, as packed check-ins come slot by slot through a cursor of the server's.
-Large uploads are packed in columns (`packed`); of the others, and those that are not packed yet, two columns
-of the rows are sent in one value. It holds up to 1 GB, 64 million check-ins: shares are far smaller
-(`HAZEMAP_ROWS_PER_SHARD`).
+Large uploads are packed in columns (`packed`), which come slot by slot through a cursor of the server's, and
+so in one transaction; of the others, and those that are not packed yet, two columns of the rows are sent in
+one value. It holds up to 1 GB, 64 million check-ins: shares are far smaller (`HAZEMAP_ROWS_PER_SHARD`).
 """
 
 from collections.abc import Iterator
