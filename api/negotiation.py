@@ -1,4 +1,4 @@
-"""Every address has one representation: what a client accepts changes nothing."""
+"""Serves one representation per address, whatever the `Accept` header of a request says."""
 
 from collections.abc import Iterable
 from typing import Any

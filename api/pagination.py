@@ -1,4 +1,4 @@
-"""Long lists in pages of `?page=` and `?page_size=`."""
+"""Splits long lists into pages by `?page=` and `?page_size=`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -9,6 +9,7 @@ from django.http import Http404
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 PAGE, PAGE_SIZE = "page", "page_size"
 ROWS: Final = 50
@@ -16,7 +17,11 @@ MOST_ROWS: Final = 200
 _MOST_DIGITS: Final = 9
 
 
-def page(request: Request, rows: QuerySet[Any] | Sequence[Any], show: Callable[[Any], object]) -> Response:
+def page(
+    request: Request,
+    rows: QuerySet[Any] | Sequence[Any],
+    show: type[Serializer[Any]] | Callable[[Any], object],
+) -> Response:
     """The page that was asked for. Errors: Http404 beyond the last one."""
     number = _whole(request, PAGE, 1, 10**_MOST_DIGITS - 1)
     pages = Paginator(rows, _whole(request, PAGE_SIZE, ROWS, MOST_ROWS))
@@ -24,12 +29,13 @@ def page(request: Request, rows: QuerySet[Any] | Sequence[Any], show: Callable[[
         found = pages.page(number)
     except EmptyPage:
         raise Http404("no such page") from None
+    results = show(found, many=True).data if isinstance(show, type) else [show(row) for row in found]
     return Response(
         {
             "count": pages.count,
             "next": _address(request, number + 1) if found.has_next() else None,
             "previous": _address(request, number - 1) if found.has_previous() else None,
-            "results": [show(row) for row in found],
+            "results": results,
         }
     )
 

@@ -1,4 +1,4 @@
-"""Bodies: JSON without its traps, a file in a form, or a file as it is; nothing large is held in memory."""
+"""Parses request bodies: strict JSON, a form with files, or a raw file; nothing large is held in memory."""
 
 import json
 import math
@@ -10,6 +10,7 @@ from rest_framework.exceptions import ParseError, UnsupportedMediaType
 from rest_framework.parsers import BaseParser, MultiPartParser
 
 from api.refusals import TooLarge
+from heatmaps.http.content_length import body_length
 
 NDJSON: Final = "application/x-ndjson"
 FILE_TYPES: Final = (
@@ -37,8 +38,8 @@ class StrictJson(BaseParser):
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
         most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        body = stream.read(most + 1)
-        if len(body) > most:
+        # Also where nothing says how long it is; what says so is refused before a byte of it is taken.
+        if body_length((parser_context or {})["request"]) > most or len(body := stream.read(most + 1)) > most:
             raise TooLarge(most)
         try:
             return _read(body)
@@ -47,7 +48,9 @@ class StrictJson(BaseParser):
         except _TrapError as trap:
             raise ParseError(str(trap)) from None
         except ValueError:  # also an integer of more digits than Python converts
-            raise ParseError("the body is no JSON in UTF-8, or holds a number that is too long") from None
+            raise ParseError(
+                "the body is not valid JSON in UTF-8, or has a number that is too long"
+            ) from None
 
 
 class FileForm(MultiPartParser):
@@ -81,6 +84,12 @@ class _TrapError(ValueError):
     """What Python would read but nobody means."""
 
 
+class GeoJsonFile(RawFile):
+    """Polygons (RFC 7946), for a child to read."""
+
+    types = ("application/geo+json", "application/json")
+
+
 def _read(body: bytes) -> Any:
     read = json.loads(body.decode(), parse_float=_finite, parse_constant=_constant, object_pairs_hook=_unique)
     if b"\\u" in body:
@@ -96,11 +105,11 @@ def _finite(text: str) -> float:
 
 
 def _constant(text: str) -> None:
-    raise _TrapError(f"{text} is no JSON")
+    raise _TrapError(f"{text} is not valid JSON")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     names = dict(pairs)
     if len(names) != len(pairs):
-        raise _TrapError("an object gives the same name twice")
+        raise _TrapError("an object has the same name twice")
     return names

@@ -1,4 +1,4 @@
-"""Scopes of tokens. Roles of people are checked by the functions that the views call (`heatmaps.access`)."""
+"""Checks the scopes of tokens; views check roles (`heatmaps.people.permissions`)."""
 
 from typing import Any, Final
 
@@ -6,8 +6,8 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from api.refusals import InsufficientScope
-from heatmaps import publication
 from heatmaps.models import ApiToken
+from heatmaps.releases import publication
 
 ANY_SCOPE: Final = ""
 

@@ -1,5 +1,6 @@
-"""Refusals of the API itself; those of the product are in its own modules."""
+"""Defines the refusals of the API itself; those of the product are in its own modules."""
 
+from fractions import Fraction
 from http import HTTPStatus
 
 from rest_framework import exceptions
@@ -23,19 +24,19 @@ class WrongCredentials(exceptions.AuthenticationFailed):
     auth_header = "Bearer"
 
     def __init__(self) -> None:
-        super().__init__("name and password do not belong together, or the account is closed")
+        super().__init__("wrong name or password, or the account is closed")
 
 
 class PreconditionRequired(exceptions.APIException):
     status_code = HTTPStatus.PRECONDITION_REQUIRED
     default_code = "precondition_required"
-    default_detail = "send the ETag of the budget you have read as If-Match"
+    default_detail = "send the budget's ETag as If-Match"
 
 
 class TooMuch(Exception):  # noqa: N818 - as the refusals of the ledger
-    """A release does not fit; `largest_epsilon` is the ε at which the same question would, empty for none."""
+    """A release does not fit; `largest_epsilon` is the ε at which the same question would, None for none."""
 
-    def __init__(self, refusal: LedgerError, largest_epsilon: str) -> None:
+    def __init__(self, refusal: LedgerError, largest_epsilon: Fraction | None) -> None:
         self.refusal, self.largest_epsilon = refusal, largest_epsilon
         super().__init__(str(refusal))
 
@@ -46,4 +47,6 @@ class InsufficientScope(exceptions.PermissionDenied):
     default_code = "insufficient_scope"
 
     def __init__(self, scope: Scope) -> None:
-        super().__init__(f"this token has no scope {scope.value}; make another one at POST /api/v1/tokens/")
+        super().__init__(
+            f"this token lacks the scope {scope.value}; make another one at POST /api/v1/tokens/"
+        )

@@ -1,11 +1,12 @@
-"""How often a token, and whoever guesses passwords, may ask. Counted as `heatmaps.attempts` says."""
+"""Rate-limits tokens and password attempts (`heatmaps.http.attempt_limits`)."""
 
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
-from heatmaps import attempts
+from heatmaps.http import attempt_limits
+from heatmaps.http.content_length import was_admitted
 from heatmaps.models import ApiToken
 
 
@@ -16,14 +17,16 @@ class CountedThrottle(SimpleRateThrottle):
     seconds_to_wait = 0
 
     def allow_request(self, request: Request, view: Any) -> bool:
+        if was_admitted(request):
+            return True
         whose, (most, seconds) = self.whose(request), self.parse_rate(self.rate)
         if whose is None or most is None or seconds is None:
             return True
-        self.seconds_to_wait = attempts.seconds_to_wait(self.scope, whose, most=most, seconds=seconds)
+        self.seconds_to_wait = attempt_limits.seconds_to_wait(self.scope, whose, most=most, seconds=seconds)
         return self.seconds_to_wait == 0
 
     def get_ident(self, request: Request) -> str:
-        return attempts.address_of(request)
+        return attempt_limits.address_of(request)
 
     def wait(self) -> float:
         return self.seconds_to_wait
@@ -42,38 +45,40 @@ class TokenThrottle(CountedThrottle):
         return request.auth.token_key if isinstance(request.auth, ApiToken) else None
 
 
-class AddressThrottle(CountedThrottle):
-    """Sign-in attempts from one address, whatever the names."""
+class SignInThrottle(CountedThrottle):
+    """Sign-in attempts, by address and by name, counted with those at the page."""
 
-    scope = attempts.SIGN_IN_ADDRESS
+    scope = attempt_limits.SIGN_IN_NAME
 
-    def whose(self, request: Request) -> str | None:
-        return self.get_ident(request)
-
-
-class NameThrottle(CountedThrottle):
-    """Sign-in attempts for one name from one address: others cannot lock a person out."""
-
-    scope = attempts.SIGN_IN_NAME
-
-    def whose(self, request: Request) -> str | None:
+    def allow_request(self, request: Request, view: Any) -> bool:
         name = request.data.get("username") if isinstance(request.data, dict) else None
-        return attempts.name_from(name, self.get_ident(request)) if isinstance(name, str) else None
+        known = name if isinstance(name, str) else None
+        self.seconds_to_wait = attempt_limits.sign_in(known, self.get_ident(request))
+        return self.seconds_to_wait == 0
 
 
 class BlurThrottle(CountedThrottle):
     """Files that a person has blurred, at the page and here together."""
 
-    scope = attempts.BLUR
+    scope = attempt_limits.BLUR
 
     def whose(self, request: Request) -> str | None:
         return str(request.user.pk) if isinstance(request.auth, ApiToken) else None
 
 
+class AreasThrottle(CountedThrottle):
+    """Sums of maps over areas that one token, or one address without a token, asks for."""
+
+    scope = attempt_limits.AREAS
+
+    def whose(self, request: Request) -> str | None:
+        return request.auth.token_key if isinstance(request.auth, ApiToken) else self.get_ident(request)
+
+
 class PublicThrottle(CountedThrottle):
     """Requests without a token, for public releases, from one address."""
 
-    scope = attempts.PUBLIC_ADDRESS
+    scope = attempt_limits.PUBLIC_ADDRESS
 
     def whose(self, request: Request) -> str | None:
         return None if isinstance(request.auth, ApiToken) else self.get_ident(request)

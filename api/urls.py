@@ -1,14 +1,15 @@
-"""Addresses of the API."""
+"""Routes the API's addresses."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.urls import path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView
 
 from api.views import (
+    administrator_reads,
     allowances,
     blurred,
     budget,
     datasets,
+    districts,
     docs,
     ledger,
     mechanisms,
@@ -19,10 +20,11 @@ from api.views import (
     tokens,
     uploads,
 )
+from heatmaps.exports.release_files import PREVIEWS
 
 app_name = "api"
 urlpatterns = [
-    path("schema/", SpectacularJSONAPIView.as_view(**docs.OPEN), name="schema"),
+    path("schema/", docs.Schema.as_view(**docs.OPEN), name="schema"),
     path("docs/", login_not_required(docs.Docs.as_view()), name="docs"),
     path("v1/tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("v1/tokens/<slug:token_id>/", tokens.Token.as_view(), name="token"),
@@ -39,6 +41,8 @@ urlpatterns = [
         "v1/datasets/<slug:slug>/opt-outs/take-back/", opt_outs.TakeBack.as_view(), name="opt-out-take-back"
     ),
     path("v1/datasets/<slug:slug>/opt-outs/<uuid:entry>/", opt_outs.OptOut.as_view(), name="opt-out"),
+    path("v1/datasets/<slug:slug>/districts/", districts.Districts.as_view(), name="districts"),
+    path("v1/datasets/<slug:slug>/districts/<uuid:file_id>/", districts.District.as_view(), name="district"),
     path("v1/datasets/<slug:slug>/quotes/", releases.Quotes.as_view(), name="quotes"),
     path("v1/datasets/<slug:slug>/releases/", releases.Releases.as_view(), name="releases"),
     path("v1/datasets/<slug:slug>/ledger/", ledger.Ledger.as_view(), name="ledger"),
@@ -50,6 +54,11 @@ urlpatterns = [
         members.Invitation.as_view(),
         name="invitation",
     ),
+    path(
+        "v1/datasets/<slug:slug>/administrator-reads/",
+        administrator_reads.AdministratorReads.as_view(),
+        name="administrator-reads",
+    ),
     path("v1/datasets/<slug:slug>/ledger.<str:suffix>", ledger.LedgerFile.as_view(), name="ledger-file"),
     path("v1/datasets/<slug:slug>/budget/", budget.Budget.as_view(), name="budget"),
     path("v1/datasets/<slug:slug>/allowances/", allowances.Allowances.as_view(), name="allowances"),
@@ -59,12 +68,31 @@ urlpatterns = [
     path("v1/uploads/<uuid:upload_id>/undo/", uploads.UndoUpload.as_view(), name="upload-undo"),
     path("v1/uploads/<uuid:upload_id>/copy/", uploads.CopyAgain.as_view(), name="upload-copy"),
     path("v1/releases/<uuid:release_id>/", releases.Release.as_view(), name="release"),
+    path("v1/releases/<uuid:release_id>/name/", releases.ReleaseName.as_view(), name="release-name"),
     path("v1/releases/<uuid:release_id>/cancel/", releases.CancelRelease.as_view(), name="release-cancel"),
-    path("v1/releases/<uuid:release_id>/heatmap.<str:suffix>", releases.Heatmap.as_view(), name="heatmap"),
-    path("v1/releases/<uuid:release_id>/point.<str:suffix>", releases.Point.as_view(), name="point"),
-    path("v1/releases/<uuid:release_id>/zones.<str:suffix>", releases.Zones.as_view(), name="zones"),
     path(
-        "v1/releases/<uuid:release_id>/distances.<str:suffix>", releases.Distances.as_view(), name="distances"
+        "v1/releases/<uuid:release_id>/districts/",
+        districts.ReleaseDistricts.as_view(),
+        name="release-districts",
+    ),
+    path(
+        "v1/releases/<uuid:release_id>/districts/<uuid:file_id>.geojson",
+        districts.ReleaseDistrict.as_view(),
+        name="release-district",
+    ),
+    path("v1/releases/<uuid:release_id>/areas/", districts.Areas.as_view(), name="areas"),
+    path("v1/releases/<uuid:release_id>/areas.csv", districts.AreasCsv.as_view(), name="areas-csv"),
+    *(
+        path(
+            f"v1/releases/<uuid:release_id>/{name}{suffix}",
+            releases.PREVIEWS[name].as_view(),
+            name=f"release-{name}",
+        )
+        for name, (suffix, _) in PREVIEWS.items()
+    ),
+    *(
+        path(f"v1/releases/<uuid:release_id>/{stem}.<str:suffix>", view.as_view(), name=stem)
+        for stem, view in releases.FILES.items()
     ),
     re_path("", docs.Nowhere.as_view()),
 ]

@@ -1,8 +1,8 @@
-"""Create a dataset: every public fact is checked before anything is written."""
+"""Creates datasets after checking every public fact."""
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,19 +10,23 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 
-from heatmaps import keys, limits, retention
-from heatmaps.access import MAY_NOT_CREATE, Person, may_create_datasets
-from heatmaps.ingest import retaining, scheduling
+from heatmaps import keys
+from heatmaps.budget import limits
+from heatmaps.ingest.versions import retention, retention_change, scheduled
+from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger.amounts import ACCOUNTS
-from heatmaps.ledger.transitions import UNSET, Unset, open_ledger
-from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role
-from heatmaps.schedules import Schedule
+from heatmaps.ledger.transitions import open_ledger
+from heatmaps.ledger.transitions.moves import UNSET, Unset
+from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role, RowCapacity
+from heatmaps.people import embedding
+from heatmaps.people.permissions import MAY_NOT_CREATE, Person, may_create_datasets
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
+from mechanisms.space.grid import Region
 
 MAX_PERSONS: Final = 10**10  # more than live on Earth
 MAX_RADIUS_M: Final = 40_000_000  # around the Earth
+_CAPACITIES: Final = ", ".join(map(str, RowCapacity.values))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,15 +48,20 @@ class NewDataset:
     expected_persons: int | None = None  # ADD_REMOVE: a public guess that steers utility only
     schedule: Schedule | None = None  # when data versions advance; None: by a steward's acts
     retention_days: int | None = None  # how long check-ins are kept; None: for ever
+    row_capacity: int = RowCapacity.MEDIUM  # how many check-ins it may hold, of the size classes
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", _relation(self.relation))
+        if self.relation not in tuple(Relation):
+            raise ParameterError("relation", self.relation, " or ".join(Relation))
+        object.__setattr__(self, "relation", Relation(self.relation))
         object.__setattr__(self, "title", _title(self.title))
         _check_slug(self.slug)
         if not isinstance(self.region, Region):
             raise ParameterError("bbox", "no region", "west, south, east and north in degrees")
         self._check_counts()
         retention.check(self.retention_days)
+        if self.row_capacity not in RowCapacity.values:
+            raise ParameterError("row_capacity", self.row_capacity, f"one of {_CAPACITIES}")
         self.limits_in_units()
 
     def limits_in_units(self) -> dict[AccountKind, int | None]:
@@ -70,7 +79,7 @@ class NewDataset:
             _whole("radius_m", self.radius_m, MAX_RADIUS_M, "metres")
             _empty("expected_persons", self.expected_persons, "declare persons instead")
         else:
-            _empty("persons", self.persons, "the number of persons is secret under add_remove")
+            _empty("persons", self.persons, "the number of people is secret under add_remove")
             _empty("radius_m", self.radius_m, "no radius is promised under add_remove")
             if self.expected_persons is not None:
                 _whole("expected_persons", self.expected_persons, MAX_PERSONS, "a public guess")
@@ -106,12 +115,15 @@ def change(
     reason: str,
     schedule: Schedule | Unset | None = UNSET,
     retention_days: int | Unset | None = UNSET,
+    embed_origins: Sequence[str] | Unset = UNSET,
 ) -> None:
-    """Other rules of data versions, all or none of them. Errors: as `scheduling` and `retaining` say."""
+    """Set other public rules, all or none of them. Errors: as `change` of the rule's own module says."""
     if schedule is not UNSET:
-        scheduling.change(person, dataset, schedule, reason=reason)
+        scheduled.change(person, dataset, schedule, reason=reason)
     if retention_days is not UNSET:
-        retaining.change(person, dataset, retention_days, reason=reason)
+        retention_change.change(person, dataset, retention_days, reason=reason)
+    if embed_origins is not UNSET:
+        embedding.change(person, dataset, embed_origins, reason=reason)
 
 
 def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
@@ -127,6 +139,7 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         persons=new.persons,
         radius_m=new.radius_m,
         expected_persons=new.expected_persons,
+        row_capacity=new.row_capacity,
         is_demo=is_demo,
         created_by=person,
     )
@@ -138,9 +151,9 @@ def _store(person: User, dataset: Dataset, new: NewDataset) -> None:
     Membership.objects.create(dataset=dataset, user=person, role=Role.STEWARD)
     open_ledger(dataset, actor=person, limits=new.limits_in_units())
     if new.schedule is not None:
-        scheduling.fix(dataset, new.schedule, actor=person)
+        scheduled.fix(dataset, new.schedule, actor=person)
     if new.retention_days is not None:
-        retaining.fix(dataset, new.retention_days, actor=person)
+        retention_change.fix(dataset, new.retention_days, actor=person)
 
 
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
@@ -167,12 +180,6 @@ def _title(title: str) -> str:
     if not 1 <= len(text) <= _TITLE_LENGTH or invisible:
         raise ParameterError("title", title, f"1 to {_TITLE_LENGTH} visible characters")
     return text
-
-
-def _relation(relation: str) -> Relation:
-    if relation not in tuple(Relation):
-        raise ParameterError("relation", relation, " or ".join(Relation))
-    return Relation(relation)
 
 
 def _whole(name: str, value: int | None, high: int, what: str) -> None:

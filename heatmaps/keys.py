@@ -1,4 +1,4 @@
-"""One secret key per dataset, as a file outside the database; what the database keeps is keyed with it.
+"""Keeps one secret key per dataset as a file outside the database.
 
 A thief of the database alone can neither recognise a user name nor a file he holds. A key is made once,
 with its dataset, and never changes: with another key the same person would become a second one.
@@ -6,15 +6,18 @@ with its dataset, and never changes: with another key the same person would beco
 
 import os
 import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
 
-from heatmaps.models import Dataset
+from heatmaps import user_names
+from heatmaps.models import Dataset, UserForm
+from heatmaps.person_hashes import NARROW_BITS, PERSON, Persons
 
 KEY_BYTES: Final = 32
 
@@ -40,7 +43,7 @@ class KeyMissing(KeyFileError):  # noqa: N818 - reads as the other domain errors
     code = "key_missing"
 
 
-class KeyMismatch(KeyFileError):  # noqa: N818
+class KeyMismatch(KeyFileError):  # noqa: N818 - reads as what it says
     """The file is there, but it is not the key this dataset was made with."""
 
     code = "key_mismatch"
@@ -83,21 +86,43 @@ def discard(dataset: Dataset) -> None:
     (_folder() / _file_name(dataset.slug, dataset.key_fingerprint)).unlink(missing_ok=True)
 
 
-def person_hashes(key: bytes, users: list[str]) -> NDArray[np.int64]:
-    """`(k,)` keyed 63-bit hashes of user names; each distinct name of the batch is hashed once."""
-    distinct = {user: _person_hash(key, user) for user in set(users)}
-    return np.fromiter(map(distinct.__getitem__, users), np.int64, len(users))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonHasher:
+    """Turns user names into keyed hashes, as wide as the dataset's are, of names in the dataset's form."""
+
+    key: bytes = field(repr=False)
+    bits: int
+    form: str
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Self:
+        """Errors: as `load`."""
+        return cls(key=load(dataset), bits=dataset.person_bits, form=dataset.user_form)
+
+    def hashes(self, users: list[str]) -> Persons:
+        """`(k,)`; each distinct name of the batch is hashed once."""
+        names = user_names.normal(users) if self.form == UserForm.NFC else users
+        distinct = list(set(names))
+        places = dict(zip(distinct, range(len(distinct)), strict=True))
+        return self._distinct(distinct)[np.fromiter(map(places.__getitem__, names), np.intp, len(names))]
+
+    def _distinct(self, names: Iterable[str]) -> Persons:
+        size = 8 if self.bits == NARROW_BITS else 16
+        # surrogatepass: total over every str, whatever a reader lets through.
+        contents = (name.encode("utf-8", "surrogatepass") for name in names)
+        digests = b"".join(
+            blake2b(content, key=self.key, person=_PERSON, digest_size=size).digest() for content in contents
+        )
+        if self.bits == NARROW_BITS:
+            hashes = np.zeros(len(digests) // size, PERSON)
+            hashes["person"] = np.frombuffer(digests, ">u8") >> 1
+            return hashes
+        return np.frombuffer(digests, [(name, ">i8") for name in PERSON.names or ()]).astype(PERSON)
 
 
 def content_hasher(key: bytes) -> blake2b:
     """A keyed hasher for the bytes of an uploaded file."""
     return blake2b(key=key, person=_CONTENT, digest_size=32)
-
-
-def _person_hash(key: bytes, user: str) -> int:
-    # surrogatepass: total over every str, whatever a reader lets through.
-    content = user.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(content, key=key, person=_PERSON, digest_size=8).digest()) >> 1
 
 
 def _fingerprint(key: bytes) -> str:

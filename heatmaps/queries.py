@@ -1,22 +1,19 @@
-"""What the pages read. Nothing here writes; what is data is marked and asked for by stewards only."""
+"""Reads what pages show and writes nothing; private data are marked and for stewards only."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.http import Http404
 
-from heatmaps import alerts
-from heatmaps.access import ADMINISTRATOR, Act, Person, require, roles
-from heatmaps.ingest.optouts import pending
+from heatmaps.budget import alerts
 from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.ledger.balances import Balance, balances
 from heatmaps.ledger.reading import Selection, events_for
-from heatmaps.masses import packing
+from heatmaps.masses import column_copies
 from heatmaps.models import (
     AccountKind,
     Charge,
@@ -26,26 +23,22 @@ from heatmaps.models import (
     Membership,
     Release,
     ReleaseState,
-    Role,
     Upload,
     UploadState,
 )
-from heatmaps.publication import readable_release
-from heatmaps.quotes import asked_of
-from mechanisms.grid import Region
+from heatmaps.numbers import count
+from heatmaps.people.permissions import Act, Person, is_stranger, require
+from heatmaps.regions import region_of
+from heatmaps.releases.publication import readable_release
+from heatmaps.releases.quotes import data_slice_of
+from heatmaps.result_kinds import RESULT_KINDS, ResultKind, kind_of_mechanism
+from mechanisms.catalogue.registry import Kind, entries
 from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.space.grid import Region
 
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
 LONGEST_SEARCH: Final = 120  # characters
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetLine:
-    dataset: Dataset
-    roles: tuple[str, ...]
-    releases: int  # published ones, which are public facts to members
-    budget: tuple["BudgetLine", ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,13 +48,12 @@ class BudgetLine:
     kind: AccountKind
     title: str
     limit: str
-    spent: str
-    reserved: str
+    committed: str
+    reserved: str  # of it held by queued releases
     left: str
     has_limit: bool
     unbounded: bool
-    spent_percent: str
-    reserved_percent: str
+    committed_percent: str
     alert: int  # percent of the limit that are taken at least; 0: nothing to be told
 
 
@@ -75,16 +67,13 @@ class UploadLine:
     counts: str
     may_undo: bool  # until a version includes it
     rejected_listed: bool  # the list of rejected rows is kept for 7 days
+    warning: str  # about the users in it; empty: none
     uncopied: bool  # releases read its rows, as no copy in columns could be made; that may be tried again
-
-
-def region_of(dataset: Dataset) -> Region:
-    return Region(dataset.west, dataset.south, dataset.east, dataset.north)
 
 
 def released_region(release: Release) -> Region:
     """What a release's map covers: its part of the dataset's region."""
-    return asked_of(release).region(region_of(release.dataset))
+    return data_slice_of(release).region(region_of(release.dataset))
 
 
 def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
@@ -99,38 +88,31 @@ def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
     return found
 
 
-def dataset_lines(person: User, datasets: Sequence[Dataset]) -> list[DatasetLine]:
-    """What the list of datasets says of each."""
-    roles = dict(Membership.objects.filter(user=person).values_list("dataset", "role"))
-    published = dict(
-        Release.objects.filter(dataset__in=datasets, state=ReleaseState.PUBLISHED)
-        .order_by()
-        .values_list("dataset")
-        .annotate(count=Count("pk"))
-    )
-    return [
-        DatasetLine(
-            dataset=dataset,
-            roles=_role_names(roles.get(dataset.pk), person),
-            releases=published.get(dataset.pk, 0),
-            budget=budget(dataset),
-        )
-        for dataset in datasets
-    ]
-
-
 def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
     """The dataset's accounts in their order."""
     return tuple(map(_line, balances(dataset)))
 
 
-def releases_of(dataset: Dataset) -> QuerySet[Release]:
-    """All releases, the latest first."""
+def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Release]:
+    """All releases, or those of one kind of result, the latest first."""
+    of_kind = {} if kind is None else {"mechanism__in": [entry.name for entry in entries(kind=kind)]}
     return (
-        Release.objects.filter(dataset=dataset)
-        .select_related("requested_by", "version")
+        Release.objects.filter(dataset=dataset, **of_kind)
+        .select_related("dataset", "requested_by", "version")
         .order_by("-requested_at")
     )
+
+
+def kinds_of(dataset: Dataset) -> list[ResultKind]:
+    """The kinds of result that were asked for, in the order of the catalogue."""
+    asked = Release.objects.filter(dataset=dataset).order_by().values_list("mechanism", flat=True).distinct()
+    names = {kind_of_mechanism(mechanism).name for mechanism in asked}
+    return [kind for kind in RESULT_KINDS.values() if kind.name in names]
+
+
+def published_of(dataset: Dataset) -> QuerySet[Release]:
+    """Releases with a result that members may see, the latest first."""
+    return releases_of(dataset).filter(state=ReleaseState.PUBLISHED)
 
 
 def charges_of(release: Release) -> list[tuple[str, str]]:
@@ -168,12 +150,26 @@ def upload_line(upload: Upload) -> UploadLine:
         upload=upload,
         percent=100 if ready else done,
         active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
-        counts=f"{upload.rows_accepted:,} rows taken, {upload.rows_outside:,} outside the region, "
-        f"{upload.rows_rejected:,} rejected"
-        + (f", {upload.rows_expired:,} deleted as too old" if upload.rows_expired else ""),
+        counts=f"{count(upload.rows_accepted)} rows taken, {count(upload.rows_outside)} outside the region, "
+        f"{count(upload.rows_rejected)} rejected"
+        + (f", {count(upload.rows_expired)} deleted as too old" if upload.rows_expired else ""),
         may_undo=ready and upload.version is None,
         rejected_listed=rejected_rows_path(upload) is not None,
-        uncopied=packing.is_given_up(upload),
+        warning=names_alike_words(upload),
+        uncopied=column_copies.is_given_up(upload),
+    )
+
+
+def names_alike_words(upload: Upload) -> str:
+    """Data: for stewards only. A warning where users may be the same person under two names, or ""."""
+    alike = upload.names_alike
+    if not alike:
+        return ""
+    names = "1 user has a name that differs" if alike == 1 else f"{count(alike)} users have names that differ"
+    return (
+        f"{names} from another one by leading zeros alone, as 007 and 7 do. They count as different people; "
+        "if they are the same, each has less protection than promised: undo this upload, give them one name, "
+        "and send the file again."
     )
 
 
@@ -182,14 +178,9 @@ def has_waiting_uploads(dataset: Dataset) -> bool:
     return Upload.objects.filter(dataset=dataset, state=UploadState.READY, version=None).exists()
 
 
-def waiting_opt_outs(dataset: Dataset) -> int:
-    """Data: for stewards only. Entries that take effect with the next version."""
-    return pending(dataset)
-
-
-def events_of(dataset: Dataset, *, sees_data: bool, selection: Selection | None = None) -> QuerySet[Event]:
-    """The chain as somebody may see it, the latest first."""
-    return events_for(dataset, sees_data=sees_data, selection=selection).order_by("-sequence")
+def events_of(dataset: Dataset, *, selection: Selection | None = None) -> QuerySet[Event]:
+    """The chain, the latest first."""
+    return events_for(dataset, selection=selection).order_by("-sequence")
 
 
 def total_guarantee(dataset: Dataset) -> Guarantee:
@@ -199,15 +190,11 @@ def total_guarantee(dataset: Dataset) -> Guarantee:
     return sum(map(Guarantee.from_json, asked.values_list("guarantee", flat=True)), start=nothing)
 
 
-def release_named(release_id: UUID) -> Release | None:
-    rows = Release.objects.select_related("dataset", "requested_by", "version")
-    return rows.filter(pk=release_id).first()
-
-
 def release_for(person: Person, release_id: UUID) -> Release:
     """The release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
-    found = release_named(release_id)
-    if found is None or not roles(person, found.dataset):
+    rows = Release.objects.select_related("dataset", "requested_by", "version")
+    found = rows.filter(pk=release_id).first()
+    if found is None or is_stranger(person, found.dataset):
         raise Http404("no such release")
     require(person, found.dataset, Act.SEE)
     return found
@@ -223,16 +210,11 @@ def published_for(person: Person, release_id: UUID) -> Release:
 
 def upload_for(person: Person, upload_id: UUID) -> Upload:
     """Data: the upload of that name, for stewards. Errors: Http404, PermissionDenied."""
-    found = upload_named(upload_id)
-    if found is None or not roles(person, found.dataset):
+    found = Upload.objects.select_related("dataset", "version").filter(pk=upload_id).first()
+    if found is None or is_stranger(person, found.dataset):
         raise Http404("no such upload")
     require(person, found.dataset, Act.SEE_DATA)
     return found
-
-
-def upload_named(upload_id: UUID) -> Upload | None:
-    """Data: for stewards only."""
-    return Upload.objects.select_related("dataset", "version").filter(pk=upload_id).first()
 
 
 def amount_text(units: int | None, kind: str, *, missing: str = NO_BOUND) -> str:
@@ -247,23 +229,17 @@ def percent_of(units: int, limit: int | None) -> str:
     return f"{100 * min(units, limit) / limit:.2f}" if limit else "100"
 
 
-def _role_names(role: str | None, person: User) -> tuple[str, ...]:
-    held = [Role(role).label] if role else []
-    return tuple(held + ([ADMINISTRATOR.capitalize()] if person.is_superuser else []))
-
-
 def _line(balance: Balance) -> BudgetLine:
     kind = balance.kind
     return BudgetLine(
         kind=kind,
         title=kind.label,
         limit=amount_text(balance.limit, kind, missing=NO_LIMIT),
-        spent=NO_BOUND if balance.unbounded else as_decimal(balance.spent, kind),
+        committed=NO_BOUND if balance.unbounded else as_decimal(balance.committed, kind),
         reserved=as_decimal(balance.reserved, kind),
         left=amount_text(balance.available, kind, missing=NO_LIMIT),
         has_limit=balance.limit is not None,
         unbounded=balance.unbounded,
-        spent_percent=percent_of(balance.spent, balance.limit),
-        reserved_percent=percent_of(balance.reserved, balance.limit),
+        committed_percent=percent_of(balance.committed, balance.limit),
         alert=alerts.level(balance.committed, balance.limit),
     )

@@ -1,5 +1,6 @@
-"""Send work to the workers: by name, ids only, once the database has committed what is to be done."""
+"""Sends tasks to workers by name, ids only, once the database has committed the work."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -9,10 +10,10 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 RELEASE: Final = "heatmaps.release"
-SHARD: Final = "heatmaps.shard"
 INGEST: Final = "heatmaps.ingest"
 EXPIRE: Final = "heatmaps.expire"
 SWEEP: Final = "heatmaps.sweep"
+Sender = Callable[[str, tuple[str, ...]], None]
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -26,7 +27,18 @@ def send(task_name: str, *ids: str) -> None:
     transaction.on_commit(partial(_send, task_name, ids))
 
 
+def hand_over(to: Sender) -> None:
+    """From now on give the tasks of this process to somebody, as `manage.py serve` does to its worker."""
+    _handed_over[:] = [to]
+
+
+_handed_over: list[Sender] = []
+
+
 def _send(task_name: str, ids: tuple[str, ...]) -> None:
+    if _handed_over:
+        _handed_over[0](task_name, ids)
+        return
     try:
         current_app.send_task(task_name, args=ids, retry=False)
     except OperationalError as error:

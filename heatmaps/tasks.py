@@ -1,4 +1,4 @@
-"""Celery tasks: ids in, one call, nothing out. Sent by name (`heatmaps.queue`), imported by workers only."""
+"""Defines the Celery tasks: ids in, one call, nothing out; sent by name (`heatmaps.queue`)."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -6,9 +6,11 @@ from uuid import UUID
 import structlog
 from celery import shared_task
 
-from heatmaps import queue, releases
-from heatmaps.ingest import expiring, uploads
-from heatmaps.masses import packing
+from heatmaps import queue
+from heatmaps.ingest import uploads
+from heatmaps.ingest.versions import deletion
+from heatmaps.masses import column_copies
+from heatmaps.releases import lifecycle
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -16,32 +18,26 @@ _log = structlog.stdlib.get_logger(__name__)
 @shared_task(name=queue.RELEASE)  # type: ignore[untyped-decorator]  # Celery carries no types
 def release(release_id: str) -> None:
     """Draw a reserved release, once; sent again, it finds nothing to do."""
-    _run(releases.run, UUID(release_id))
+    _run(lifecycle.run, UUID(release_id))
 
 
-@shared_task(name=queue.SHARD)  # type: ignore[untyped-decorator]
-def shard(shard_id: str) -> None:
-    """Read one share of a large release; the last one draws."""
-    _run(releases.read_shard, UUID(shard_id))
-
-
-@shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]
+@shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]  # as above
 def ingest(upload_id: str) -> None:
     """Read a received upload; a large one that is ready gets its copy in columns."""
     _run(uploads.run, UUID(upload_id))
-    _run(packing.pack, UUID(upload_id))
+    _run(column_copies.pack, UUID(upload_id))
 
 
-@shared_task(name=queue.EXPIRE)  # type: ignore[untyped-decorator]
+@shared_task(name=queue.EXPIRE)  # type: ignore[untyped-decorator]  # as above
 def expire(dataset_id: str) -> None:
     """Delete what a dataset's rule does not keep."""
-    _run(expiring.delete_rows, int(dataset_id))
+    _run(deletion.delete_rows, int(dataset_id))
 
 
-@shared_task(name=queue.SWEEP)  # type: ignore[untyped-decorator]
+@shared_task(name=queue.SWEEP)  # type: ignore[untyped-decorator]  # as above
 def sweep() -> None:
     """Send again what no worker has, and end what no worker will."""
-    _run(releases.sweep)
+    _run(lifecycle.sweep)
 
 
 def _run(work: Callable[..., None], *ids: UUID | int) -> None:

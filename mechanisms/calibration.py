@@ -1,11 +1,11 @@
-"""From a privacy budget to integers: how far one person reaches, how coarse a mass is, how wide the noise."""
+"""Converts a privacy budget to integers: one person's reach, the mass unit, and the width of the noise."""
 
 from fractions import Fraction
 from typing import Final
 
 from mechanisms.check import ParameterError, exact_decimal, power_of_two
 from mechanisms.guarantee import Relation
-from mechanisms.interface import MassMap
+from mechanisms.records.mass_map import MassMap
 from mechanisms.samplers.discrete_laplace import LARGEST_NUMERATOR
 
 HIGHEST_EPSILON: Final = 10**9
@@ -70,7 +70,7 @@ def noise_scale(relation: Relation, epsilon: Fraction, unit: int) -> Fraction:
     if scale > LARGEST_SCALE:
         least = float(epsilon * scale / LARGEST_SCALE)
         raise ParameterError("epsilon", epsilon, f"at least {least * 1.001:.2e} with these parameters")
-    parts = 1 << (LARGEST_NUMERATOR.bit_length() - 1 - (int(scale) + 1).bit_length())
+    parts = 1 << (LARGEST_NUMERATOR.bit_length() - 1 - int(scale).bit_length())
     return Fraction(-(-scale.numerator * parts // scale.denominator), parts)
 
 

@@ -1,4 +1,4 @@
-"""Validation of public parameters: every refusal names the parameter, its value and what is allowed."""
+"""Validates public parameters: every refusal names the parameter, its value and what is allowed."""
 
 import math
 import re

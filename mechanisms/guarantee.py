@@ -1,4 +1,4 @@
-"""What a release promises, as an exact value that adds up, is charged to a ledger and survives JSON."""
+"""Holds what a release promises as an exact value that adds up, is charged to a ledger and survives JSON."""
 
 from __future__ import annotations
 
@@ -69,6 +69,11 @@ class Term:
 class Guarantee:
     """(loss(d), delta)-indistinguishability of any two neighbouring datasets at distance d.
 
+    d is that of two histories of one person, in metres on the ground: the largest, over all data versions
+    that charged releases read, of the earth mover's distance between the person's records as read there. As
+    read: after opt-outs and retention, places outside the region at its nearest edge (`Region.clamped`).
+    Where delta > 0 it is the largest over all versions that the dataset ever has. A record that is empty in
+    one history and not in the other, in some version, is at infinite distance: `exchange_loss` covers it.
     Edge cases: loss(0) = 0; beyond `max_distance_m` nothing is promised (`INFINITY`); without terms the
     loss is 0. The sum holds for any composition, also adaptive, of the summands (plain composition).
     """
@@ -111,6 +116,18 @@ class Guarantee:
         if distance > self.max_distance_m:
             return INFINITY
         return sum((term.loss(distance) for term in self.terms), start=Fraction(0))
+
+    def exchange_loss(self, diameter_m: Exact | int | float) -> Exact:
+        """The loss when a record is exchanged for any other, with or without check-ins.
+
+        diameter_m: no two places of the region are farther apart in its projection; rounded up. A term
+        without a cap counts there: those mechanisms put who has no check-ins in the region's middle.
+        """
+        diameter = Fraction(diameter_m)
+        if diameter > self.max_distance_m:
+            return INFINITY
+        losses = ((term.loss(INFINITY), term.loss(diameter)) for term in self.terms)
+        return sum((near if far == INFINITY else far for far, near in losses), start=Fraction(0))
 
     def __add__(self, other: Guarantee) -> Guarantee:
         """Both were released: losses and deltas add up, the greater trust is needed."""

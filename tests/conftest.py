@@ -1,29 +1,32 @@
 """For every test: a database that may be emptied, and real services when their programs are installed."""
 
-import importlib
-
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase
+from hypothesis import settings
 
+from heatmaps.migrations.tables_of_2026.append_only import EVENTS, READS
 from tests.browser.chromium import Chromium
 from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
 
-TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
+APPEND_ONLY = (EVENTS, READS)
+
+settings.register_profile("tests", deadline=None)  # a busy machine is no fault
+settings.load_profile("tests")
 
 
 def flush(_case):
-    """Events refuse to be deleted, also when a test run empties its own database.
+    """Append-only tables refuse to be emptied, also when a test run empties its own database.
 
     Cascading, as knox's own token table, which ours replaces, still refers to the table of users.
     """
-    run_statements(TRIGGERS.DROP)
+    drop_triggers()
     try:
         call_command("flush", verbosity=0, interactive=False, reset_sequences=False, allow_cascade=True)
     finally:
-        run_statements(TRIGGERS.CREATE)
+        create_triggers()
 
 
 TransactionTestCase._fixture_teardown = flush
@@ -37,9 +40,17 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (item.path.name not in WHOLE_SUITES, item.path.parent.name not in WAITING))
 
 
-def run_statements(by_vendor):
+def drop_triggers():
+    run_statements(statement for table in APPEND_ONLY for statement in table.dropping(connection.vendor))
+
+
+def create_triggers():
+    run_statements(statement for table in APPEND_ONLY for statement in table.creating(connection.vendor))
+
+
+def run_statements(statements):
     with connection.cursor() as cursor:
-        for statement in by_vendor[connection.vendor]:
+        for statement in statements:
             cursor.execute(statement)
 
 

@@ -19,3 +19,16 @@ def zone(name=NAME, ring=RING):
 
 def place(name=NAME, spot=SPOT):
     return feature(name, {"type": "Point", "coordinates": spot})
+
+
+def square(west, south, side=0.3):
+    return box(west, south, west + side, south + side)
+
+
+def box(west, south, east, north):
+    ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
+    return {"type": "Polygon", "coordinates": [ring]}
+
+
+def districts(**named):
+    return collection(feature(name, geometry) for name, geometry in named.items())

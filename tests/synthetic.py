@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from mechanisms.grid import Region
+from mechanisms.space.grid import Region
 
 TOWNS = 200
 PLACES = 4  # of each person; half of the check-ins are at the first one

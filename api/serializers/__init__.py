@@ -1,1 +1,1 @@
-"""What comes in, checked for its shape only, and what goes out; meaning is left to the product."""
+"""Checks the shape of requests and describes answers; the product checks the meaning."""

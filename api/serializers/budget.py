@@ -4,9 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from api.serializers.fields import Choice, Decimal, Strict, Text
-from heatmaps.alerts import LEVELS
-from heatmaps.ledger.transitions import LONGEST_REASON
+from api.serializers.fields import Amount, Choice, Decimal, Flag, Strict, Text
+from heatmaps.budget.alerts import LEVELS
+from heatmaps.budget.allowances import Allowed
+from heatmaps.ledger.transitions.moves import LONGEST_REASON
 from heatmaps.models import AccountKind
 
 
@@ -15,12 +16,12 @@ class AllowanceIn(Strict):
 
     account = Choice(choices=AccountKind.values)
     analyst = Text(
-        required=False, allow_null=True, max_length=150, help_text="A username; null or left out: everybody."
+        required=False, allow_null=True, max_length=150, help_text="A username; null or left out: everyone."
     )
-    follows_default = serializers.BooleanField(
+    follows_default = Flag(
         required=False,
         default=False,
-        help_text="The analyst has what everybody has; `allowance` is left out.",
+        help_text="The analyst has the default; leave out `allowance`.",
     )
     allowance = Decimal(
         required=False, allow_null=True, help_text="Exact decimal, over all time; null: not limited."
@@ -28,15 +29,21 @@ class AllowanceIn(Strict):
     reason = Text(max_length=LONGEST_REASON, help_text="It stays in the ledger.")
 
 
+def _is_personal(allowed: Allowed) -> bool:
+    return allowed.person is not None
+
+
 class AllowanceOut(serializers.Serializer[Any]):
-    account = serializers.ChoiceField(choices=AccountKind.values)
-    analyst = serializers.CharField(allow_null=True, help_text="A username; null: everybody by default.")
-    follows_default = serializers.BooleanField()
-    allowance = serializers.CharField(
-        allow_null=True, help_text="Exact decimal: what holds, be it the default; null: not limited."
+    account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
+    analyst = serializers.CharField(
+        source="person.username", allow_null=True, help_text="A username; null: the default for everyone."
     )
-    taken = serializers.CharField(allow_null=True, help_text="Exact decimal; null: of the default.")
-    available = serializers.CharField(allow_null=True, help_text="Exact decimal; null: not limited.")
+    follows_default = serializers.BooleanField()
+    allowance = Amount(
+        source="limit", allow_null=True, help_text="Exact decimal, the default included; null: not limited."
+    )
+    taken = Amount(null="of the default", known=_is_personal)
+    available = Amount(null="not limited", known=_is_personal)
 
 
 class AllowancesOut(serializers.Serializer[Any]):
@@ -46,39 +53,39 @@ class AllowancesOut(serializers.Serializer[Any]):
 
 
 class AlertOut(serializers.Serializer[Any]):
-    account = serializers.ChoiceField(choices=AccountKind.values)
-    percent = serializers.ChoiceField(choices=LEVELS, help_text="The highest that was reached.")
+    account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
+    percent = serializers.ChoiceField(choices=LEVELS, help_text="The highest level reached.")
     of = serializers.ChoiceField(choices=["limit", "allowance"], help_text="`allowance`: your own.")
     sentence = serializers.CharField()
 
 
 class MoreOut(serializers.Serializer[Any]):
-    account = serializers.ChoiceField(choices=AccountKind.values)
-    count = serializers.IntegerField(allow_null=True, help_text="null: as many as you like.")
+    account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
+    count = serializers.IntegerField(allow_null=True, help_text="null: no limit.")
 
 
 class ForecastOut(serializers.Serializer[Any]):
     """How many more such releases fit after this one, under limits and your own allowances."""
 
-    overall = serializers.IntegerField(allow_null=True, help_text="The fewest; null: as many as you like.")
-    accounts = MoreOut(many=True)
+    overall = serializers.IntegerField(allow_null=True, help_text="The fewest; null: no limit.")
+    accounts = MoreOut(many=True, source="lines")
 
 
 class PartOfSpendingOut(serializers.Serializer[Any]):
     name = serializers.CharField(
         help_text="A username (`you` and `others` for those who may not read the ledger), mechanism or day."
     )
-    amount = serializers.CharField(help_text="Exact decimal.")
+    amount = Amount(source="units")
     releases = serializers.IntegerField()
 
 
 class SpendingOfAccountOut(serializers.Serializer[Any]):
-    account = serializers.ChoiceField(choices=AccountKind.values)
-    taken = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no bound.")
-    limit = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
-    by_person = PartOfSpendingOut(many=True)
-    by_mechanism = PartOfSpendingOut(many=True)
-    by_day = PartOfSpendingOut(many=True)
+    account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
+    taken = Amount(source="committed", null="no bound", known=lambda spending: not spending.unbounded)
+    limit = Amount(null="no limit")
+    by_person = PartOfSpendingOut(many=True, source="parts.person")
+    by_mechanism = PartOfSpendingOut(many=True, source="parts.mechanism")
+    by_day = PartOfSpendingOut(many=True, source="parts.day")
 
 
 class SpendingOut(serializers.Serializer[Any]):

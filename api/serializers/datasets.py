@@ -5,15 +5,18 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.budget import AlertOut
-from api.serializers.fields import Choice, Decimal, Number, Strict, Text, Whole
+from api.serializers.fields import Amount, Box, BoxOut, Choice, Decimal, PageOut, Strict, Text, Whole
 from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
-from heatmaps.ledger.transitions import LONGEST_REASON
-from heatmaps.models import AccountKind
-from heatmaps.retention import MOST_DAYS
-from heatmaps.schedules import EVERY, LAST_DAY, WEEKDAYS
+from heatmaps.ingest.versions.retention import MOST_DAYS
+from heatmaps.ingest.versions.schedule import EVERY, LAST_DAY, WEEKDAYS
+from heatmaps.ledger.transitions.moves import LONGEST_REASON
+from heatmaps.models import AccountKind, RowCapacity
+from heatmaps.people.embedding import ALLOWED, MOST_ORIGINS
 from mechanisms.guarantee import Relation
 
 KEPT_FOR = "Days (UTC) for which check-ins are kept, then deleted; null: for ever."
+CAPACITY = "The most check-ins it may hold: a size class, on which depends when results appear."
+EMBEDDED_BY = "Origins of websites that may show its public maps in a frame; empty: none."
 RELATIONS = [relation.value for relation in Relation]
 
 
@@ -40,13 +43,12 @@ class DatasetIn(Strict):
 
     slug = Text(max_length=60, help_text="Lower-case letters, digits and single hyphens.")
     title = Text(max_length=120)
-    bbox = serializers.ListField(
-        child=Number(min_value=-180, max_value=180),
-        min_length=4,
-        max_length=4,
+    bbox = Box(
         help_text="West, south, east, north in degrees, chosen without looking at the data.",
     )
-    relation = Choice(choices=RELATIONS, help_text="Which two datasets count as neighbours; for good.")
+    relation = Choice(
+        choices=RELATIONS, help_text="Which two datasets count as neighbours; cannot be changed."
+    )
     limits = LimitsIn()
     persons = Whole(
         required=False, min_value=1, max_value=MAX_PERSONS, help_text="`replace`: everyone enrolled; public."
@@ -69,10 +71,15 @@ class DatasetIn(Strict):
     retention_days = Whole(
         required=False, allow_null=True, min_value=1, max_value=MOST_DAYS, help_text=KEPT_FOR
     )
+    row_capacity = Whole(
+        required=False,
+        help_text=f"{CAPACITY} One of {', '.join(map(str, RowCapacity.values))}; without it "
+        f"{RowCapacity.MEDIUM}.",
+    )
 
 
 class DatasetChangeIn(Strict):
-    """A new schedule, another number of days to keep check-ins, or both; and why. What is not named stays."""
+    """Other public rules, and why. What is not named stays."""
 
     schedule = ScheduleIn(
         required=False, allow_null=True, help_text="null: versions advance by a steward's acts."
@@ -84,7 +91,10 @@ class DatasetChangeIn(Strict):
         max_value=MOST_DAYS,
         help_text=f"{KEPT_FOR} From the next version on; keeping longer brings nothing back.",
     )
-    reason = Text(max_length=LONGEST_REASON, help_text="Written into the ledger for good, with your name.")
+    embed_origins = serializers.ListField(
+        child=Text(), required=False, max_length=MOST_ORIGINS, help_text=f"{EMBEDDED_BY} Each is {ALLOWED}."
+    )
+    reason = Text(max_length=LONGEST_REASON, help_text="Stays in the ledger, with your name.")
 
 
 class DatasetOut(serializers.Serializer[Any]):
@@ -92,7 +102,7 @@ class DatasetOut(serializers.Serializer[Any]):
 
     slug = serializers.CharField()
     title = serializers.CharField()
-    bbox = serializers.ListField(child=serializers.FloatField(), min_length=4, max_length=4)
+    bbox = BoxOut()
     relation = serializers.ChoiceField(choices=RELATIONS)
     persons = serializers.IntegerField(allow_null=True)
     radius_m = serializers.IntegerField(allow_null=True)
@@ -105,7 +115,10 @@ class DatasetOut(serializers.Serializer[Any]):
         help_text="When the schedule makes the next version, whether anything changed or not.",
     )
     retention_days = serializers.IntegerField(allow_null=True, help_text=KEPT_FOR)
-    roles = serializers.ListField(child=serializers.CharField(), help_text="What you are here.")
+    row_capacity = serializers.IntegerField(help_text=CAPACITY)
+    embed_origins = serializers.ListField(child=serializers.CharField(), help_text=EMBEDDED_BY)
+    slot_seconds = serializers.FloatField(help_text="Current time between a draw's begin and its result.")
+    roles = serializers.ListField(child=serializers.CharField(), help_text="Your roles here.")
     links = serializers.DictField(child=serializers.URLField())
 
 
@@ -121,32 +134,32 @@ class VersionOut(serializers.Serializer[Any]):
     )
 
 
-class VersionsOut(serializers.Serializer[Any]):
+class VersionsOut(PageOut):
     """A page of versions, and when the next one comes."""
 
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
     schedule = ScheduleIn(allow_null=True)
     next_version_at = serializers.DateTimeField(allow_null=True)
     results = VersionOut(many=True)
 
 
 class AccountOut(serializers.Serializer[Any]):
-    account = serializers.ChoiceField(choices=AccountKind.values)
-    limit = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
-    spent = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no bound.")
-    reserved = serializers.CharField(help_text="Exact decimal, held by queued releases.")
-    available = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
+    account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
+    limit = Amount(null="no limit")
+    committed = Amount(
+        known=lambda balance: not balance.unbounded,
+        allow_null=True,
+        help_text="Exact decimal, asked for and not cancelled; null: no bound.",
+    )
+    available = Amount(null="no limit")
 
 
 class BudgetOut(serializers.Serializer[Any]):
     accounts = AccountOut(many=True)
-    alerts = AlertOut(many=True, help_text="Limits, and allowances of yours, that ran low: 80, 95, 100 %.")
+    alerts = AlertOut(many=True, help_text="Limits and your allowances that ran low: 80, 95, 100 %.")
 
 
 class BudgetIn(Strict):
     """New limits, and why."""
 
-    limits = LimitsIn(help_text="Those to change; the others stay.")
-    reason = Text(max_length=LONGEST_REASON, help_text="Written into the ledger for good, with your name.")
+    limits = LimitsIn(help_text="The limits to change; others stay.")
+    reason = Text(max_length=LONGEST_REASON, help_text="Stays in the ledger, with your name.")

@@ -1,14 +1,16 @@
-"""Fields that take exactly what JSON calls them, and objects that refuse names they do not know."""
+"""Defines strict fields for bodies (exact JSON types, no unknown names) and exact numbers for answers."""
 
 import math
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final
 
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.settings import api_settings
 
+from heatmaps.exports.sheet import exact_text
+from heatmaps.ledger.amounts import as_decimal
 from mechanisms.check import MAX_CHARACTERS, shown
 
 # As `mechanisms.check.exact_decimal` reads it.
@@ -19,18 +21,18 @@ _LONGEST_NUMBER: Final = 2**63 - 1
 class Strict(serializers.Serializer[Any]):
     """An object of known names."""
 
+    fewest: ClassVar[int] = 0  # of them; where none is needed, the body is not either
+
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, Mapping):
-            raise serializers.ValidationError(
-                {api_settings.NON_FIELD_ERRORS_KEY: "a JSON object is expected here"}
-            )
+            raise serializers.ValidationError({api_settings.NON_FIELD_ERRORS_KEY: "expected a JSON object"})
         unknown = [name for name in data if name not in self.fields]
         if unknown:
-            raise serializers.ValidationError({shown(name): "there is no such field" for name in unknown})
+            raise serializers.ValidationError({shown(name): "unknown field" for name in unknown})
         return super().to_internal_value(data)
 
 
-class StrictSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+class StrictSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # its base has no types
     """Tells the OpenAPI document, too, that other names are refused."""
 
     target_class = Strict
@@ -38,7 +40,8 @@ class StrictSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
-        return schema | {"additionalProperties": False}
+        fewest = {"minProperties": self.target.fewest} if self.target.fewest else {}
+        return schema | {"additionalProperties": False} | fewest
 
 
 class Text(serializers.CharField):
@@ -49,7 +52,7 @@ class Text(serializers.CharField):
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
-            raise serializers.ValidationError("a string is expected here")
+            raise serializers.ValidationError("expected a string")
         return data
 
 
@@ -64,7 +67,7 @@ class Decimal(Text):
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
-            raise serializers.ValidationError('a decimal number in a string is expected here, such as "0.5"')
+            raise serializers.ValidationError('a decimal number in expected a string, such as "0.5"')
         return data
 
 
@@ -72,7 +75,7 @@ def whole(data: Any) -> int:
     """A JSON integer, also where it is written 5.0. Errors: ValidationError."""
     exact = isinstance(data, int) or (isinstance(data, float) and data.is_integer() and abs(data) < 2**53)
     if not exact or isinstance(data, bool):
-        raise serializers.ValidationError("a whole number is expected here")
+        raise serializers.ValidationError("expected a whole number")
     return int(data)
 
 
@@ -91,7 +94,7 @@ class Flag(serializers.BooleanField):
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
-            raise serializers.ValidationError("true or false is expected here")
+            raise serializers.ValidationError("expected true or false")
         return data
 
 
@@ -100,7 +103,7 @@ class Number(serializers.FloatField):
 
     def to_internal_value(self, data: Any) -> float:
         if not isinstance(data, int | float) or isinstance(data, bool):
-            raise serializers.ValidationError("a number is expected here")
+            raise serializers.ValidationError("expected a number")
         try:
             value = float(data)
         except OverflowError:
@@ -115,9 +118,56 @@ class Choice(serializers.ChoiceField):
 
     def __init__(self, choices: Any, **options: Any) -> None:
         super().__init__(choices, **options)
-        self.error_messages["invalid_choice"] = f"one of these is expected here: {', '.join(self.choices)}"
+        self.error_messages["invalid_choice"] = f"expected one of: {', '.join(self.choices)}"
 
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str):
-            raise serializers.ValidationError("a string is expected here")
+            raise serializers.ValidationError("expected a string")
         return super().to_internal_value(data)
+
+
+class Box(serializers.ListField):
+    """West, south, east and north, in degrees."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=Number(min_value=-180, max_value=180), min_length=4, max_length=4, **options)
+
+
+class BoxOut(serializers.ListField):
+    """West, south, east and north, in degrees."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=serializers.FloatField(), min_length=4, max_length=4, **options)
+
+
+class Amount(serializers.CharField):
+    """Writes units of the account that the object's `kind` names as an exact decimal.
+
+    null: what it means that there is no amount; empty: there always is one.
+    known: whether an object's amount is to be told.
+    """
+
+    def __init__(self, *, null: str = "", known: Callable[[Any], bool] | None = None, **options: Any) -> None:
+        options.setdefault("allow_null", null != "")
+        options.setdefault("help_text", f"Exact decimal; null: {null}." if null else "Exact decimal.")
+        super().__init__(**options)
+        self.known = known
+
+    def get_attribute(self, instance: Any) -> str | None:
+        units: Any = super().get_attribute(instance)
+        if units is None or (self.known is not None and not self.known(instance)):
+            return None
+        return as_decimal(units, instance.kind)
+
+
+class Exact(serializers.CharField):
+    """Writes an exact number: a plain decimal, or a fraction where none is exact."""
+
+    def to_representation(self, value: Any) -> str:
+        return exact_text(value)
+
+
+class PageOut(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)

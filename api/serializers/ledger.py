@@ -23,6 +23,6 @@ class EventOut(serializers.Serializer[Any]):
     facts = FactOut(many=True)
     hash = serializers.CharField(
         help_text="SHA-256 over this event, a secret salt and the hash of the one before it: keep the last "
-        "one elsewhere, and it proves later that nothing before it was rewritten. Empty for others than "
+        "one elsewhere, and it proves later that no earlier event was rewritten. Empty for others than "
         "stewards where an old event has no salt."
     )

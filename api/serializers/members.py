@@ -5,12 +5,12 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.fields import Choice, Strict, Text
-from heatmaps.members import LONGEST_REASON
 from heatmaps.models import Role
+from heatmaps.people.members import LONGEST_REASON
 
 _REASON = (
-    "Why an administrator who is no steward makes somebody a steward: it goes into the ledger and every "
-    "member sees it. Not needed from stewards."
+    "Required from an administrator who makes someone a steward. It goes into the ledger, and every member "
+    "sees it."
 )
 
 
@@ -46,4 +46,17 @@ class InvitationOut(serializers.Serializer[Any]):
 class NewInvitationOut(InvitationOut):
     """An invitation with its link, which is shown this once and stored nowhere."""
 
-    url = serializers.URLField(help_text="Works once, for whoever holds it, in a browser.")
+    url = serializers.URLField(help_text="Works once, in a browser, for anyone who has it.")
+
+
+class AdministratorReadOut(serializers.Serializer[Any]):
+    """A row of a hash chain: who opened which page or address, by the name of its pattern."""
+
+    sequence = serializers.IntegerField()
+    at = serializers.DateTimeField(help_text="UTC.")
+    administrator = serializers.CharField(source="reader.username")
+    page = serializers.CharField(help_text="`command`: not over HTTP.")
+    hash = serializers.CharField(
+        help_text="SHA-256 over this row and the hash of the one before it: keep the last one elsewhere, and "
+        "it proves later that no earlier row was changed or removed."
+    )

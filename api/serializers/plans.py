@@ -1,4 +1,4 @@
-"""Wishes, and the loss per metre that grants them."""
+"""Protection goals, and the loss per metre that grants them."""
 
 from typing import Any, Final
 
@@ -6,8 +6,8 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers.fields import Decimal, Strict, Text
-from heatmaps.plans import PART_PATTERN
-from mechanisms.metric.planner import MOST_WISHES
+from heatmaps.releases.epsilon.for_protection import PART_PATTERN
+from mechanisms.metric.protection_planner import MOST_WISHES
 
 _LONGEST_PART: Final = 13
 
@@ -27,7 +27,7 @@ class WishIn(Strict):
 
     part = Part(help_text="Of a record, such as 1/30 for a day of a month; at most 1.")
     distance_m = Decimal(help_text="How far that part may have been moved, on average, in metres.")
-    epsilon = Decimal(help_text="What telling the two records apart may cost.")
+    epsilon = Decimal(help_text="The largest loss between the two records.")
 
 
 class PlanIn(Strict):
@@ -35,13 +35,16 @@ class PlanIn(Strict):
 
     wishes = serializers.ListField(child=WishIn(), min_length=1, max_length=MOST_WISHES)
     radius_m = Decimal(
-        required=False, allow_null=True, help_text="A dataset's radius, to be told the ε to ask for at it."
+        required=False, allow_null=True, help_text="A dataset's radius, to get the ε to ask for at it."
     )
 
 
 class PlanOut(serializers.Serializer[Any]):
     """Rounded down, so that no wish costs more."""
 
-    alpha_per_m = Decimal(help_text="The loss may grow by this with every metre of earth mover's distance.")
+    alpha_per_m = Decimal(
+        help_text="The loss may grow by this much per metre of earth mover's distance, "
+        "between records as they are read."
+    )
     epsilon = Decimal(allow_null=True, help_text="At the radius.")
     sentences = serializers.ListField(child=Text(), help_text="The plan in plain words.")

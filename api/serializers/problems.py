@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 
 class FieldErrorOut(serializers.Serializer[Any]):
-    field = serializers.CharField(help_text="Path of the field, its parts joined by dots; empty: the body.")
+    field = serializers.CharField(help_text="The field's path, joined by dots; empty: the body.")
     detail = serializers.CharField()
 
 

@@ -1,16 +1,30 @@
 """Questions, their costs, and releases."""
 
-from typing import Any, get_args
+from itertools import chain
+from typing import Any, Final
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from api.serializers.budget import ForecastOut
-from api.serializers.fields import Choice, Decimal, Flag, Number, Strict, Text, Whole, whole
+from api.serializers.fields import (
+    Amount,
+    Box,
+    BoxOut,
+    Choice,
+    Decimal,
+    Exact,
+    Flag,
+    Strict,
+    Text,
+    Whole,
+    whole,
+)
+from heatmaps.data_slice import LONGEST_MOMENT, MOMENT_PATTERN
 from heatmaps.models import AccountKind
-from heatmaps.slices import LONGEST_MOMENT, MOMENT_PATTERN
-from mechanisms import catalogue
-from mechanisms.catalogue import Kind
+from heatmaps.models.release import LONGEST_NAME, LONGEST_NOTE
+from heatmaps.result_kinds import RESULT_KINDS, ResultKind
+from mechanisms.catalogue import registry
 from mechanisms.guarantee import Relation, Trust
 
 STATES = ["queued", "published", "cancelled", "no_result"]
@@ -50,28 +64,9 @@ class Moment(Text):
         super().__init__(max_length=LONGEST_MOMENT, **options)
 
 
-class QuestionIn(Strict):
-    """What is asked for."""
+class DataSliceIn(Strict):
+    """A period, a rectangle, or both."""
 
-    mechanism = Choice(choices=[entry.name for entry in catalogue.entries()])
-    epsilon = Decimal(help_text="What it may cost, exact to the last digit.")
-    delta = Decimal(
-        required=False,
-        allow_null=True,
-        help_text="A probability beside ε, for mechanisms that need one; left out: `usual_delta` of the "
-        "catalogue. For the others 0 or left out.",
-    )
-    resolution = Whole(
-        min_value=2,
-        max_value=max(entry.max_resolution for entry in catalogue.entries()),
-        required=False,
-        allow_null=True,
-        help_text="Of a map: cells along each side of the region, a power of two. What has no cells, a "
-        "central point, takes none.",
-    )
-    parameters = serializers.DictField(
-        child=ParameterField(), required=False, help_text="The mechanism's own; left out: its defaults."
-    )
     since = Moment(
         required=False,
         allow_null=True,
@@ -79,10 +74,7 @@ class QuestionIn(Strict):
         "one dataset hold the same people: each release is charged in full.",
     )
     until = Moment(required=False, allow_null=True, help_text="Only check-ins before this moment.")
-    within = serializers.ListField(
-        child=Number(min_value=-180, max_value=180),
-        min_length=4,
-        max_length=4,
+    rectangle = Box(
         required=False,
         allow_null=True,
         help_text="Only this rectangle of the dataset's region: west, south, east, north in degrees, moved "
@@ -91,14 +83,62 @@ class QuestionIn(Strict):
     )
 
 
+class QuestionIn(Strict):
+    """What is asked for."""
+
+    mechanism = Choice(choices=[entry.name for entry in registry.entries()])
+    epsilon = Decimal(help_text="The cost, exact to the last digit.")
+    delta = Decimal(
+        required=False,
+        allow_null=True,
+        help_text="A probability beside ε, for mechanisms that need one; left out: `usual_delta` of the "
+        "catalogue. For the others 0 or left out.",
+    )
+    resolution = Whole(
+        min_value=2,
+        max_value=max(entry.max_resolution for entry in registry.entries()),
+        required=False,
+        allow_null=True,
+        help_text="For maps: cells along each side of the region, a power of two. Leave out for a "
+        "central point and other results without cells.",
+    )
+    parameters = serializers.DictField(
+        child=ParameterField(), required=False, help_text="The mechanism's own; left out: its defaults."
+    )
+    data_slice = DataSliceIn(
+        required=False, allow_null=True, help_text="What the release is about; left out: all of the data."
+    )
+
+
+class LabelIn(Strict):
+    """A name and a note."""
+
+    name = Text(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_NAME,
+        help_text="What people call it, in one line. For members, until a steward shows it.",
+    )
+    note = Text(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_NOTE,
+        help_text="Plain text. For members, until a steward shows it.",
+    )
+
+
+class NamedQuestionIn(QuestionIn, LabelIn):
+    """What is asked for, and what its answer is called, where it is a new one."""
+
+
 class QuotedQuestionIn(QuestionIn):
     """What is asked for, by its ε or by the error that is wished."""
 
-    epsilon = Decimal(required=False, help_text="What it may cost, exact to the last digit.")
+    epsilon = Decimal(required=False, help_text="The cost, exact to the last digit.")
     error_m = Decimal(
         required=False,
         help_text="Instead of `epsilon`: the least ε is quoted at which the upper end of the predicted error "
-        "is at most so many metres.",
+        "is at most this many metres.",
     )
 
 
@@ -112,7 +152,10 @@ class TermOut(serializers.Serializer[Any]):
 
 
 class GuaranteeOut(serializers.Serializer[Any]):
-    """Exact numbers as "p/q" or "inf"; the loss at distance d is the sum of the terms."""
+    """Exact numbers as "p/q" or "inf"; the loss at distance d is the sum of the terms.
+
+    d is in metres on the ground, between records as they are read: `distance` says how.
+    """
 
     relation = serializers.ChoiceField(choices=[relation.value for relation in Relation])
     delta = serializers.CharField()
@@ -123,55 +166,55 @@ class GuaranteeOut(serializers.Serializer[Any]):
     if_shuffler_fails = serializers.DictField(allow_null=True)
 
 
-class PartOut(serializers.Serializer[Any]):
-    """The part of the data that is asked about, in its one spelling."""
+class DataSliceOut(serializers.Serializer[Any]):
+    """What a release is about, in its one spelling."""
 
     since = serializers.CharField(allow_null=True, help_text="UTC; null: no such bound.")
     until = serializers.CharField(allow_null=True, help_text="UTC; null: no such bound.")
-    within = serializers.ListField(
-        child=serializers.FloatField(),
-        min_length=4,
-        max_length=4,
+    rectangle = BoxOut(
         allow_null=True,
         help_text="West, south, east, north in degrees; null: all of the dataset's region.",
     )
 
 
 class ErrorBoundOut(serializers.Serializer[Any]):
-    """Of a map `emd`; of a central point or of mean distances the two distances; of zones the error
-    of a share."""
+    """What is predicted, in the numbers of the kind of result: of a map `emd`, of a central point or of mean
+    distances the two distances, of zones the error of a share."""
 
-    emd = serializers.FloatField(
-        required=False, help_text="Earth mover's distance on the unit square, 2 is the largest possible."
-    )
-    emd_low = serializers.FloatField(
-        required=False,
-        help_text="Lower end of a forecast whose upper end is `emd`; absent: `emd` is a bound.",
-    )
-    emd_median = serializers.FloatField(required=False, help_text="Middle of that forecast.")
-    expected_m = serializers.FloatField(required=False, help_text="Expected distance in metres.")
-    within_m = serializers.FloatField(required=False, help_text="Kept with probability 95 %, in metres.")
-    share = serializers.FloatField(required=False, help_text="Standard error of each share, of 1.")
     quantity = serializers.CharField()
     assumptions = serializers.CharField()
 
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """With the numbers of every kind of result."""
+        known = (kind.error_fields.items() for kind in RESULT_KINDS.values())
+        numbers = {
+            name: serializers.FloatField(required=False, help_text=text) for name, text in chain(*known)
+        }
+        return numbers | super().get_fields()
+
 
 class ChargeOut(serializers.Serializer[Any]):
-    account = serializers.ChoiceField(choices=AccountKind.values)
-    amount = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no bound.")
+    account = serializers.ChoiceField(choices=AccountKind.values, source="kind")
+    amount = Amount(null="no bound")
 
 
 class ChargeLineOut(ChargeOut):
-    limit = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
-    available = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no limit.")
+    limit = Amount(null="no limit")
+    available = Amount(null="no limit")
     affordable = serializers.BooleanField()
 
 
-class QuoteOut(PartOut):
+_DISTANCE: Final = (
+    "What a distance in the guarantee is between, in words; empty: it promises nothing in metres."
+)
+
+
+class QuoteOut(serializers.Serializer[Any]):
     """The exact cost and the predicted error, from public facts alone."""
 
-    epsilon = serializers.CharField(help_text="Of the quoted question, exact.")
-    delta = serializers.CharField(help_text="Of the quoted question, exact; 0: it holds without exception.")
+    data_slice = DataSliceOut()
+    epsilon = Exact(help_text="Of the quoted question, exact.")
+    delta = Exact(help_text="Of the quoted question, exact; 0: it holds without exception.")
     guarantee = GuaranteeOut()
     on_devices = GuaranteeOut(
         allow_null=True,
@@ -179,11 +222,12 @@ class QuoteOut(PartOut):
         "data, with what is left if the shuffler colludes.",
     )
     statements = serializers.ListField(child=serializers.CharField(), help_text="The guarantee in words.")
-    accounts = ChargeLineOut(many=True)
+    distance = serializers.CharField(allow_blank=True, help_text=_DISTANCE)
+    accounts = ChargeLineOut(many=True, source="lines")
     expected_error = ErrorBoundOut(allow_null=True)
     affordable = serializers.BooleanField()
-    problem = serializers.CharField(allow_null=True, help_text="Why it would be refused now.")
-    largest_epsilon = serializers.CharField(
+    problem = serializers.CharField(allow_null=True, help_text="Why the release would be refused now.")
+    largest_epsilon = Exact(
         allow_null=True,
         help_text="Where it would be refused: the largest ε, a plain decimal, at which the same question "
         "would fit now under limits and your own allowances. null: it fits as it is, or no ε would.",
@@ -199,46 +243,75 @@ class ReleaseLinksOut(serializers.Serializer[Any]):
     dataset = serializers.URLField(required=False, help_text="For members.")
     cancel = serializers.URLField(required=False, help_text="While it is queued.")
     sheet = serializers.URLField(required=False, help_text="Once it is published.")
-    heatmap = serializers.DictField(
-        child=serializers.URLField(), required=False, help_text="Of a published map: files by suffix."
+    thumbnail = serializers.URLField(
+        required=False, help_text="Once it is published: a WebP picture of 480 × 300 pixels."
     )
-    point = serializers.DictField(
-        child=serializers.URLField(), required=False, help_text="Of a published point: files by suffix."
+    og_image = serializers.URLField(
+        required=False, help_text="Once it is published: a PNG picture of 1200 × 630 pixels, for links."
     )
-    zones = serializers.DictField(
-        child=serializers.URLField(), required=False, help_text="Of published shares: files by suffix."
+    districts = serializers.URLField(
+        required=False, help_text="Once it is published: district files in which it can be added up."
     )
-    distances = serializers.DictField(
-        child=serializers.URLField(),
-        required=False,
-        help_text="Of published mean distances: files by suffix.",
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """With the files of every kind of result."""
+        return super().get_fields() | {kind.stem: _files(kind) for kind in RESULT_KINDS.values()}
+
+
+def _files(kind: ResultKind) -> serializers.DictField:
+    return serializers.DictField(
+        child=serializers.URLField(), required=False, help_text=f"Of {kind.published}: files by suffix."
     )
 
 
-class ReleaseOut(PartOut):
+class ReleaseOut(serializers.Serializer[Any]):
     id = serializers.UUIDField()
-    state = serializers.ChoiceField(choices=STATES)
+    data_slice = DataSliceOut()
+    state = serializers.ChoiceField(choices=STATES, source="public_state")
+    title = serializers.CharField(help_text="Its name, or one of public facts.")
+    name = serializers.CharField(allow_blank=True, help_text="For members, and for others once it is shown.")
+    note = serializers.CharField(allow_blank=True, help_text="As `name`.")
+    name_public = serializers.BooleanField(help_text="Whoever may read the release reads name and note.")
     mechanism = serializers.CharField()
     guarantee = GuaranteeOut()
+    distance = serializers.CharField(allow_blank=True, help_text=_DISTANCE)
     links = ReleaseLinksOut()
-    version = serializers.IntegerField(help_text="The data version it reads.")
-    epsilon = serializers.CharField(help_text="As asked for, exact.")
-    delta = serializers.CharField(help_text="As asked for, exact; 0: it holds without exception.")
+    version = serializers.IntegerField(source="version.number", help_text="The data version it reads.")
+    epsilon = Exact(help_text="As asked for, exact.")
+    delta = Exact(help_text="As asked for, exact; 0: it holds without exception.")
     resolution = serializers.IntegerField(allow_null=True, help_text="Cells a side; null: no map.")
     parameters = serializers.DictField(child=ParameterField())
     charges = ChargeOut(many=True, help_text="For members; empty for others.")
     expected_error = ErrorBoundOut(allow_null=True)
-    public = serializers.BooleanField(help_text="Anybody may read it, also without a token.")
+    public = serializers.BooleanField(help_text="Anyone may read it, even without a token.")
     requested_at = serializers.DateTimeField()
+    starts_at = serializers.DateTimeField(
+        help_text="The release can be cancelled before this moment; from then on it is charged."
+    )
+    visible_at = serializers.DateTimeField(help_text="When the outcome is shown, whatever happened before.")
+    late = serializers.IntegerField(help_text="How many times it missed that moment.")
     expires_at = serializers.DateTimeField(
-        allow_null=True, help_text="While it is queued: cancelled then, if its draw has not begun."
+        allow_null=True, help_text="While queued: when it is cancelled if its draw has not begun."
     )
 
 
 class ReleaseIn(Strict):
-    """What may be changed of a release: who may read it."""
+    """What may be changed of a release: who may read it, and its name."""
 
-    public = Flag(help_text="true: anybody, also without a token; false: members only.")
+    fewest = 1
+    public = Flag(required=False, help_text="true: anyone, even without a token; false: members only.")
+    public_name = LabelIn(
+        required=False,
+        allow_null=True,
+        help_text="The name and note of a public release as you read them, to be shown to anyone; null: to "
+        "members only.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """At least one of them. Errors: ValidationError."""
+        if not attrs:
+            raise serializers.ValidationError("expected public, public_name or both")
+        return attrs
 
 
 class ParameterOut(serializers.Serializer[Any]):
@@ -256,13 +329,16 @@ class MechanismOut(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     summary = serializers.CharField()
-    kind = serializers.ChoiceField(choices=list(get_args(Kind)), help_text="What is released.")
+    kind = serializers.ChoiceField(choices=list(RESULT_KINDS), help_text="What is released.")
     relations = serializers.ListField(
         child=serializers.ChoiceField(choices=[relation.value for relation in Relation])
     )
     trust = serializers.ChoiceField(choices=[trust.value for trust in Trust])
     max_resolution = serializers.IntegerField(help_text="Cells a side; 0: it takes no resolution.")
     usual_delta = serializers.CharField(
-        allow_blank=True, help_text="δ that is taken when none is asked for; empty: it takes none."
+        allow_blank=True, help_text="Default δ; empty: the mechanism takes none."
+    )
+    distance = serializers.CharField(
+        allow_blank=True, help_text="What its distances measure, in words; empty: no distances."
     )
     parameters = ParameterOut(many=True)

@@ -20,13 +20,13 @@ class TokenIn(Strict):
         child=Choice(choices=Scope.choices),
         min_length=1,
         max_length=len(Scope),
-        help_text="`read` releases and budgets, ask for a `release`, act as a `steward`.",
+        help_text="`read` sees releases and budgets, `release` asks for releases, `steward` acts as one.",
     )
     days = Whole(
         min_value=1,
         max_value=MOST_DAYS,
         required=False,
-        help_text="Valid for so many days; left out: until it is deleted.",
+        help_text="Valid for this many days; left out: until it is deleted.",
     )
 
 

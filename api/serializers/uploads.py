@@ -1,4 +1,4 @@
-"""Uploads. What goes out is data: for stewards only."""
+"""Uploads; answers hold private data, for stewards only."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from api.serializers.fields import Number, Strict, Text
 from heatmaps.ingest.receiving import MOST_FILES
-from heatmaps.masses.packing import CopyState
+from heatmaps.masses.column_copies import CopyState
 from heatmaps.models import OPT_OUT_STATES, UploadState
 
 
@@ -36,7 +36,9 @@ class FileIn(Strict):
     file = serializers.ListField(child=serializers.FileField(), min_length=1, max_length=MOST_FILES)
 
 
-class UploadFacts(serializers.Serializer[Any]):
+class UploadOut(serializers.Serializer[Any]):
+    """Show an upload's progress and what became of its rows."""
+
     id = serializers.UUIDField()
     state = serializers.ChoiceField(choices=UploadState.values)
     file_name = serializers.CharField()
@@ -46,7 +48,11 @@ class UploadFacts(serializers.Serializer[Any]):
     rows_rejected = serializers.IntegerField()
     rows_outside = serializers.IntegerField()
     rows_expired = serializers.IntegerField(
-        help_text="Of its rows: deleted since, as older than the dataset keeps check-ins."
+        help_text="Its rows that were deleted later because of the dataset's retention."
+    )
+    names_alike = serializers.IntegerField(
+        help_text="Users whose names differ only by leading zeros, such as 007 and 7: "
+        "they count as two people. Of the first 100,000 names that begin with a digit."
     )
     failure = serializers.CharField(help_text="Why nothing was stored; empty unless it failed.")
     advance = serializers.BooleanField()
@@ -55,11 +61,6 @@ class UploadFacts(serializers.Serializer[Any]):
     )
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
-
-
-class UploadOut(UploadFacts):
-    """How far an upload is, and what became of its rows."""
-
     copy = serializers.ChoiceField(
         choices=[state.value for state in CopyState],
         help_text="Of its copy in columns, which releases read sooner than its rows, with the same result: "
@@ -87,7 +88,7 @@ class UploadsOut(serializers.Serializer[Any]):
 class OptOutIn(Strict):
     """Whom to leave out."""
 
-    user = Text(max_length=1000, help_text="As the files name them. It is neither stored nor shown again.")
+    user = Text(max_length=1000, help_text="The name in the files. It is neither stored nor shown again.")
 
 
 class OptOutOut(serializers.Serializer[Any]):

@@ -1,1 +1,1 @@
-"""Views parse, call one function of the product, answer."""
+"""API views parse, call one function of the product, and answer."""

@@ -1,28 +1,27 @@
-"""Datasets and their versions."""
+"""Lists, creates and shows datasets and their versions."""
 
-from typing import Final
+from typing import Any, Final
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api import answers as shown
 from api import pagination
-from api.schema import LOCATION, PAGING, answers, example, page_of
+from api.schema import LOCATION, PAGING, example, listing, operation
 from api.serializers.datasets import DatasetChangeIn, DatasetIn, DatasetOut, VersionOut, VersionsOut
 from api.serializers.fields import Strict
 from api.views.shared import ApiView, body, person
 from heatmaps import datasets, queries
-from heatmaps.access import Act, dataset_for
 from heatmaps.datasets import NewDataset
 from heatmaps.ingest import uploads
+from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.models import AccountKind, Scope
+from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.queries import LONGEST_SEARCH
-from heatmaps.schedules import Schedule
-from mechanisms.grid import Region
+from mechanisms.space.grid import Region
 
-_PAGES = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE})}
 _SEARCH: Final = "search"
 _SEARCH_PARAMETER = OpenApiParameter(
     _SEARCH, {"type": "string", "maxLength": 120}, description="Words of the title or of the slug."
@@ -39,7 +38,6 @@ _EXAMPLES = [
             "retention_days": 365,
         },
         title="A person is there or not",
-        request_only=True,
     ),
     example(
         {
@@ -52,44 +50,40 @@ _EXAMPLES = [
             "persons": 300,
         },
         title="A record is exchanged for another",
-        request_only=True,
     ),
 ]
 _WEEKLY = example(
     {"schedule": {"every": "weekly", "hour": 3, "weekday": "monday"}, "reason": "agreed with the board"},
     title="Versions on a schedule",
-    request_only=True,
+)
+_EMBEDDED = example(
+    {"embed_origins": ["https://news.example"], "reason": "for the article"}, title="Embedded by a website"
 )
 _KEPT = example(
-    {"retention_days": 90, "reason": "as we told the participants"},
-    title="Check-ins kept for 90 days",
-    request_only=True,
+    {"retention_days": 90, "reason": "as we told the participants"}, title="Check-ins kept for 90 days"
 )
 
 
 class Datasets(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
-    query = {"GET": _PAGES["GET"] | {_SEARCH}}
 
-    @extend_schema(
-        operation_id="datasets_list",
-        parameters=[*PAGING, _SEARCH_PARAMETER],
-        responses=answers(200, page_of(DatasetOut), 404),
-    )
+    @listing("datasets_list", DatasetOut, _SEARCH_PARAMETER)
     def get(self, request: Request) -> Response:
-        """The datasets you are a member of; for an administrator all of them."""
+        """List your datasets. Administrators get all of them."""
         rows = queries.datasets_of(person(request), _search(request))
         return pagination.page(request, rows, lambda row: shown.dataset(request, row))
 
-    @extend_schema(
-        operation_id="datasets_create",
-        request=DatasetIn,
+    @operation(
+        "datasets_create",
+        DatasetOut,
+        (422,),
+        status=201,
         parameters=[LOCATION],
+        request=DatasetIn,
         examples=_EXAMPLES,
-        responses=answers(201, DatasetOut, 413, 415, 422),
     )
     def post(self, request: Request) -> Response:
-        """Make a dataset; you become its steward. Relation, region and radius are for good."""
+        """Create a dataset. You become its steward. Relation, region and radius cannot change later."""
         made = datasets.create(person(request), _new_dataset(body(request, DatasetIn)))
         answer = shown.dataset(request, made)
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
@@ -98,20 +92,21 @@ class Datasets(ApiView):
 class Dataset(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
 
-    @extend_schema(operation_id="datasets_read", responses=answers(200, DatasetOut, 404))
+    @operation("datasets_read", DatasetOut, (404,))
     def get(self, request: Request, slug: str) -> Response:
-        """A dataset's public facts."""
+        """Show a dataset's public facts."""
         return Response(shown.dataset(request, dataset_for(request.user, slug)))
 
-    @extend_schema(
-        operation_id="datasets_change",
+    @operation(
+        "datasets_change",
+        DatasetOut,
+        (404, 422),
         request=DatasetChangeIn,
-        examples=[_WEEKLY, _KEPT],
-        responses=answers(200, DatasetOut, 404, 413, 415, 422),
+        examples=[_WEEKLY, _KEPT, _EMBEDDED],
     )
     def patch(self, request: Request, slug: str) -> Response:
-        """Change when data versions advance, or for how many days check-ins are kept, with a reason, which
-        goes into the ledger. What is not named stays."""
+        """Change schedule, retention or embedding. The reason goes into the ledger; what is left out
+        stays."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         typed = body(request, DatasetChangeIn)
         if "schedule" in typed:
@@ -122,36 +117,32 @@ class Dataset(ApiView):
 
 class Versions(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
-    query = _PAGES
 
-    @extend_schema(operation_id="versions_list", parameters=PAGING, responses=answers(200, VersionsOut, 404))
+    @operation("versions_list", VersionsOut, (404,), parameters=PAGING)
     def get(self, request: Request, slug: str) -> Response:
-        """Data versions, the latest first, and when the schedule makes the next one."""
+        """List data versions, latest first. Also says when the schedule makes the next one."""
         found = dataset_for(request.user, slug)
-        page = pagination.page(request, queries.versions_of(found), lambda row: VersionOut(row).data)
+        page = pagination.page(request, queries.versions_of(found), VersionOut)
         rule = {"schedule": shown.schedule(found), "next_version_at": found.next_version_at}
         return Response(page.data | rule)
 
-    @extend_schema(
-        operation_id="versions_advance", request=None, responses=answers(201, VersionOut, 404, 409, 413, 415)
-    )
+    @operation("versions_advance", VersionOut, (404, 409, 413, 415), status=201)
     def post(self, request: Request, slug: str) -> Response:
-        """Advance the version: releases from now on read every upload that is ready. Takes no body.
+        """Make a new data version. Releases from now on read every upload that is ready. Takes no body.
 
-        Refused (409, `scheduled`) where a public schedule advances the versions."""
+        Refused (409, `scheduled`) where a public schedule makes the versions."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
         return Response(VersionOut(uploads.advance(request.user, found)).data, 201)
 
 
-def _new_dataset(typed: dict[str, object]) -> NewDataset:
-    given = dict(typed)
-    bbox, limits, schedule = given.pop("bbox"), given.pop("limits"), given.pop("schedule", None)
+def _new_dataset(typed: dict[str, Any]) -> NewDataset:
+    bbox, limits, schedule = typed.pop("bbox"), typed.pop("limits"), typed.pop("schedule", None)
     return NewDataset(
         schedule=_schedule(schedule),
-        region=Region(*bbox),  # type: ignore[misc]  # four numbers, as its field checked
-        limits={AccountKind(kind): text for kind, text in limits.items()},  # type: ignore[attr-defined]
-        **given,  # type: ignore[arg-type]
+        region=Region(*bbox),
+        limits={AccountKind(kind): text for kind, text in limits.items()},
+        **typed,
     )
 
 

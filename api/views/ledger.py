@@ -1,4 +1,4 @@
-"""The ledger's events, a page at a time or as a file."""
+"""Serves a ledger's events, page by page or as a file."""
 
 import re
 from datetime import date
@@ -6,21 +6,21 @@ from typing import Final
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api import answers as shown
 from api import pagination
-from api.schema import ALWAYS, PAGING, answers, page_of, problems
+from api.schema import listing, operation
 from api.serializers.ledger import EventOut
-from api.views.shared import ApiView
+from api.views.shared import ApiView, one_of
 from heatmaps import queries
-from heatmaps.access import Act, dataset_for, may
+from heatmaps.http.ledger_download import CONTENT_TYPES, file_of
 from heatmaps.ledger.reading import Selection
-from heatmaps.ledger_files import CONTENT_TYPES, file_of
 from heatmaps.models import Scope
+from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.wording.events import TITLES
 
 _KIND: Final = "kind"
@@ -37,18 +37,12 @@ _SUFFIX: Final = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.P
 
 class Ledger(ApiView):
     scopes = {"GET": Scope.READ}
-    query = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE, _KIND, _PERSON, _DAY})}
 
-    @extend_schema(
-        operation_id="ledger_list",
-        parameters=[*PAGING, *_FILTERS],
-        responses=answers(200, page_of(EventOut), 404),
-    )
+    @listing("ledger_list", EventOut, *_FILTERS)
     def get(self, request: Request, slug: str) -> Response:
-        """Events in their order, the first one first, so that pages stay as they are while it grows."""
+        """List events, oldest first. So pages do not change while the ledger grows."""
         found = dataset_for(request.user, slug, Act.READ_LEDGER)
-        sees_data = may(request.user, found, Act.SEE_DATA)
-        rows = queries.events_of(found, sees_data=sees_data, selection=_selection(request))
+        rows = queries.events_of(found, selection=_selection(request))
         return pagination.page(
             request, rows.order_by("sequence"), lambda row: shown.event(request, found, row)
         )
@@ -57,17 +51,17 @@ class Ledger(ApiView):
 class LedgerFile(ApiView):
     scopes = {"GET": Scope.READ}
 
-    @extend_schema(
-        operation_id="ledger_file",
-        parameters=[_SUFFIX],
-        responses={
+    @operation(
+        "ledger_file",
+        {
             (200, "application/json"): OpenApiResponse({"type": "array", "items": {"type": "object"}}),
             (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR),
-        }
-        | problems(*ALWAYS, 404),
+        },
+        (404,),
+        parameters=[_SUFFIX],
     )
     def get(self, request: Request, slug: str, suffix: str) -> StreamingHttpResponse:
-        """The whole chain: for stewards all that its hashes cover, so that they can be recomputed.
+        """Download the whole ledger. Stewards get everything its hashes cover, so they can recompute them.
 
         The hash of an event is the SHA-256 of the JSON object of `actor`, `after`, `at_microseconds`,
         `before`, `dataset`, `kind`, `previous_hash`, `release`, `salt` (not where it is null) and `sequence`
@@ -78,10 +72,8 @@ class LedgerFile(ApiView):
 
 
 def _selection(request: Request) -> Selection:
-    kind = request.query_params.get(_KIND)
-    if kind is not None and kind not in TITLES:
-        raise ValidationError({_KIND: f"one of these is expected here: {', '.join(TITLES)}"})
-    return Selection(kind=kind or "", person=request.query_params.get(_PERSON, ""), day=_day(request))
+    kind, name = one_of(request, _KIND, TITLES), request.query_params.get(_PERSON, "")
+    return Selection(kind=kind, person=name, day=_day(request))
 
 
 def _day(request: Request) -> date | None:
@@ -93,4 +85,4 @@ def _day(request: Request) -> date | None:
             raise ValueError
         return date.fromisoformat(text)
     except ValueError:
-        raise ValidationError({_DAY: "a day such as 2026-03-31 is expected here"}) from None
+        raise ValidationError({_DAY: "expected a day such as 2026-03-31"}) from None

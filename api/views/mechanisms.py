@@ -1,25 +1,21 @@
-"""The catalogue."""
+"""Lists the catalogue of mechanisms."""
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api import answers as shown
 from api import pagination
-from api.schema import PAGING, answers, page_of
+from api.schema import listing
 from api.serializers.releases import MechanismOut
 from api.views.shared import ApiView
 from heatmaps.models import Scope
-from mechanisms import catalogue
+from mechanisms.catalogue import registry
 
 
 class Mechanisms(ApiView):
     scopes = {"GET": Scope.READ}
-    query = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE})}
 
-    @extend_schema(
-        operation_id="mechanisms_list", parameters=PAGING, responses=answers(200, page_of(MechanismOut), 404)
-    )
+    @listing("mechanisms_list", MechanismOut)
     def get(self, request: Request) -> Response:
-        """Mechanisms with their relations and parameters, in the order they are offered."""
-        return pagination.page(request, catalogue.entries(), shown.mechanism)
+        """List mechanisms. With relations and parameters, in the order they are offered."""
+        return pagination.page(request, registry.entries(), shown.mechanism)

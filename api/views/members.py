@@ -1,43 +1,39 @@
-"""Members of a dataset, and invitations to it."""
+"""Manages members of a dataset and invitations to it."""
 
 from uuid import UUID
 
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api import pagination
-from api.schema import PAGING, answers, example, page_of
+from api.schema import example, gone, listing, operation
 from api.serializers.members import InvitationOut, MemberIn, MemberOut, NewInvitationOut, RoleIn
 from api.views.shared import ApiView, body, person
-from heatmaps import invitations, members
-from heatmaps.access import Act, dataset_for
 from heatmaps.models import Scope
-
-_PAGES = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE})}
+from heatmaps.people import invitations, members
+from heatmaps.people.permissions import Act, dataset_for
 
 
 class Members(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
-    query = _PAGES
 
-    @extend_schema(
-        operation_id="members_list", parameters=PAGING, responses=answers(200, page_of(MemberOut), 404)
-    )
+    @listing("members_list", MemberOut)
     def get(self, request: Request, slug: str) -> Response:
-        """The members, stewards first. All members may read this."""
+        """List members, stewards first. All members may read this."""
         rows = members.members_of(dataset_for(request.user, slug))
-        return pagination.page(request, rows, lambda row: MemberOut(row).data)
+        return pagination.page(request, rows, MemberOut)
 
-    @extend_schema(
-        operation_id="members_add",
+    @operation(
+        "members_add",
+        MemberOut,
+        (404, 409, 422),
+        status=201,
         request=MemberIn,
-        examples=[example({"username": "ada", "role": "analyst"}, request_only=True)],
-        responses=answers(201, MemberOut, 404, 409, 413, 415, 422),
+        examples=[example({"username": "ada", "role": "analyst"})],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Make an account of this server a member; for others see `invitations/`. An event of the ledger."""
+        """Add a member. The account must exist; for other people see `invitations/`."""
         found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
         asked = body(request, MemberIn)
         made = members.add(
@@ -49,49 +45,43 @@ class Members(ApiView):
 class Member(ApiView):
     scopes = {"PATCH": Scope.STEWARD, "DELETE": Scope.STEWARD}
 
-    @extend_schema(
-        operation_id="members_change",
-        request=RoleIn,
-        examples=[example({"role": "auditor"}, request_only=True)],
-        responses=answers(200, MemberOut, 404, 409, 413, 415, 422),
+    @operation(
+        "members_change", MemberOut, (404, 409, 422), request=RoleIn, examples=[example({"role": "auditor"})]
     )
     def patch(self, request: Request, slug: str, account_id: int) -> Response:
-        """Give a member another role. The last steward keeps it (`last_steward`)."""
+        """Change a member's role. The last steward keeps theirs (`last_steward`)."""
         dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
         found = members.member_for(person(request), slug, account_id)
         asked = body(request, RoleIn)
         now = members.change_role(person(request), found, asked["role"], reason=asked.get("reason", ""))
         return Response(MemberOut(now).data)
 
-    @extend_schema(operation_id="members_remove", responses=answers(204, None, 404, 409, says="Removed."))
+    @operation("members_remove", gone("Removed."), (404, 409))
     def delete(self, request: Request, slug: str, account_id: int) -> Response:
-        """End a membership: stewards and administrators any, everybody the own. Not the last steward's."""
+        """Remove a member. Yourself, or anyone as steward or administrator. The last steward stays."""
         members.remove(person(request), members.member_for(person(request), slug, account_id))
         return Response(status=204)
 
 
 class Invitations(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
-    query = _PAGES
 
-    @extend_schema(
-        operation_id="invitations_list",
-        parameters=PAGING,
-        responses=answers(200, page_of(InvitationOut), 404),
-    )
+    @listing("invitations_list", InvitationOut)
     def get(self, request: Request, slug: str) -> Response:
-        """Invitations that may still be used, the latest first; without their links."""
+        """List open invitations. Latest first, without their links."""
         rows = invitations.open_invitations(dataset_for(request.user, slug, Act.MANAGE_MEMBERS))
-        return pagination.page(request, rows, lambda row: InvitationOut(row).data)
+        return pagination.page(request, rows, InvitationOut)
 
-    @extend_schema(
-        operation_id="invitations_create",
+    @operation(
+        "invitations_create",
+        NewInvitationOut,
+        (404, 422),
+        status=201,
         request=RoleIn,
-        examples=[example({"role": "analyst"}, request_only=True)],
-        responses=answers(201, NewInvitationOut, 404, 413, 415, 422),
+        examples=[example({"role": "analyst"})],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Make a link by which one person becomes a member within 7 days. It is in this answer only."""
+        """Create an invitation link. It makes one person a member within 7 days; only this answer has it."""
         found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
         asked = body(request, RoleIn)
         made = invitations.invite(person(request), found, asked["role"], reason=asked.get("reason", ""))
@@ -103,9 +93,9 @@ class Invitations(ApiView):
 class Invitation(ApiView):
     scopes = {"DELETE": Scope.STEWARD}
 
-    @extend_schema(operation_id="invitations_revoke", responses=answers(204, None, 404, says="Taken back."))
+    @operation("invitations_revoke", gone("Taken back."), (404,))
     def delete(self, request: Request, slug: str, invitation_id: UUID) -> Response:
-        """Take an invitation back: its link does not work any more."""
+        """Revoke an invitation. Its link no longer works."""
         found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
         invitations.revoke(person(request), found, invitation_id)
         return Response(status=204)

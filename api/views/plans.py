@@ -1,14 +1,14 @@
-"""From what people want protected to a loss per distance."""
+"""Turns protection goals into a loss per distance."""
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.schema import answers, example
+from api.schema import example, operation
 from api.serializers.plans import PlanIn, PlanOut
 from api.views.shared import ApiView, body
 from heatmaps.models import Scope
-from heatmaps.plans import plan, rounded_down, wish
+from heatmaps.releases.epsilon.for_protection import plan, rounded_down, wish
+from heatmaps.wording.goals import planned
 
 _EXAMPLE = example(
     {
@@ -17,22 +17,16 @@ _EXAMPLE = example(
             {"part": "1", "distance_m": "160934.4", "epsilon": "0.2"},
         ]
     },
-    title="Any day of a month within 1,000 miles, the whole month within 100",
-    request_only=True,
+    title="A day within 1,000 miles, a month within 100",
 )
 
 
 class Plans(ApiView):
     scopes = {"POST": Scope.READ}
 
-    @extend_schema(
-        operation_id="plans_create",
-        request=PlanIn,
-        responses=answers(200, PlanOut, 413, 415, 422),
-        examples=[_EXAMPLE],
-    )
+    @operation("plans_create", PlanOut, (422,), request=PlanIn, examples=[_EXAMPLE])
     def post(self, request: Request) -> Response:
-        """Plan a metric release: α for "this part of a record within that distance at this ε".
+        """Plan a metric release. Finds α for "this part of a record within that distance at this ε".
 
         Reads no data and stores nothing.
         """
@@ -42,6 +36,6 @@ class Plans(ApiView):
             {
                 "alpha_per_m": rounded_down(found.alpha_per_m),
                 "epsilon": None if found.epsilon is None else rounded_down(found.epsilon),
-                "sentences": found.sentences,
+                "sentences": planned(found.alpha_per_m, found.wishes),
             }
         )

@@ -1,13 +1,15 @@
-"""Quotes, releases and their maps."""
+"""Quotes and reserves releases, and serves their results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
-from django.http import FileResponse, Http404, HttpResponseBase
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.http import Http404, HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -15,128 +17,149 @@ from api import answers as shown
 from api import pagination
 from api.permissions import HasScopeOrPublic
 from api.refusals import TooMuch
-from api.schema import ALWAYS, LOCATION, PAGING, answers, example, page_of, problems
-from api.serializers.releases import QuestionIn, QuotedQuestionIn, QuoteOut, ReleaseIn, ReleaseOut
+from api.schema import LOCATION, OPEN, example, listing, operation
+from api.serializers.releases import (
+    LabelIn,
+    NamedQuestionIn,
+    QuotedQuestionIn,
+    QuoteOut,
+    ReleaseIn,
+    ReleaseOut,
+)
 from api.throttles import PublicThrottle, TokenThrottle
-from api.views.shared import ApiView, body, person
-from heatmaps import accuracy, caching, fitting, forecasts, publication, published, queries, releases
-from heatmaps.access import Act, dataset_for, require
-from heatmaps.exports import FORMATS_OF, Format
-from heatmaps.exports.sheet import exact_text
+from api.views.shared import ApiView, body, one_of, person
+from heatmaps import models, queries
+from heatmaps.exports import release_files
+from heatmaps.exports.content import HEAT, LAYERS
+from heatmaps.http import caching
 from heatmaps.ledger.errors import AllowanceExceeded, BudgetExceeded, UnboundedCharge
+from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.models import Dataset, Scope
-from heatmaps.releases import LONGEST_KEY, ReleaseRequest
-from mechanisms.catalogue import Kind
+from heatmaps.people.permissions import Act, dataset_for, member_of, require
+from heatmaps.releases import calibration, lifecycle, names, publication
+from heatmaps.releases.epsilon import for_error, forecast, that_fits
+from heatmaps.releases.lifecycle import LONGEST_KEY, ReleaseRequest
+from heatmaps.releases.names import Label
+from heatmaps.result_kinds import RESULT_KINDS, ResultKind
+from heatmaps.wording.release_line import release_line
 from mechanisms.check import ParameterError
 
 _EXAMPLE = example(
-    {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": 256, "parameters": {"width": 20}},
-    request_only=True,
+    {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": 256, "parameters": {"width": 20}}
 )
-_PART = example(
+_SLICE = example(
     {
         "mechanism": "sparse-emd",
         "epsilon": "0.5",
         "resolution": 256,
-        "since": "2026-03-01",
-        "until": "2026-04-01T00:00:00Z",
-        "within": [-97.8, 30.2, -97.7, 30.3],
+        "data_slice": {
+            "since": "2026-03-01",
+            "until": "2026-04-01T00:00:00Z",
+            "rectangle": [-97.8, 30.2, -97.7, 30.3],
+        },
     },
-    title="A month in a part of the region",
-    request_only=True,
+    title="A month in a rectangle of the region",
 )
 _POINT = example(
     {"mechanism": "exponential", "epsilon": "0.5", "parameters": {"spacing_m": "25"}},
     title="A central point, which has no resolution",
-    request_only=True,
 )
 _SHUFFLED = example(
     {"mechanism": "sgdl-shuffle", "epsilon": "0.5", "delta": "0.000000001", "parameters": {"cell_m": "25"}},
-    title="A central point by simulated shuffling, which spends δ, too",
-    request_only=True,
+    title="A central point by simulated shuffling, which also spends δ",
 )
 _WISH = example(
     {"mechanism": "adaptive", "error_m": "500", "resolution": 256},
     title="The least ε whose predicted error is at most 500 m",
-    request_only=True,
 )
 _KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[!-~]+$"},
     OpenApiParameter.HEADER,
-    description="Of your choice, one a request: sent again with the same body it is answered with the same "
+    description="Your own key, one a request. The same key and body get the same "
     "release, whatever happened in between.",
 )
-_OPEN: Final[list[Any]] = [{"bearer": []}, {}]  # a public release needs no token
-_SUFFIXES: Final[Mapping[Kind, Sequence[str]]] = {
-    kind: [*(suffix.removeprefix(".") for suffix in formats), published.SHEET]
-    for kind, formats in FORMATS_OF.items()
+_LOOK: Final = OpenApiParameter(
+    "look",
+    {"type": "string", "enum": [*LOOKS], "default": LIGHT.name},
+    description="Colours of a picture.",
+)
+_LAYER: Final = OpenApiParameter(
+    "layer",
+    {"type": "string", "enum": [*LAYERS], "default": HEAT},
+    description="What the PNG of a map shows: heat, where the map has one, or squares as released.",
+)
+_PREVIEW_TITLES: Final = {"thumbnail": "thumbnail", "og-image": "preview picture"}
+_SUFFIXES: Final[Mapping[str, Sequence[str]]] = {
+    kind.stem: list(
+        dict.fromkeys(
+            [known.name for known in kind.formats.values()]
+            + [known.download for known in kind.formats.values()]
+            + [*release_files.SHEETS]
+        )
+    )
+    for kind in RESULT_KINDS.values()
 }
-
-
-def _content(known: Format) -> OpenApiTypes:
-    return OpenApiTypes.OBJECT if "json" in known.content_type else OpenApiTypes.BINARY
-
-
-def _described(kind: Kind) -> dict[str, Any]:
-    """What the document says of the files of a kind."""
-    suffix = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=_SUFFIXES[kind])
-    files = {
-        (200, known.content_type.split(";")[0]): OpenApiResponse(_content(known), "The file.")
-        for known in FORMATS_OF[kind].values()
-    }
-    sheet = {(200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "The release sheet.")}
-    refusals = problems(*ALWAYS, 404, 422)
-    return {"auth": _OPEN, "parameters": [suffix], "responses": {**files, **sheet, **refusals}}
 
 
 class Quotes(ApiView):
     scopes = {"POST": Scope.RELEASE}
 
-    @extend_schema(
-        operation_id="quotes_create",
+    @operation(
+        "quotes_create",
+        QuoteOut,
+        (404, 422),
         request=QuotedQuestionIn,
-        examples=[_EXAMPLE, _PART, _POINT, _SHUFFLED, _WISH],
-        responses=answers(200, QuoteOut, 404, 413, 415, 422),
+        examples=[_EXAMPLE, _SLICE, _POINT, _SHUFFLED, _WISH],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """The exact cost and the predicted error of a release: nothing is spent, read or written."""
+        """Quote a release. Gives its exact cost and predicted error; spends, reads and writes nothing."""
         found = dataset_for(request.user, slug, Act.RELEASE)
-        asker, asked = person(request), _quoted_question(request, found)
-        quoted = forecasts.for_person(found, asker, releases.quote(found, asked))
-        more = forecasts.forecast(found, asker, quoted)
-        fits = "" if quoted.affordable else fitting.largest_epsilon(found, asker, asked)
+        asker = person(request)
+        with calibration.for_person(asker.pk):
+            asked = _quoted_question(request, found)
+            quoted = forecast.for_person(found, asker, lifecycle.quote(found, asked))
+            more = forecast.forecast(found, asker, quoted)
+            fits = None if quoted.affordable else that_fits.largest_epsilon(found, asker, asked)
         return Response(shown.quote(request, found, quoted, more, fits))
 
 
 class Releases(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.RELEASE}
-    query = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE})}
 
-    @extend_schema(
-        operation_id="releases_list", parameters=PAGING, responses=answers(200, page_of(ReleaseOut), 404)
-    )
+    @listing("releases_list", ReleaseOut)
     def get(self, request: Request, slug: str) -> Response:
-        """Releases of the dataset, the latest first."""
-        rows = queries.releases_of(dataset_for(request.user, slug)).select_related("dataset", "version")
-        return pagination.page(request, rows, lambda row: shown.release(request, row))
+        """List a dataset's releases, latest first."""
+        found = dataset_for(request.user, slug)
+        member = bool(member_of(request.user, [found.pk]))
+        return pagination.page(
+            request,
+            queries.releases_of(found),
+            lambda row: shown.release_of_line(request, release_line(row, member=member)),
+        )
 
-    @extend_schema(
-        operation_id="releases_create",
-        request=QuestionIn,
+    @operation(
+        "releases_create",
+        ReleaseOut,
+        (404, 409, 422),
+        status=202,
         parameters=[_KEY, LOCATION],
-        examples=[_EXAMPLE, _PART, _POINT, _SHUFFLED],
-        responses=answers(202, ReleaseOut, 404, 409, 413, 415, 422),
+        request=NamedQuestionIn,
+        examples=[_EXAMPLE, _SLICE, _POINT, _SHUFFLED],
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Ask for a release: its cost is taken at once, it is drawn in the background. The published answer
-        to the same question about the same data version is given again, free of charge."""
+        """Ask for a release. Its cost is taken at once; it is drawn in the background. The same question
+        about the same data version gets its published answer again, free of charge."""
+        with calibration.for_person(person(request).pk):
+            return self._asked(request, slug)
+
+    def _asked(self, request: Request, slug: str) -> Response:
         found = dataset_for(request.user, slug, Act.RELEASE)
-        key, asked = request.headers.get("Idempotency-Key"), _question(request)
+        key, (asked, label) = request.headers.get("Idempotency-Key"), _named_question(request)
         try:
-            made = releases.request_release(request.user, found, asked, idempotency_key=key)
+            made = lifecycle.request_release(request.user, found, asked, idempotency_key=key, label=label)
         except (AllowanceExceeded, BudgetExceeded, UnboundedCharge) as refusal:
-            fits = fitting.largest_epsilon(found, person(request), asked)
+            fits = that_fits.largest_epsilon(found, person(request), asked)
             raise TooMuch(refusal, fits) from refusal
         answer = shown.release(request, made)
         return Response(answer, 202, headers={"Location": answer["links"]["self"]})
@@ -147,102 +170,162 @@ class Release(ApiView):
     permission_classes = [HasScopeOrPublic]
     throttle_classes = [TokenThrottle, PublicThrottle]
 
-    @extend_schema(operation_id="releases_read", auth=_OPEN, responses=answers(200, ReleaseOut, 404))
+    @operation("releases_read", ReleaseOut, (404,), auth=OPEN)
     def get(self, request: Request, release_id: UUID) -> Response:
-        """A release: queued, published, cancelled, or no_result. A public one needs no token."""
+        """Show a release. It is queued, published, cancelled or no_result. A public one needs no token."""
         found = publication.readable_release(request.user, release_id)
         outsider = publication.is_outsider(request.user, found)
         answer = Response(shown.release(request, found, outsider=outsider))
         caching.mark(answer, request.user, found, by="Authorization")
         return answer
 
-    @extend_schema(
-        operation_id="releases_change",
+    @operation(
+        "releases_change",
+        ReleaseOut,
+        (404, 409, 422),
         request=ReleaseIn,
-        examples=[example({"public": True}, request_only=True)],
-        responses=answers(200, ReleaseOut, 404, 409, 413, 415, 422),
+        examples=[example({"public": True})],
     )
     def patch(self, request: Request, release_id: UUID) -> Response:
-        """Make a published release public, or hide it again. For stewards; an event of the ledger."""
+        """Make a release public, or hide it again. For stewards; the ledger keeps it as an event, but not
+        whether everybody reads its name."""
         found = queries.release_for(request.user, release_id)
         require(request.user, found.dataset, Act.PUBLISH)
-        asked = body(request, ReleaseIn)
-        publication.set_public(person(request), found, public=asked["public"])
+        with transaction.atomic():
+            _change(person(request), found, body(request, ReleaseIn))
         return Response(shown.release(request, queries.release_for(request.user, release_id)))
+
+
+class ReleaseName(ApiView):
+    scopes = {"PATCH": Scope.RELEASE}
+
+    @operation(
+        "releases_rename",
+        ReleaseOut,
+        (404, 422),
+        request=LabelIn,
+        examples=[example({"name": "Nights in January", "note": "Between 22:00 and 06:00."})],
+    )
+    def patch(self, request: Request, release_id: UUID) -> Response:
+        """Name a release. For whoever asked for it, and stewards; members read it at once, others once a
+        steward shows it anew. What is left out stays."""
+        found = queries.release_for(request.user, release_id)
+        require(request.user, found.dataset, Act.RELEASE)
+        now = {"name": found.name, "note": found.note}
+        names.rename(request.user, found, Label(**now | body(request, LabelIn)))
+        return Response(shown.release(request, found))
 
 
 class CancelRelease(ApiView):
     scopes = {"POST": Scope.RELEASE}
 
-    @extend_schema(operation_id="releases_cancel", request=None, responses=answers(200, ReleaseOut, 404, 409))
+    @operation("releases_cancel", ReleaseOut, (404, 409))
     def post(self, request: Request, release_id: UUID) -> Response:
-        """Give a queued release of your own up; its charge is given back. Takes no body."""
-        releases.cancel(request.user, queries.release_for(request.user, release_id))
+        """Cancel your own queued release. Its charge comes back. Takes no body."""
+        lifecycle.cancel(request.user, queries.release_for(request.user, release_id))
         return Response(shown.release(request, queries.release_for(request.user, release_id)))
 
 
-class _File(ApiView):
+class File(ApiView):
     """A published release of one kind as a file."""
 
     scopes = {"GET": Scope.READ}
     permission_classes = [HasScopeOrPublic]
     throttle_classes = [TokenThrottle, PublicThrottle]
-    kind: ClassVar[Kind]
+    kind: ClassVar[ResultKind]
 
-    def file(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
+    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
+        """Serve the file. `json` and `yaml` are the release sheet. A public release needs no token."""
         if not any(suffix in known for known in _SUFFIXES.values()):
             raise Http404("no such format")
         found = queries.published_for(request.user, release_id)
-        published.check_kind(found, self.kind)
-        file = published.download(found, suffix)
-        answer = FileResponse(
-            file.stream, as_attachment=True, filename=file.name, content_type=file.content_type
-        )
-        caching.mark(answer, request.user, found, by="Authorization")
-        return caching.unless_known(request, answer, file.stream)
+        release_files.check_kind(found, self.kind)
+        look = one_of(request, _LOOK.name, LOOKS, default=LIGHT.name)
+        layer = one_of(request, _LAYER.name, LAYERS, default=HEAT)
+        file = release_files.download(found, suffix, look=look, layer=layer)
+        return caching.answer(request, request.user, file, by="Authorization")
 
 
-class Heatmap(_File):
-    kind = "heatmap"
+class Preview(ApiView):
+    """A small picture of a published release."""
 
-    @extend_schema(operation_id="releases_heatmap", **_described("heatmap"))
-    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
-        """A published map as a file; `json` is its release sheet. A public one needs no token."""
-        return self.file(request, release_id, suffix)
+    scopes = {"GET": Scope.READ}
+    permission_classes = [HasScopeOrPublic]
+    throttle_classes = [TokenThrottle, PublicThrottle]
+    name: ClassVar[str]
 
-
-class Point(_File):
-    kind = "centroid"
-
-    @extend_schema(operation_id="releases_point", **_described("centroid"))
-    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
-        """A published central point as a file; `json` is its release sheet, with the point in it. A public
-        one needs no token."""
-        return self.file(request, release_id, suffix)
+    def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
+        """Serve the picture. A public release needs no token."""
+        found = queries.published_for(request.user, release_id)
+        look = one_of(request, _LOOK.name, LOOKS, default=LIGHT.name)
+        file = release_files.preview(found, self.name, look=look)
+        return caching.answer(request, request.user, file, by="Authorization")
 
 
-class Zones(_File):
-    kind = "zones"
-
-    @extend_schema(operation_id="releases_zones", **_described("zones"))
-    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
-        """Published shares in zones as a file; `json` is its release sheet, with the zones and shares in it.
-        A public one needs no token."""
-        return self.file(request, release_id, suffix)
-
-
-class Distances(_File):
-    kind = "distances"
-
-    @extend_schema(operation_id="releases_distances", **_described("distances"))
-    def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
-        """Published mean distances as a file; `json` is its release sheet, with places and distances in it.
-        A public one needs no token."""
-        return self.file(request, release_id, suffix)
+def _preview_view(name: str, content_type: str) -> type[Preview]:
+    """The view of a small picture, as the API's document describes it."""
+    described = operation(
+        f"releases_{name.replace('-', '_')}",
+        {(200, content_type): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")},
+        (404,),
+        auth=OPEN,
+        parameters=[_LOOK],
+        summary=f"Download the {_PREVIEW_TITLES[name]} of a release",
+        description="Of a published release. A public one needs no token.",
+    )
+    view: type[Preview] = type(f"{name.title().replace('-', '')}Preview", (Preview,), {"name": name})
+    return extend_schema_view(get=described)(view)
 
 
-def _question(request: Request) -> ReleaseRequest:
-    return ReleaseRequest(**body(request, QuestionIn))
+def _file_view(kind: ResultKind) -> type[File]:
+    """The view of a kind's files, as the API's document describes it."""
+    suffix = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=_SUFFIXES[kind.stem])
+    files = {}
+    for known in kind.formats.values():
+        content = OpenApiTypes.OBJECT if "json" in known.content_type else OpenApiTypes.BINARY
+        files[200, known.content_type.split(";")[0]] = OpenApiResponse(content, "The file.")
+    files[200, "application/zip"] = OpenApiResponse(OpenApiTypes.BINARY, "The file and its release sheet.")
+    for content_type in release_files.SHEETS.values():
+        files[200, content_type] = OpenApiResponse(OpenApiTypes.OBJECT, "The release sheet.")
+    described = operation(
+        f"releases_{kind.stem}",
+        files,
+        (404, 422),
+        auth=OPEN,
+        parameters=[suffix, _LOOK, _LAYER],
+        summary=f"Download {kind.published} as a file",
+        description="`json` and `yaml` are its release sheet; a name with `.zip` has the sheet beside the "
+        "file. A public release needs no token.",
+    )
+    view: type[File] = type(f"{kind.stem.title()}File", (File,), {"kind": kind})
+    return extend_schema_view(get=described)(view)
+
+
+PREVIEWS: Final[Mapping[str, type[Preview]]] = {
+    name: _preview_view(name, content_type) for name, (_, content_type) in release_files.PREVIEWS.items()
+}
+FILES: Final[Mapping[str, type[File]]] = {kind.stem: _file_view(kind) for kind in RESULT_KINDS.values()}
+
+
+def _change(steward: User, found: models.Release, asked: Mapping[str, Any]) -> None:
+    """Errors: as `publication.set_public` and `names.show`."""
+    if "public" in asked:
+        publication.set_public(steward, found, public=asked["public"])
+    if asked.get("public_name") is not None:
+        names.show(steward, found, Label(**asked["public_name"]))
+    elif "public_name" in asked:
+        names.hide(steward, found)
+
+
+def _named_question(request: Request) -> tuple[ReleaseRequest, Label]:
+    asked = body(request, NamedQuestionIn)
+    label = Label(**{name: asked.pop(name) for name in ("name", "note") if name in asked})
+    return _worded(asked), label
+
+
+def _worded(asked: dict[str, Any]) -> ReleaseRequest:
+    data_slice = asked.pop("data_slice", None) or {}
+    return ReleaseRequest(**asked, **data_slice)
 
 
 def _quoted_question(request: Request, found: Dataset) -> ReleaseRequest:
@@ -252,6 +335,6 @@ def _quoted_question(request: Request, found: Dataset) -> ReleaseRequest:
     if ("epsilon" in asked) == (wished is not None):
         raise ParameterError("epsilon", asked.get("epsilon", "missing"), "either this or error_m")
     if wished is None:
-        return ReleaseRequest(**asked)
-    question = ReleaseRequest(**asked, epsilon="1")
-    return replace(question, epsilon=exact_text(accuracy.epsilon_for(found, question, wished)))
+        return _worded(asked)
+    question = _worded({**asked, "epsilon": "1"})
+    return replace(question, epsilon=for_error.epsilon_for(found, question, wished))

@@ -1,6 +1,6 @@
-"""What every address of the API has in common."""
+"""Base view of the API: tokens, scopes and strict parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import User
@@ -14,26 +14,36 @@ from mechanisms.check import shown
 
 
 class ApiView(APIView):
-    """`scopes` names what a token must carry for a method, `query` the parameters an address may have."""
+    """`scopes` names what a token must carry for a method; `api.schema` what an address may hold."""
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
     scopes: ClassVar[Mapping[str, Scope]] = {}
-    query: ClassVar[Mapping[str, frozenset[str]]] = {}
 
     def initial(self, request: Request, *arguments: Any, **named: Any) -> None:
         super().initial(request, *arguments, **named)
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.allowed_methods:
             return  # ends in 405
-        known = self.query.get(method, frozenset())
+        known: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
         if unknown := [name for name in request.query_params if name not in known]:
-            raise ValidationError({shown(name): "there is no such parameter" for name in unknown})
+            raise ValidationError({shown(name): "unknown parameter" for name in unknown})
+        if repeated := [name for name, values in request.query_params.lists() if len(values) > 1]:
+            raise ValidationError(dict.fromkeys(repeated, "this parameter appears more than once"))
+
+
+def one_of(request: Request, name: str, words: Iterable[str], *, default: str = "") -> str:
+    """A parameter of the address that is one of these words. Errors: ValidationError."""
+    text = request.query_params.get(name, default)
+    allowed = list(words)
+    if name in request.query_params and text not in allowed:
+        raise ValidationError({name: f"expected one of: {', '.join(allowed)}"})
+    return text
 
 
 def person(request: Request) -> User:
     """Whoever the token belongs to."""
     if not isinstance(request.user, User):
-        raise TypeError("this view lets nobody in without a token")
+        raise TypeError("this view needs a token")
     return request.user
 
 

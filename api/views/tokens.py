@@ -1,4 +1,4 @@
-"""Tokens: made with name and password, listed and revoked by their owner."""
+"""Creates, lists and revokes tokens; only their owner may."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -14,37 +14,32 @@ from rest_framework.throttling import BaseThrottle
 
 from api import pagination
 from api.refusals import WrongCredentials
-from api.schema import PAGING, answers, example, page_of, problems
+from api.schema import example, gone, listing, operation, problems
 from api.serializers.tokens import NewTokenOut, TokenIn, TokenOut
-from api.throttles import AddressThrottle, NameThrottle
+from api.throttles import SignInThrottle
 from api.views.shared import ApiView, body, person
-from heatmaps import attempts
+from heatmaps.http import attempt_limits
 from heatmaps.models import ApiToken, Scope
 
 _EXAMPLE = example(
-    {"username": "steward", "password": "…", "name": "laptop", "scopes": ["read", "release"], "days": 30},
-    request_only=True,
+    {"username": "steward", "password": "…", "name": "laptop", "scopes": ["read", "release"], "days": 30}
 )
 
 
 class Tokens(ApiView):
     scopes = {"GET": Scope.READ}
-    query = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE})}
 
     def get_permissions(self) -> Sequence[Any]:
         return [AllowAny()] if self.request.method == "POST" else super().get_permissions()
 
     def get_throttles(self) -> list[BaseThrottle]:
-        sign_in = self.request.method == "POST"
-        return [AddressThrottle(), NameThrottle()] if sign_in else super().get_throttles()
+        return [SignInThrottle()] if self.request.method == "POST" else super().get_throttles()
 
-    @extend_schema(
-        operation_id="tokens_list", parameters=PAGING, responses=answers(200, page_of(TokenOut), 404)
-    )
+    @listing("tokens_list", TokenOut)
     def get(self, request: Request) -> Response:
-        """Your own tokens, the latest first; without their secrets, which nobody has but you."""
+        """List your tokens. Latest first, without their secrets."""
         rows = ApiToken.objects.filter(user=person(request)).order_by("-created")
-        return pagination.page(request, rows, lambda row: TokenOut(row).data)
+        return pagination.page(request, rows, TokenOut)
 
     @extend_schema(
         operation_id="tokens_create",
@@ -54,12 +49,12 @@ class Tokens(ApiView):
         responses={201: NewTokenOut, **problems(400, 401, 413, 415, 429, 503)},
     )
     def post(self, request: Request) -> Response:
-        """Make a token with name and password. Its secret is in this answer and nowhere else."""
+        """Create a token with name and password. Only this answer has its secret."""
         typed = body(request, TokenIn)
         user = authenticate(request, username=typed["username"], password=typed["password"])
         if user is None:
             raise WrongCredentials
-        attempts.forget_sign_in(typed["username"], attempts.address_of(request))
+        attempt_limits.forget_sign_in(typed["username"], attempt_limits.address_of(request))
         made, secret = ApiToken.objects.create(
             user=user,
             name=typed["name"],
@@ -73,9 +68,9 @@ class Tokens(ApiView):
 class Token(ApiView):
     """Revoking takes rights away only: any token of its owner may do it."""
 
-    @extend_schema(operation_id="tokens_revoke", responses=answers(204, None, 404, says="Revoked."))
+    @operation("tokens_revoke", gone("Revoked."), (404,))
     def delete(self, request: Request, token_id: str) -> Response:
-        """Revoke a token of your own; it is refused from now on."""
+        """Revoke one of your tokens."""
         deleted, _ = ApiToken.objects.filter(user=person(request), token_key=token_id).delete()
         if not deleted:
             raise Http404("no such token")

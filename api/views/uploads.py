@@ -1,4 +1,4 @@
-"""Uploads and check-ins. What is answered is data: for stewards only."""
+"""Receives uploads and check-ins; answers hold private data, for stewards only."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 from django.http import FileResponse, Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,19 +18,20 @@ from api import answers as shown
 from api import pagination
 from api.parsers import FILE_TYPES, NDJSON, FileForm, NdjsonFile, RawFile, StrictJson
 from api.refusals import TooLarge
-from api.schema import ALWAYS, LOCATION, PAGING, answers, example, page_of, problems
+from api.schema import LOCATION, example, listing, operation
 from api.serializers.uploads import FileIn, UploadOut, UploadsOut, checkins_in
-from api.views.shared import ApiView
+from api.views.shared import ApiView, one_of
 from heatmaps import queries
-from heatmaps.access import Act, dataset_for
+from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.files import NAME_LENGTH, shown_name
 from heatmaps.ingest.options import Options
 from heatmaps.ingest.receiving import MOST_FILES
-from heatmaps.masses import packing
+from heatmaps.ingest.upload_files import NAME_LENGTH, shown_name
+from heatmaps.masses import column_copies
 from heatmaps.models import Dataset, Scope, UploadState
 from heatmaps.models import Upload as UploadRow
+from heatmaps.people.permissions import Act, dataset_for
 from mechanisms.check import shown as printable
 
 FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
@@ -38,10 +39,9 @@ _NAME: Final = "name"
 _ADVANCE: Final = "advance"
 _OPTIONS: Final = {
     "columns": "The file's columns where they are not called user, time, lat, lon: `user=uid,lat=latitude`.",
-    "time_zone": "IANA name for times without an offset; UTC where not said.",
-    "max_rejected": "Percentage of rows that may be no check-ins before nothing is stored.",
+    "time_zone": "IANA time zone for times without an offset; default UTC.",
+    "max_rejected": "Largest percentage of invalid rows; above it nothing is stored.",
 }
-_KNOWN: Final = frozenset({_NAME, _ADVANCE, *_OPTIONS})
 _ADVANCE_PARAMETER = OpenApiParameter(
     _ADVANCE,
     {"type": "string", "enum": ["true", "false"], "default": "true"},
@@ -57,49 +57,47 @@ _PARAMETERS: Final = [
 ]
 _STATE: Final = "state"
 _STATE_PARAMETER = OpenApiParameter(
-    _STATE, {"type": "string", "enum": UploadState.values}, description="Those in this state only."
+    _STATE, {"type": "string", "enum": UploadState.values}, description="Only uploads in this state."
 )
 _UPLOADED = PolymorphicProxySerializer(
     component_name="Uploaded", serializers=[UploadOut, UploadsOut], resource_type_field_name=None
 )
 _CHECKINS = example(
     [{"user": "u1", "time": "2025-03-01T08:30:00Z", "lat": 30.27, "lon": -97.74}],
-    request_only=True,
     media_type="application/json",
 )
 
 
+@takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + FORM_BYTES)
 class Uploads(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
-    query = {"GET": frozenset({pagination.PAGE, pagination.PAGE_SIZE, _STATE}), "POST": _KNOWN}
     parser_classes = [FileForm, RawFile]
 
-    @extend_schema(
-        operation_id="uploads_list",
-        parameters=[*PAGING, _STATE_PARAMETER],
-        responses=answers(200, page_of(UploadOut), 404),
-    )
+    @listing("uploads_list", UploadOut, _STATE_PARAMETER)
     def get(self, request: Request, slug: str) -> Response:
-        """Uploads, the latest first."""
+        """List uploads, latest first."""
         found = dataset_for(request.user, slug, Act.SEE_DATA)
-        rows = queries.uploads_of(found, state=_state(request))
+        rows = queries.uploads_of(found, state=one_of(request, _STATE, UploadState.values))
         return pagination.page(request, rows, lambda row: shown.upload(request, row))
 
-    @extend_schema(
-        operation_id="uploads_create",
+    @operation(
+        "uploads_create",
+        _UPLOADED,
+        (404, 409, 422, 503),
+        status=201,
         parameters=[*_PARAMETERS, LOCATION],
         request={"multipart/form-data": FileIn} | dict.fromkeys(FILE_TYPES, OpenApiTypes.BINARY),
-        responses=answers(201, _UPLOADED, 404, 409, 413, 415, 422, 503),
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Send a file of check-ins (CSV, NDJSON, Parquet, SNAP; gzip or not), as a form with one `file` or as
-        the body itself. It is read in the background: the answer's address says how far it is.
+        """Upload a file of check-ins. CSV, NDJSON, Parquet or SNAP, gzip or not, as a form with one `file` or
+        as the body itself. It is read in the background; the answer's address shows the progress.
 
         A form with several files is answered with an upload or a refusal for each; those taken become
         available in one data version. In all files equal `user` is the same person."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         _check_length(request)
-        given_name, advance, options = _given_name(request), _advance(request), _options(request)
+        given_name, advance = _given_name(request), _advance(request)
+        options = Options.parse(**{name: request.query_params.get(name, "") for name in _OPTIONS})
         file = request.data
         if isinstance(file, dict):  # also where there is no body at all
             file, *others = _form_files(request)
@@ -112,24 +110,21 @@ class Uploads(ApiView):
 class Upload(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
-    @extend_schema(operation_id="uploads_read", responses=answers(200, UploadOut, 404))
+    @operation("uploads_read", UploadOut, (404,))
     def get(self, request: Request, upload_id: UUID) -> Response:
-        """How far an upload is, and what became of its rows."""
+        """Show an upload's progress and accepted rows."""
         return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
 
 
 class RejectedRows(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
-    @extend_schema(
-        operation_id="uploads_rejected",
-        responses={(200, "text/csv"): OpenApiTypes.BINARY, **problems(*ALWAYS, 404)},
-    )
+    @operation("uploads_rejected", {(200, "text/csv"): OpenApiTypes.BINARY}, (404,))
     def get(self, request: Request, upload_id: UUID) -> FileResponse:
-        """The rows that were no check-ins, by number and reason; kept for 7 days."""
+        """Download rejected rows. By row number and reason; kept for 7 days."""
         path = uploads.rejected_rows_path(queries.upload_for(request.user, upload_id))
         if path is None:
-            raise Http404("no rejected rows, or their list is older than 7 days")
+            raise Http404("this upload has no rejected rows, or their list is older than 7 days")
         name = f"rejected-rows-{upload_id}.csv"
         return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/csv")
 
@@ -137,9 +132,9 @@ class RejectedRows(ApiView):
 class UndoUpload(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
-    @extend_schema(operation_id="uploads_undo", request=None, responses=answers(200, UploadOut, 404, 409))
+    @operation("uploads_undo", UploadOut, (404, 409))
     def post(self, request: Request, upload_id: UUID) -> Response:
-        """Take an upload back that no data version includes yet. Takes no body."""
+        """Undo an upload. Only before a data version includes it. Takes no body."""
         uploads.undo(request.user, queries.upload_for(request.user, upload_id))
         return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
 
@@ -147,30 +142,29 @@ class UndoUpload(ApiView):
 class CopyAgain(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
-    @extend_schema(operation_id="uploads_copy", request=None, responses=answers(200, UploadOut, 404, 409))
+    @operation("uploads_copy", UploadOut, (404, 409))
     def post(self, request: Request, upload_id: UUID) -> Response:
-        """Try the copy of an upload again that was given up. Takes no body."""
-        packing.try_again(request.user, queries.upload_for(request.user, upload_id))
+        """Retry the failed copy of an upload. Takes no body."""
+        column_copies.try_again(request.user, queries.upload_for(request.user, upload_id))
         return Response(shown.upload(request, queries.upload_for(request.user, upload_id)))
 
 
+@takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + FORM_BYTES)
 class Checkins(ApiView):
     scopes = {"POST": Scope.STEWARD}
-    query = {"POST": frozenset({_ADVANCE})}
     parser_classes = [StrictJson, NdjsonFile]
 
-    @extend_schema(
-        operation_id="checkins_create",
+    @operation(
+        "checkins_create",
+        UploadOut,
+        (404, 409, 422, 503),
+        status=201,
         parameters=[_ADVANCE_PARAMETER, LOCATION],
-        request={
-            "application/json": checkins_in(),
-            NDJSON: OpenApiTypes.BINARY,
-        },
+        request={"application/json": checkins_in(), NDJSON: OpenApiTypes.BINARY},
         examples=[_CHECKINS],
-        responses=answers(201, UploadOut, 404, 409, 413, 415, 422, 503),
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Send check-ins as a JSON list, or any number of them as NDJSON; they become an upload."""
+        """Send check-ins as JSON or NDJSON. They become an upload."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         _check_length(request)
         advance, sent = _advance(request), request.data
@@ -203,19 +197,9 @@ def _all_received(
     return Response({"results": [shown.upload(request, row) for row in rows], "refused": refusals}, 201)
 
 
-def _state(request: Request) -> str:
-    text = request.query_params.get(_STATE)
-    if text is None:
-        return ""
-    if text not in UploadState.values:
-        raise ValidationError({_STATE: f"one of {', '.join(UploadState.values)}"})
-    return text
-
-
 def _check_length(request: Request) -> None:
     """Too large is refused before a byte of the body is read."""
-    text = request.META.get("CONTENT_LENGTH") or "0"
-    if text.isascii() and text.isdigit() and int(text) > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
+    if body_length(request) > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
 
@@ -227,38 +211,31 @@ def _given_name(request: Request) -> str:
 
 
 def _advance(request: Request) -> bool:
-    text = request.query_params.get(_ADVANCE, "true")
-    if text not in ("true", "false"):
-        raise ValidationError({_ADVANCE: "true or false"})
-    return text == "true"
-
-
-def _options(request: Request) -> Options:
-    return Options.parse(**{name: request.query_params.get(name, "") for name in _OPTIONS})
+    return one_of(request, _ADVANCE, ("true", "false"), default="true") == "true"
 
 
 def _form_files(request: Request) -> list[Any]:
     for name in request.data:
         if name != "file":
-            raise ValidationError({printable(name): "there is no such field"})
+            raise ValidationError({printable(name): "unknown field"})
     if not request.content_type.startswith("multipart/"):
-        raise UploadError("empty", "there is no file in the body")
+        raise UploadError("empty", "the body has no file")
     sent = request.FILES.getlist("file")
     if not sent:  # also where the field holds a text
-        raise UploadError("empty", "there is no file in the form's field file")
+        raise UploadError("empty", "the form's field file has no file")
     if len(sent) > MOST_FILES:
-        raise ValidationError({"file": f"1 to {MOST_FILES} files are expected here"})
+        raise ValidationError({"file": f"expected 1 to {MOST_FILES} files"})
     return list(sent)
 
 
 def _table(sent: object) -> BinaryIO:
     """The rows as the CSV that an uploaded file would have held."""
     if sent == {}:  # also where there is no body at all
-        raise UploadError("empty", "there are no check-ins in the body")
+        raise UploadError("empty", "the body has no check-ins")
     rows = checkins_in(sent)
     rows.is_valid(raise_exception=True)
     if not rows.validated_data:
-        raise UploadError("empty", "there are no check-ins in the list")
+        raise UploadError("empty", "the list has no check-ins")
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(("user", "time", "lat", "lon"))

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Group
 
 from heatmaps.admin import datasets, ledger, people, tokens
-from heatmaps.limited import limited_sign_in
+from heatmaps.http.rate_limits import limited_sign_in
 
 __all__ = ["datasets", "ledger", "people", "tokens"]
 
@@ -17,4 +17,4 @@ admin.site.site_header = "Hazemap administration"
 admin.site.site_title = "Hazemap administration"
 admin.site.index_title = "People, datasets and limits"
 admin.site.unregister(Group)  # roles are given per dataset
-admin.site.login = limited_sign_in(admin.site.login)  # type: ignore[method-assign, assignment]
+admin.site.login = limited_sign_in(admin.site.login)  # type: ignore[method-assign, assignment]  # one method of Django's site

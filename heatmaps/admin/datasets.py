@@ -1,14 +1,14 @@
 """Datasets, their members, and their budgets."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from heatmaps.admin.shared import Administrators, is_administrator
+from heatmaps.admin.shared import Administrators, ReadOnly
 from heatmaps.models import Account, Dataset, DataVersion, Membership
+from heatmaps.numbers import moment
 from heatmaps.queries import NO_LIMIT, amount_text
 
 if TYPE_CHECKING:  # a type parameter in the stubs only
@@ -17,7 +17,7 @@ else:
     _TabularInline = admin.TabularInline
 
 
-class MembershipInline(_TabularInline):
+class MembershipInline(ReadOnly, _TabularInline):
     """To be read: members change on the dataset's page of people, where each change is an event."""
 
     model = Membership
@@ -25,22 +25,15 @@ class MembershipInline(_TabularInline):
     fields = readonly_fields = ("user", "role")
     can_delete = False
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return is_administrator(request)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
 
 @admin.register(Dataset)
 class DatasetAdmin(Administrators):
     """Public facts are fixed; members change on a page of their own."""
 
+    dataset_path = "pk"
     list_display = ("slug", "title", "relation", "created_by", "is_demo")
     search_fields = ("slug", "title")
+    sortable_by = ("slug", "title", "relation")
     fields = (
         "slug",
         "title",
@@ -48,13 +41,9 @@ class DatasetAdmin(Administrators):
         "relation",
         ("persons", "radius_m", "expected_persons"),
         ("schedule", "retention_days"),
+        "embed_origins",
         ("created_by", "created_at", "is_demo"),
         "people",
-    )
-    readonly_fields = (
-        *("slug", "title", "west", "south", "east", "north", "relation"),
-        *("persons", "radius_m", "expected_persons", "schedule", "retention_days"),
-        *("created_by", "created_at", "is_demo", "people"),
     )
     inlines = (MembershipInline,)
 
@@ -68,12 +57,13 @@ class DatasetAdmin(Administrators):
 class AccountAdmin(Administrators):
     """The budgets. A limit is changed on its own page, with a reason, as an event of the ledger."""
 
+    dataset_path = "dataset"
     list_display = ("dataset", "kind", "limit_now", "committed_now", "change")
     list_filter = ("kind",)
+    ordering = ("dataset", "kind")
     search_fields = ("dataset__slug", "dataset__title")
     list_select_related = ("dataset",)
     fields = ("dataset", "kind", "limit_now", "committed_now", "change")
-    readonly_fields = fields
 
     @admin.display(description="limit")
     def limit_now(self, account: Account) -> str:
@@ -91,6 +81,14 @@ class AccountAdmin(Administrators):
 
 @admin.register(DataVersion)
 class DataVersionAdmin(Administrators):
-    list_display = ("dataset", "number", "created_by", "created_at", "kept_from")
+    dataset_path = "dataset"
+    list_display = ("dataset", "number", "created_by", "since_minute", "kept_from")
+    ordering = ("dataset", "-number")
+    fields = ("dataset", "number", "created_by", "since_minute", "kept_from")
     search_fields = ("dataset__slug",)
     list_select_related = ("dataset", "created_by")
+
+    @admin.display(description="since")
+    def since_minute(self, version: DataVersion) -> str:
+        # Not when a worker came to a version that was due.
+        return moment(version.since)

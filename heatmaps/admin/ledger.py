@@ -1,4 +1,4 @@
-"""What the ledger holds: to be read."""
+"""Shows the ledger in the administration, read-only."""
 
 from typing import Any
 
@@ -8,21 +8,26 @@ from django.http import HttpRequest
 from heatmaps.admin.shared import Administrators
 from heatmaps.ledger.reading import moment, shown_hash
 from heatmaps.models import Charge, Event, Release, ReleaseState, Result
+from heatmaps.models.fraction_field import fraction_text
 from heatmaps.queries import amount_text
 from heatmaps.wording.events import TITLES
 
 
 @admin.register(Release)
 class ReleaseAdmin(Administrators):
+    dataset_path = "dataset"
     list_display = ("id", "dataset", "mechanism", "state_now", "requested_by", "requested_at")
     list_filter = ("mechanism",)
     search_fields = ("id", "dataset__slug")
     list_select_related = ("dataset", "requested_by")
     fields = (
         *("id", "dataset", "version", "requested_by", "requested_at", "state_now"),
-        *("mechanism", "epsilon", "resolution", "parameters", "guarantee", "question"),
+        *("mechanism", "exact_epsilon", "resolution", "parameters", "guarantee", "question"),
     )
-    readonly_fields = fields
+
+    @admin.display(description="epsilon")
+    def exact_epsilon(self, release: Release) -> str:
+        return fraction_text(release.epsilon)
 
     @admin.display(description="state")
     def state_now(self, release: Release) -> str:
@@ -31,11 +36,11 @@ class ReleaseAdmin(Administrators):
 
 @admin.register(Charge)
 class ChargeAdmin(Administrators):
+    dataset_path = "release__dataset"
     list_display = ("release", "account", "exact_amount")
     search_fields = ("release__id",)
     list_select_related = ("release", "account")
     fields = ("release", "account", "exact_amount")
-    readonly_fields = fields
 
     @admin.display(description="amount")
     def exact_amount(self, charge: Charge) -> str:
@@ -44,19 +49,21 @@ class ChargeAdmin(Administrators):
 
 @admin.register(Result)
 class ResultAdmin(Administrators):
+    dataset_path = "release__dataset"
     list_display = ("release", "sha256")
     search_fields = ("release__id", "sha256")
     fields = ("release", "sha256")
-    readonly_fields = fields
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).defer("content")
+        rows = super().get_queryset(request).filter(release__state=ReleaseState.PUBLISHED)
+        return rows.defer("content")
 
 
 @admin.register(Event)
 class EventAdmin(Administrators):
     """The chain; times to the minute, as on the ledger's page for those who are no stewards."""
 
+    dataset_path = "dataset"
     list_display = ("sequence", "dataset", "at", "what", "actor")
     list_filter = ("kind",)
     search_fields = ("dataset__slug", "release")
@@ -73,12 +80,6 @@ class EventAdmin(Administrators):
         "after",
         "kept_hash",
     )
-    readonly_fields = fields
-
-    def get_queryset(self, request: HttpRequest) -> Any:
-        """Without the draws that run now: how long they do is data."""
-        running = Release.objects.filter(state=ReleaseState.SPENT).values("pk")
-        return super().get_queryset(request).exclude(kind="spend", release__in=running)
 
     @admin.display(description="when (UTC)")
     def at(self, event: Event) -> str:

@@ -16,8 +16,9 @@ class UserAdmin(Administrators):
     list_display = ("username", "is_active", "is_superuser", "last_login", "date_joined")
     list_filter = ("is_active", "is_superuser")
     search_fields = ("username",)
+    sortable_by = ("username", "is_active", "is_superuser")
+    ordering = ("username",)
     fields = ("username", "is_active", "is_superuser", "last_login", "date_joined", "change")
-    readonly_fields = fields
 
     @admin.display(description="change")
     def change(self, user: User) -> str:

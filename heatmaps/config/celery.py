@@ -1,4 +1,4 @@
-"""The Celery application: one definition for the embedded worker and for a deployment's workers."""
+"""Defines the Celery application, for the embedded worker and for deployments."""
 
 import os
 

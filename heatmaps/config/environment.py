@@ -1,38 +1,63 @@
-"""What the environment decides: every variable Hazemap reads, with its default, in one place.
+"""Reads the environment variables of Hazemap, with their defaults; `streets.py` beside it those of streets.
 
 | variable | default | meaning |
 | --- | --- | --- |
-| `HAZEMAP_STATE` | `.local` | folder of the embedded database, keys, uploads in flight and credentials |
+| `HAZEMAP_STATE` | `.local` | folder (mode 700) of database, keys, uploads in flight and credentials |
 | `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the secret keys (files of mode 600) |
-| `HAZEMAP_DATABASE_URL` | SQLite in `$HAZEMAP_STATE` | `postgresql://user:password@host/name` deployed |
+| `HAZEMAP_DATABASE_URL` | SQLite in `$HAZEMAP_STATE` | `postgresql://role:password@host/name` deployed |
 | `HAZEMAP_DATABASE_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
+| `HAZEMAP_WEB_PASSWORD_FILE` | (none) | file with the password that `grant-roles` gives `hazemap_web` |
+| `HAZEMAP_WORKER_PASSWORD_FILE` | (none) | the same for `hazemap_worker` |
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
-| `HAZEMAP_ORIGINS` | (none) | origin of a proxy (`https://…`): secure cookies, its X-Forwarded-* counts |
+| `HAZEMAP_ORIGINS` | (none) | origin at which a proxy shows this server; `https://…` needs HAZEMAP_PROXY |
+| `HAZEMAP_PROXY` | (none) | the proxy's addresses or networks: only from there X-Forwarded-* are believed |
+| `HAZEMAP_HSTS_SUBDOMAINS` | `0` | `1` where every name below the origin's speaks `https` too |
+| `HAZEMAP_BASEMAP` | (none) | a PMTiles file of streets, shown under every map and served to everybody |
+| `HAZEMAP_TILES` | (none) | street tiles `https://host/{z}/{x}/{y}.png`: that host sees who looks where |
+| `HAZEMAP_TILES_ATTRIBUTION` | `Street tiles: ` and the host | whom a map names for those tiles |
+| `HAZEMAP_TILES_PUBLIC` | `0` | `1` shows those tiles on maps that need no account, too |
 | `HAZEMAP_LOG_FORMAT` | `text` | log lines for a terminal, or `json` for what collects logs |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |
 | `HAZEMAP_MAX_UPLOAD_BYTES` | `2147483648` | largest uploaded file, in bytes |
-| `HAZEMAP_ROWS_PER_SHARD` | `5000000` | check-ins a worker reads at once for a release; more are shared out |
+| `HAZEMAP_MAX_DISTRICT_BYTES` | `4194304` | largest district file, in bytes |
+| `HAZEMAP_RENDERED_BYTES` | `4294967296` | room for files of releases kept in `$HAZEMAP_STATE`, in bytes |
+| `HAZEMAP_SLOT_SECONDS` | `2,5,20,300` | seconds that a draw stays unseen, by size class of the dataset |
+| `HAZEMAP_DRAW_PLACES` | `4,4,2,1` | draws that go on at once, by size class: no more than workers can do |
 """
 
 import os
 import secrets
+from collections.abc import Sequence
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-MOST_ROWS_PER_SHARD = 20_000_000  # what is read at once fits PostgreSQL's largest value, 1 GB, three times
+from heatmaps.config import private_files
+
+LEAST_RENDERED_BYTES = 2**20  # the page of a usual map and its files
+_SIZE_CLASSES = 4
+_LONGEST_SLOT_SECONDS = 86_400
+_MOST_PLACES = 1_000
 
 
 def state_dir() -> Path:
-    """The folder that holds everything an embedded installation keeps; made with mode 700."""
-    return _private_folder(Path(os.environ.get("HAZEMAP_STATE", ".local")).absolute())
+    """The folder that holds everything an embedded installation keeps, of mode 700.
+
+    Its credentials are of mode 600. Errors: as `private_files.folder`.
+    """
+    state = private_files.folder(Path(os.environ.get("HAZEMAP_STATE", ".local")).absolute())
+    private_files.tighten(*state.glob("credentials*"))
+    return state
 
 
 def key_dir(state: Path) -> Path:
-    """The folder of secret keys; made with mode 700."""
-    return _private_folder(Path(os.environ.get("HAZEMAP_KEY_DIR", state / "keys")).absolute())
+    """The folder of secret keys, of mode 700; they are of mode 600. Errors: as `private_files.folder`."""
+    keys = private_files.folder(Path(os.environ.get("HAZEMAP_KEY_DIR", state / "keys")).absolute())
+    private_files.tighten(*keys.iterdir())
+    return keys
 
 
 def secret_key(folder: Path) -> str:
@@ -66,24 +91,66 @@ def service_url(service: str) -> str:
     return parts._replace(netloc=f"{parts.username or ''}:{password}@{host}").geturl()
 
 
+def password(role: str) -> str:
+    """What is in the file that `HAZEMAP_<role>_PASSWORD_FILE` names; "" when not set. Errors: OSError."""
+    file = os.environ.get(f"HAZEMAP_{role}_PASSWORD_FILE", "")
+    return Path(file).read_text().strip() if file else ""
+
+
 def listed(name: str, default: str = "") -> list[str]:
     """A comma-separated variable as a list without blanks."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 
-def rows_per_shard() -> int:
-    """Errors: RuntimeError naming the variable."""
-    text = os.environ.get("HAZEMAP_ROWS_PER_SHARD", "5000000")
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_ROWS_PER_SHARD:
+def trusted_proxies(origins: Sequence[str]) -> list[IPv4Network | IPv6Network]:
+    """Where the operator's proxy asks from. Errors: RuntimeError naming the variable."""
+    try:
+        networks = [ip_network(text) for text in listed("HAZEMAP_PROXY")]
+    except ValueError as error:
+        raise RuntimeError(f"HAZEMAP_PROXY: {error}; allowed are such as 127.0.0.1,10.1.2.0/24") from None
+    if not networks and any(origin.startswith("https:") for origin in origins):
         raise RuntimeError(
-            f"HAZEMAP_ROWS_PER_SHARD must be a whole number from 1 to {MOST_ROWS_PER_SHARD}, not {text!r}"
+            "HAZEMAP_ORIGINS says https, so a proxy ends TLS: set HAZEMAP_PROXY to the address it asks from "
+            "(127.0.0.1 for one on this machine)"
+        )
+    return networks
+
+
+def rendered_bytes() -> int:
+    """Errors: RuntimeError naming the variable."""
+    text = os.environ.get("HAZEMAP_RENDERED_BYTES", str(2**32))
+    if not text.isdecimal() or int(text) < LEAST_RENDERED_BYTES:
+        raise RuntimeError(
+            f"HAZEMAP_RENDERED_BYTES must be a whole number from {LEAST_RENDERED_BYTES} on, not {text!r}"
         )
     return int(text)
 
 
-def _private_folder(path: Path) -> Path:
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+def slot_seconds() -> list[float]:
+    """Seconds of a slot, by size class. Errors: RuntimeError naming the variable."""
+    text = os.environ.get("HAZEMAP_SLOT_SECONDS", "2,5,20,300")
+    try:
+        seconds = [float(part) for part in text.split(",")]
+    except ValueError:
+        seconds = []
+    if len(seconds) != _SIZE_CLASSES or not all(0 < one <= _LONGEST_SLOT_SECONDS for one in seconds):
+        raise RuntimeError(
+            f"HAZEMAP_SLOT_SECONDS must be {_SIZE_CLASSES} numbers above 0, up to {_LONGEST_SLOT_SECONDS}, "
+            f"separated by commas, not {text!r}"
+        )
+    return seconds
+
+
+def draw_places() -> list[int]:
+    """Draws at once, by size class. Errors: RuntimeError naming the variable."""
+    text = os.environ.get("HAZEMAP_DRAW_PLACES", "4,4,2,1")
+    places = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if len(places) != _SIZE_CLASSES or not all(1 <= each <= _MOST_PLACES for each in places):
+        raise RuntimeError(
+            f"HAZEMAP_DRAW_PLACES must be {_SIZE_CLASSES} whole numbers from 1 to {_MOST_PLACES}, "
+            f"separated by commas, not {text!r}"
+        )
+    return places
 
 
 def _read_when_written(path: Path) -> str:

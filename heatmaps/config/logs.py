@@ -1,4 +1,4 @@
-"""Log lines that carry no data about people: as text for a terminal, as JSON for what collects logs.
+"""Formats log lines without data about people: text for a terminal, JSON for log collectors.
 
 Our own lines are an event's name with fields: ids, classes of errors, places in the program. What libraries
 log is not written for that: paths and query strings, host names that were sent, messages and tracebacks of
@@ -61,7 +61,8 @@ def configure(form: str) -> dict[str, Any]:
 
 def private_formatter(form: str) -> ProcessorFormatter:
     """One line a record; never a traceback, whose last line is the error's message."""
-    renderer = structlog.processors.JSONRenderer() if form == "json" else _text()
+    text = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)
+    renderer = structlog.processors.JSONRenderer() if form == "json" else text
     return ProcessorFormatter(
         foreign_pre_chain=[merge_contextvars],
         pass_foreign_args=True,
@@ -71,10 +72,6 @@ def private_formatter(form: str) -> ProcessorFormatter:
             renderer,
         ],
     )
-
-
-def _text() -> structlog.dev.ConsoleRenderer:
-    return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), pad_event_to=0)
 
 
 def _without_data(_logger: object, _method: str, fields: Fields) -> Fields:

@@ -1,4 +1,4 @@
-"""A name for every request: in its answer's header, on error pages, and in every line logged meanwhile."""
+"""Gives every request an id: in its answer's header, on error pages and in its log lines."""
 
 import secrets
 from collections.abc import Callable

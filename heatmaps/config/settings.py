@@ -7,20 +7,23 @@ from pathlib import Path
 
 import dj_database_url
 from csp.constants import NONCE, NONE, SELF
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+from kombu.entity import Queue
 
-from heatmaps.config import environment, logs
+from heatmaps.config import environment, logs, private_files, streets
 
+private_files.keep_new_files_private()
 BASE_DIR = Path(__file__).resolve().parents[2]
 STATE_DIR = environment.state_dir()
 KEY_DIR = environment.key_dir(STATE_DIR)
-UPLOAD_DIR = STATE_DIR / "uploads"
+UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
 
 SECRET_KEY = environment.secret_key(KEY_DIR)
 DEBUG = os.environ.get("HAZEMAP_DEBUG", "0") == "1"
 ALLOWED_HOSTS = environment.listed("HAZEMAP_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.listed("HAZEMAP_ORIGINS")
+TRUSTED_PROXIES = environment.trusted_proxies(CSRF_TRUSTED_ORIGINS)
+HTTPS = any(origin.startswith("https://") for origin in CSRF_TRUSTED_ORIGINS)
+HSTS_SUBDOMAINS = os.environ.get("HAZEMAP_HSTS_SUBDOMAINS", "0") == "1"
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -41,16 +44,22 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "heatmaps.config.request_id.name_requests",
+    "heatmaps.front.cookies.drop_cookies",
+    "heatmaps.front.charset.read_utf8",
+    "heatmaps.administrator_reads.know_request",
+    "heatmaps.front.proxy.believe_proxy",
+    # Headers and policy before everything that may answer by itself: with a redirection, a file, an error.
+    "heatmaps.front.headers.add_headers",
+    "csp.middleware.CSPMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "heatmaps.views.errors.SaysBusy",
 ]
 
 ROOT_URLCONF = "heatmaps.config.urls"
@@ -68,7 +77,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
             ],
-            "builtins": ["heatmaps.templatetags.request_id"],
+            "builtins": ["heatmaps.templatetags.numbers", "heatmaps.templatetags.request_id"],
         },
     },
 ]
@@ -92,9 +101,13 @@ SQLITE_OPTIONS = {
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+    private_files.tighten(*private_files.files_of_database(str(DATABASES["default"]["NAME"])))
 else:
     # Seconds; a host that is gone answers nothing, not even a refusal.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+# What `grant-roles` gives the roles of web and workers (`heatmaps.management.database_roles`); elsewhere
+# empty.
+DATABASE_ROLE_PASSWORDS = {role: environment.password(role) for role in ("WEB", "WORKER")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- background work --------------------------------------------------------------------------
@@ -110,16 +123,9 @@ else:
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
     }
-# Counts of attempts (`heatmaps.attempts`), for all web processes together; nothing else is cached.
-_IN_THIS_PROCESS: dict[str, object] = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-CACHES: dict[str, dict[str, object]] = {"default": _IN_THIS_PROCESS, "counters": _IN_THIS_PROCESS}
-if CELERY_BROKER_URL.startswith(("redis:", "rediss:")):
-    CACHES["counters"] = {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
-        "LOCATION": CELERY_BROKER_URL,
-        "KEY_PREFIX": "hazemap-attempts",
-        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)},
-    }
+# Draws wait for no file: they have a queue of their own. A worker that is given no names takes from both.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
+CELERY_TASK_ROUTES = {"heatmaps.release": {"queue": "draws"}}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -130,21 +136,37 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 SWEEP_SECONDS = 30.0
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "heatmaps.sweep", "schedule": SWEEP_SECONDS}}
 
 # --- privacy and size limits of the product ------------------------------------------------------
 
 MAX_EPSILON = Fraction(os.environ.get("HAZEMAP_MAX_EPSILON", "20"))
+# Less is of no use to anybody but those who count by asking again and again.
+MIN_EPSILON = Fraction(1, 1000)
+# Questions that cost something, in 24 hours.
+MOST_QUESTIONS_A_DAY = {"person": 200, "dataset": 500}
+# Time to change one's mind: the earliest a release begins after it was asked for.
+START_SECONDS = 0
+_SIZE_CLASSES = (100_000, 1_000_000, 10_000_000, 100_000_000)  # `models.RowCapacity`
+SLOT_SECONDS = dict(zip(_SIZE_CLASSES, environment.slot_seconds(), strict=True))
+# Draws at once over all datasets of a size class. A place is taken until the release's public moment, however
+# long its draw takes: so nobody's waiting tells how long another dataset's draw was.
+DRAW_PLACES = dict(zip(_SIZE_CLASSES, environment.draw_places(), strict=True))
 MAX_UPLOAD_BYTES = int(os.environ.get("HAZEMAP_MAX_UPLOAD_BYTES", str(2 * 2**30)))
+MAX_DISTRICT_BYTES = int(os.environ.get("HAZEMAP_MAX_DISTRICT_BYTES", str(4 * 2**20)))
+RENDERED_DIR = STATE_DIR / "rendered"
+PLANNING_DIR = STATE_DIR / "planning"
+PLANNING_SECONDS = 15.0  # for all that one request plans in children
+RENDERED_BYTES = environment.rendered_bytes()
 MAX_REJECTED_SHARE = Fraction(1, 100)
 RESERVATION_SECONDS = 24 * 3600
-ROWS_PER_SHARD = environment.rows_per_shard()
-LEASE_SECONDS = 90  # of a draw; renewed while it goes on (`heatmaps.leases`)
+# Of a draw; renewed while it goes on (`heatmaps.releases.draws`). Short: a worker that dies makes short slots
+# late.
+LEASE_SECONDS = 12
 
 # --- people and tokens ----------------------------------------------------------------------------
 
 LOGIN_URL = "sign-in"
-LOGIN_REDIRECT_URL = "datasets"
+LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -155,17 +177,17 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-# Requests in 60 seconds, by what is counted (`heatmaps.attempts`): those of a token, sign-ins with a name
-# from an address, sign-ins from an address, and readers without an account from an address.
+# Requests in 60 seconds, by what is counted (`heatmaps.http.attempt_limits`): those of a token, sign-ins with
+# a name from an address, sign-ins from an address, and readers without an account from an address.
 MOST_A_MINUTE = {
     "token": 1200,
     "sign_in_name": 10,
     "sign_in_address": 60,
     "public_address": 120,
     "blur": 10,
+    "example": 30,
+    "areas": 60,
 }
-# Whose address is counted: nobody may name it himself, except a proxy of ours.
-PROXIES = 1 if CSRF_TRUSTED_ORIGINS else 0
 KNOX_TOKEN_MODEL = "heatmaps.ApiToken"  # noqa: S105  # the name of a model, no secret
 REST_KNOX = {
     "AUTH_HEADER_PREFIX": "Bearer",
@@ -180,7 +202,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["api.parsers.StrictJson"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.negotiation.OneRepresentation",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.schema.OperationSchema",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "api.errors.handle",
 }
@@ -208,6 +230,12 @@ STATIC_URL = "static/"
 STATIC_ROOT = STATE_DIR / "static"
 # Leaflet and Leaflet.draw as django-leaflet packages them; its Django app needs GDAL, its files do not.
 STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
+# What `make setup` takes of npm packages.
+FRONT_DIR = BASE_DIR / "build" / "front"
+STATICFILES_DIRS += [FRONT_DIR] if FRONT_DIR.is_dir() else []
+GROUND_DIR = BASE_DIR / "build" / "ground"  # coast and water, indexed by `manage.py ground`
+BASEMAP = streets.basemap()
+TILES = streets.tiles()
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
@@ -216,7 +244,8 @@ CONTENT_SECURITY_POLICY = {
         "default-src": [NONE],
         "script-src": [SELF, NONCE],
         "style-src": [SELF, NONCE],
-        # Rasters of a map are embedded in its document as data: URLs; nothing is fetched from elsewhere.
+        # Rasters of a map are embedded in its document as data: URLs; nothing is fetched from elsewhere. For
+        # tiles of HAZEMAP_TILES, `heatmaps.views.basemap` adds their host to pages that show them.
         "img-src": [SELF, "data:"],
         "font-src": [SELF],
         "connect-src": [SELF],
@@ -226,19 +255,26 @@ CONTENT_SECURITY_POLICY = {
         "base-uri": [NONE],
     }
 }
-X_FRAME_OPTIONS = "SAMEORIGIN"
-SECURE_REFERRER_POLICY = "same-origin"
-SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = any(o.startswith("https://") for o in CSRF_TRUSTED_ORIGINS)
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SESSION_COOKIE_SECURE else None
-SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W008"]  # TLS ends at the operator's proxy
+# `heatmaps.front.headers` writes these, for every answer.
+SECURE_CONTENT_TYPE_NOSNIFF = False
+SECURE_REFERRER_POLICY = SECURE_CROSS_ORIGIN_OPENER_POLICY = None
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True  # no script of ours reads either
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+if HTTPS:
+    # Browsers take such a name only by TLS, for this very host and all of its paths: no other host sets it.
+    SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # in no cookie of their own
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked on this machine, without the proxy
+# What `heatmaps.front.headers` does, and TLS that ends at the operator's proxy.
+SILENCED_SYSTEM_CHECKS = [f"security.W{number:03}" for number in (2, 4, 6, 8, 22)]
 
 # Uploads always go to disk (mode 600), never into memory.
 FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.TemporaryFileUploadHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 FILE_UPLOAD_TEMP_DIR = str(UPLOAD_DIR)
-UPLOAD_DIR.mkdir(mode=0o700, exist_ok=True)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 2**20
 
 LANGUAGE_CODE = "en"

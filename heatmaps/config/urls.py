@@ -1,14 +1,18 @@
-"""Addresses of the whole product."""
+"""Routes all addresses of the product."""
 
 from django.contrib import admin
 from django.urls import include, path
 
+from heatmaps.admin.shared import no_such_page
 from heatmaps.views.health import healthz
 
-handler500 = "heatmaps.views.broken.server_error"
+handler500 = "heatmaps.views.errors.server_error"
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
+    # Before those of Django's administration, which they stand for.
+    path("admin/autocomplete/", no_such_page, name="admin-autocomplete"),
+    path("admin/r/<path:rest>", no_such_page, name="admin-view-on-site"),
     path("admin/", admin.site.urls),
     path("api/", include("api.urls")),
     path("", include("heatmaps.views.urls")),

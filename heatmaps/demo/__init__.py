@@ -1,1 +1,1 @@
-"""The demo: a synthetic city, its two datasets, accounts and one release, all through the real paths."""
+"""Creates the demo: a synthetic city, two datasets, accounts and one release."""

@@ -1,4 +1,4 @@
-"""The first accounts of an installation, with random passwords in private files."""
+"""Creates an installation's first accounts, with random passwords in private files."""
 
 import contextlib
 import os

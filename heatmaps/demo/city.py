@@ -1,4 +1,4 @@
-"""The synthetic city: persons with a home, a work place and favourite venues, and their check-ins.
+"""Generates the synthetic city: persons with home, work and favourite venues, and their check-ins.
 
 How it is made, from one seeded generator (this is no noise and protects nobody: there is nobody in it):
 

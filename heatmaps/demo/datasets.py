@@ -1,4 +1,4 @@
-"""The demo's two datasets, one of each relation, and their published releases, through the real paths."""
+"""Creates the demo's two datasets, one of each relation, and their published releases."""
 
 import tempfile
 from collections.abc import Callable
@@ -8,13 +8,15 @@ from typing import Final
 
 from django.contrib.auth.models import User
 
-from heatmaps import datasets, releases
+from heatmaps import datasets
 from heatmaps.datasets import NewDataset
 from heatmaps.demo.city import City, write_csv
 from heatmaps.demo.places import REGION
 from heatmaps.ingest import inline
-from heatmaps.models import AccountKind, Dataset, ReleaseState, UploadState
-from heatmaps.releases import ReleaseRequest
+from heatmaps.ledger.transitions.moves import QUEUED
+from heatmaps.models import AccountKind, Dataset, ReleaseState, RowCapacity, UploadState
+from heatmaps.releases import clock, lifecycle
+from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
 
 
@@ -34,6 +36,7 @@ DEMOS: Final = (
             relation=Relation.ADD_REMOVE,
             limits={AccountKind.PRESENCE: "10", AccountKind.DELTA: "0"},
             expected_persons=2_000,
+            row_capacity=RowCapacity.SMALL,
         ),
         city=City(persons=2_000, checkins=40_000, seed=1),
         release=ReleaseRequest(mechanism="adaptive", epsilon="1", resolution=256, parameters={}),
@@ -47,6 +50,7 @@ DEMOS: Final = (
             limits={AccountKind.RECORD: "20", AccountKind.RADIUS: "10", AccountKind.DELTA: "0.0001"},
             persons=2_000,
             radius_m=500,
+            row_capacity=RowCapacity.SMALL,
         ),
         # Not everybody enrolled checked in: the others are empty records.
         city=City(persons=1_950, checkins=39_000, seed=2),
@@ -85,10 +89,10 @@ def _ensure_upload(steward: User, dataset: Dataset, city: City, say: Say) -> Non
 def _ensure_release(steward: User, dataset: Dataset, request: ReleaseRequest | None, say: Say) -> None:
     if request is None or dataset.releases.filter(state=ReleaseState.PUBLISHED).exists():
         return
-    waiting = dataset.releases.filter(state=ReleaseState.RESERVED).first()
+    waiting = dataset.releases.filter(state__in=QUEUED).first()
     say("publishing a first release")
-    release = waiting or releases.request_release(steward, dataset, request)
-    releases.run(release.pk)
+    release = waiting or lifecycle.request_release(steward, dataset, request)
+    clock.complete(release.pk)
 
 
 def _silent(_bytes_read: int, _size_bytes: int) -> None:

@@ -1,4 +1,4 @@
-"""Where the synthetic city's people live, work and go out: public geography, nobody's data.
+"""Lists where the synthetic city's people live, work and go out: public geography only.
 
 The coast, the centre and the names are those of Barcelona and its neighbours, roughly, so that the offline
 map's place names fit below the heat. Weights and spreads are made up.
@@ -7,7 +7,7 @@ map's place names fit below the heat. Weights and spreads are made up.
 from dataclasses import dataclass
 from typing import Final
 
-from mechanisms.grid import Region
+from mechanisms.space.grid import Region
 
 REGION: Final = Region(2.05, 41.30, 2.30, 41.50)
 

@@ -1,4 +1,4 @@
-"""What files of released answers share: their table, and their features."""
+"""Builds the tables and the features that files of several kinds share."""
 
 import csv
 import io
@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import BinaryIO
 
-from heatmaps.exports.released import Released
+from heatmaps import spreadsheets
+from heatmaps.exports.content import Released
 
 Properties = Mapping[str, object]  # of a geometry or a feature, as JSON
 
@@ -38,6 +39,4 @@ def write_features(
 
 
 def _cell(value: str | float) -> str:
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(("=", "+", "-", "@")) else value
-    return repr(value)
+    return spreadsheets.plain(value) if isinstance(value, str) else repr(value)

@@ -1,64 +1,79 @@
-"""The map as polygons: one for each released square of the quadtree (RFC 7946)."""
+"""Writes the map as polygons, one for each released square of the quadtree (RFC 7946)."""
 
 import json
-import math
 from collections.abc import Iterator
 from itertools import chain
 from typing import BinaryIO, Final
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from heatmaps.centres import centres_of
-from heatmaps.exports.released import Released
+from heatmaps.area_centres import centres_of
+from heatmaps.exports.content import Released
+from heatmaps.exports.number_texts import lines, texts
+from mechanisms.central.grid_laplace.empty_cells import told_of
 
 AT_ONCE: Final = 20_000  # polygons held in memory
+_BETWEEN: Final = b",\n"
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
     """A FeatureCollection with the release sheet as its foreign member `release_sheet`.
 
-    Properties: `value` and `standard_error` in persons (null: not stated), `share` of the sum of all
-    values (0 everywhere when that is 0). A map of areas has a point a centre after its squares, with the
-    persons nearest to it. Any resolution: the file grows with the squares, not the cells.
+    Properties, null where not stated: `value`, `standard_error` and the ends `low` and `high` of a 95 %
+    interval in persons; `deviation`, which is added in quadrature for the error of several squares together;
+    `share` of the sum of all values (0 everywhere when that is 0); `distinguishable` from zero. A map of
+    areas has a point a centre after its squares, with the persons nearest to it. Any resolution: the file
+    grows with the squares, not the cells.
     """
     sheet = json.dumps(released.sheet, ensure_ascii=False)
     box = json.dumps(list(released.region))
     stream.write(f'{{"type": "FeatureCollection", "bbox": {box},\n"release_sheet": {sheet},\n'.encode())
-    stream.write(b'"features": [')
-    before = "\n"
-    for feature in chain(_features(released), _centres(released)):
-        stream.write(f"{before}{feature}".encode())
-        before = ",\n"
+    stream.write(b'"features": [\n')
+    before = b""
+    for features in chain(_squares(released), _centres(released)):
+        stream.write(before + features.removesuffix(_BETWEEN))
+        before = _BETWEEN
     stream.write(b"\n]}\n")
 
 
-def _features(released: Released) -> Iterator[str]:
+def _squares(released: Released) -> Iterator[bytes]:
+    """Closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
-    total = float(heatmap.values.sum())
+    total, told = float(heatmap.values.sum()), told_of(heatmap)
+    deviations = heatmap.deviations
+    if deviations is None:
+        deviations = np.full(heatmap.values.size, np.nan)
+    errors = np.stack((heatmap.standard_errors, *heatmap.intervals(), deviations))
+    apart = np.full(heatmap.values.size, "null")
+    if told is not None:
+        apart = np.where(told.has(heatmap.levels, heatmap.prefixes), "true", "false")
     for start in range(0, heatmap.values.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        values, errors = heatmap.values[part].tolist(), heatmap.standard_errors[part].tolist()
-        for bounds, value, error in zip(_bounds(released, part).tolist(), values, errors, strict=True):
-            yield json.dumps(
-                {
-                    "type": "Feature",
-                    "geometry": {"type": "Polygon", "coordinates": [_ring(*bounds)]},
-                    "properties": {
-                        "value": value,
-                        "standard_error": error if math.isfinite(error) else None,
-                        "share": value / total if total > 0 else 0.0,
-                    },
-                }
-            )
+        west, south, east, north = (texts(side, missing="") for side in _bounds(released, part).T)
+        values = heatmap.values[part]
+        shares = values / total if total > 0 else np.zeros_like(values)
+        said = (texts(values, missing=""), texts(shares, missing=""), pa.array(apart[part]))
+        error, least, most, deviation = (texts(column, missing="null") for column in errors[:, part])
+        yield lines(
+            *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
+            *("], [", east, ", ", south, "], [", east, ", ", north, "], [", west, ", ", north),
+            *("], [", west, ", ", south, ']]]}, "properties": {"value": ', said[0]),
+            *(', "standard_error": ', error, ', "low": ', least, ', "high": ', most),
+            *(', "deviation": ', deviation),
+            *(', "share": ', said[1], ', "distinguishable": ', said[2], "}}"),
+            between="",
+            after=_BETWEEN.decode(),
+        )
 
 
-def _centres(released: Released) -> Iterator[str]:
+def _centres(released: Released) -> Iterator[bytes]:
     """Points after the squares, of a map of areas: the heaviest area's centre first."""
     for rank, centre in enumerate(centres_of(released.heatmap, released.region), start=1):
         place = {"type": "Point", "coordinates": [centre.lon, centre.lat]}
         facts = {"centre": rank, "value": centre.persons, "share": centre.share}
-        yield json.dumps({"type": "Feature", "geometry": place, "properties": facts})
+        yield json.dumps({"type": "Feature", "geometry": place, "properties": facts}).encode()
 
 
 def _bounds(released: Released, part: slice) -> NDArray[np.float64]:
@@ -69,8 +84,3 @@ def _bounds(released: Released, part: slice) -> NDArray[np.float64]:
         chosen = levels == level
         bounds[chosen] = np.stack(released.region.cell_bounds(level, prefixes[chosen]), axis=1)
     return bounds
-
-
-def _ring(west: float, south: float, east: float, north: float) -> list[list[float]]:
-    """Closed and counter-clockwise, longitude first."""
-    return [[west, south], [east, south], [east, north], [west, north], [west, south]]

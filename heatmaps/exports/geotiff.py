@@ -1,4 +1,4 @@
-"""The map as a raster for geographic information systems."""
+"""Writes the map as a raster for geographic information systems."""
 
 import json
 import shutil
@@ -7,12 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 
 import rasterio
-from rasterio import Affine
 from rasterio.crs import CRS
+from rasterio.transform import from_bounds
 
-from heatmaps.exports.released import Released
+from heatmaps.exports.content import Released
 from heatmaps.exports.sheet_words import headline
-from mechanisms.grid import Region
 
 BAND: Final = "share of the map in a cell"
 _WGS84: Final = 4326
@@ -37,7 +36,7 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
             count=1,
             dtype="float64",
             crs=CRS.from_epsg(_WGS84),
-            transform=_transform(released.region, width, height),
+            transform=from_bounds(*released.region, width, height),
             compress="deflate",
             predictor=3,  # for floating point numbers
             tiled=height >= 512,
@@ -47,13 +46,6 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
             raster.write(values, 1)
         with path.open("rb") as written:
             shutil.copyfileobj(written, stream)
-
-
-def _transform(region: Region, width: int, height: int) -> Affine:
-    """From (column, row), counted from the north-west corner, to degrees."""
-    across = (region.east - region.west) / width
-    down = (region.south - region.north) / height
-    return Affine(across, 0.0, region.west, 0.0, down, region.north)
 
 
 def _tags(released: Released) -> dict[str, str]:

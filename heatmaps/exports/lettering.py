@@ -1,4 +1,4 @@
-"""Text in pictures: letters of Open Sans (Latin, Greek, Cyrillic), lines that are broken at a width."""
+"""Draws text into pictures: Open Sans (Latin, Greek, Cyrillic), wrapped at a width."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,10 +43,10 @@ def broken(text: str, style: Style, width: int) -> list[str]:
     return lines
 
 
-def write(draw: ImageDraw, at: tuple[int, int], lines: list[str], style: Style) -> int:
-    """Draw lines below each other from a top left corner; where the next one would begin."""
+def write(draw: ImageDraw, at: tuple[int, int], text: str, style: Style, width: int) -> int:
+    """Draw a text, broken at a width, from a top left corner; where the next line would begin."""
     left, top = at
-    for line in lines:
+    for line in broken(text, style, width):
         draw.text((left, top), line, font=style.font, fill=style.colour)
         top += style.line_height
     return top

@@ -1,10 +1,10 @@
-"""The map as a NumPy array file."""
+"""Writes the map as a NumPy array file."""
 
 from typing import BinaryIO
 
 import numpy as np
 
-from heatmaps.exports.released import Released
+from heatmaps.exports.content import Released
 
 
 def write_npy(released: Released, stream: BinaryIO) -> None:

@@ -1,89 +1,93 @@
-"""The map as a picture for people: title, ε, map, legend and the facts of the release sheet."""
+"""Draws what was released as a picture: title, ε, map, scale, legend and the facts of the release sheet."""
 
 import json
-from collections.abc import Callable
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final
 
 from PIL import Image, ImageDraw
 from PIL.PngImagePlugin import PngInfo
 
-from heatmaps.exports.lettering import Style, broken, write
-from heatmaps.exports.map_image import GROUND, INK, MapImage, map_image
-from heatmaps.exports.released import Released
+from heatmaps.exports.column import Column
+from heatmaps.exports.content import HEAT, Released
+from heatmaps.exports.lettering import Style, write
+from heatmaps.exports.map_image import LONGEST, blank, map_image
+from heatmaps.exports.scale_bar import draw_scale
+from heatmaps.exports.scene import Scene, fitted, view_of
 from heatmaps.exports.sheet_words import SheetWords, in_words
-from heatmaps.maps.legend import Legend
-from heatmaps.maps.places import ATTRIBUTION
-
-# Draws on a canvas from a top left corner on; where it ends.
-Key: TypeAlias = Callable[[ImageDraw.ImageDraw, tuple[int, int]], int]
+from heatmaps.exports.sketch import Key, sketch_map
+from heatmaps.maps.image import mercator_height
+from heatmaps.result_kinds import kind_of_result
+from mechanisms.results.summands import summands_of
 
 MARGIN: Final = 40  # pixels
 PANEL: Final = 440  # pixels, width of the column with legend and facts
 
 _SPARE: Final = 4_000  # pixels of height for the texts; what stays empty is cut off
-_LINE: Final = "#b9c0c9"
-_SWATCH: Final = (34, 22)
-_TITLE: Final = Style(size=34, colour=INK, strong=True)
-_LOSS: Final = Style(size=24, colour=INK)
-HEADING: Final = Style(size=20, colour=INK, strong=True)
-TEXT: Final = Style(size=18, colour=INK)
-SOFT: Final = Style(size=16, colour="#55606e")
+_TITLE, _LOSS = 34, 24  # pixels, sizes of letters
+_AROUND: Final = 0.05  # of the region's extent, on each side, where heat is drawn
+_LEAST_SHAPE: Final = 0.5  # height over width, of a picture of heat, or width over height
 
 
-def write_png(released: Released, stream: BinaryIO) -> None:
-    """Light ground, the classes and the legend of the web map, north up; the sheet is in the PNG's texts."""
-    found = map_image(released.heatmap, released.region)
-    write_page(released, found.image, lambda canvas, at: _key(canvas, at, found), stream)
+def write_map(released: Released, stream: BinaryIO) -> None:
+    """The map as the page shows it, north up: its heat, or its squares where it has none or they are wanted;
+    the sheet is in the PNG's texts."""
+    if released.layer == HEAT and summands_of(released.heatmap) is not None:
+        scene = _with_surroundings(released)
+        drawn = sketch_map(scene, released)
+        scene.name_places()
+        write_page(released, scene, drawn.key, stream)
+    else:
+        found = map_image(released.heatmap, released.region, released.look)
+        write_page(released, found.scene, found.key, stream)
 
 
-def write_page(released: Released, picture: Image.Image, key: Key, stream: BinaryIO) -> None:
-    """A picture with title, loss and facts. key: draws what the picture's signs mean, at a top left corner
-    in a column of `PANEL` pixels, and gives where it ends."""
-    words = in_words(released.sheet)
-    page = Image.new("RGB", (picture.width + PANEL + 3 * MARGIN, picture.height + _SPARE), "white")
-    canvas = ImageDraw.Draw(page)
-    top = _head(canvas, words, page.width - 2 * MARGIN)
-    page.paste(picture, (MARGIN, top))
-    corner = (MARGIN + picture.width, top + picture.height)
-    canvas.rectangle((MARGIN - 1, top - 1, *corner), outline=INK)
-    at = (corner[0] + MARGIN, top)
-    bottom = max(corner[1], _facts(canvas, (at[0], key(canvas, at)), words))
-    page = page.crop((0, 0, page.width, bottom + MARGIN))
+def write_drawing(released: Released, stream: BinaryIO) -> None:
+    """The region with what was released, north up, for what has no cells; the sheet is in the PNG's texts."""
+    scene = blank(released.region, released.look)
+    drawn = kind_of_result(released.result).sketched(scene, released)
+    scene.name_places(around=drawn.taken)
+    write_page(released, scene, drawn.key, stream)
+
+
+def write_page(released: Released, scene: Scene, key: Key, stream: BinaryIO) -> None:
+    """A picture with title, loss, scale and facts."""
+    words, look, picture = in_words(released.sheet), released.look, scene.image
+    size = (picture.width + PANEL + 3 * MARGIN, picture.height + _SPARE)
+    page = Image.new("RGB", size, look.panel)
+    head = Column(image=page, left=MARGIN, top=MARGIN, width=size[0] - 2 * MARGIN, look=look)
+    head.text(words.title, Style(size=_TITLE, colour=look.ink, strong=True))
+    head.text(words.headline, Style(size=_LOSS, colour=look.ink), after=MARGIN // 2)
+    side = Column(image=page, left=2 * MARGIN + picture.width, top=head.top, width=PANEL, look=look)
+    page.paste(picture, (MARGIN, head.top))
+    corner = (MARGIN + picture.width, head.top + picture.height)
+    head.canvas.rectangle((MARGIN - 1, head.top - 1, *corner), outline=look.ink)
+    below = _below(page, scene, (MARGIN, corner[1] + MARGIN // 4))
+    key(side)
+    _facts(side, words)
+    page = page.crop((0, 0, page.width, max(below, side.top) + MARGIN))
     page.save(stream, "PNG", pnginfo=_texts(released), optimize=True)
 
 
-def _head(canvas: ImageDraw.ImageDraw, words: SheetWords, width: int) -> int:
-    """Title and loss; where the map begins."""
-    top = write(canvas, (MARGIN, MARGIN), broken(words.title, _TITLE, width), _TITLE)
-    return write(canvas, (MARGIN, top), broken(words.headline, _LOSS, width), _LOSS) + MARGIN // 2
+def _with_surroundings(released: Released) -> Scene:
+    shape = min(max(mercator_height(released.region), _LEAST_SHAPE), 1 / _LEAST_SHAPE)
+    size = (round(min(LONGEST, LONGEST / shape)), round(min(LONGEST, LONGEST * shape)))
+    view = view_of(released.region, size, around=_AROUND)
+    return Scene.of(view, fitted(view, size), released.look)
 
 
-def _key(canvas: ImageDraw.ImageDraw, at: tuple[int, int], found: MapImage) -> int:
-    top = _legend(canvas, at, found.legend) + 8
-    if found.merged > 1:
-        note = f"Drawn in squares of {found.merged} × {found.merged} cells, their shares added up."
-        top = write(canvas, (at[0], top), broken(note, SOFT, PANEL), SOFT)
-    return top
+def _below(page: Image.Image, scene: Scene, at: tuple[int, int]) -> int:
+    """The scale, and whose ground and names these are, under the map; where it ends."""
+    right = draw_scale(ImageDraw.Draw(page), at, scene) + MARGIN
+    credit = Style(size=16, colour=scene.look.soft)
+    width = max(at[0] + scene.image.width - right, PANEL // 2)
+    return write(ImageDraw.Draw(page), (right, at[1]), scene.credit, credit, width)
 
 
-def _facts(canvas: ImageDraw.ImageDraw, at: tuple[int, int], words: SheetWords) -> int:
-    left, top = at
-    top = write(canvas, (left, top + 16), ["This release"], HEADING) + 4
+def _facts(column: Column, words: SheetWords) -> None:
+    column.top += 16
+    column.text("This release", column.heading, after=4)
     for title, text in words.facts:
-        top = write(canvas, (left, top), broken(title, SOFT, PANEL), SOFT)
-        top = write(canvas, (left, top), broken(text, TEXT, PANEL), TEXT) + 6
-    return write(canvas, (left, top + 10), broken(ATTRIBUTION, SOFT, PANEL), SOFT)
-
-
-def _legend(canvas: ImageDraw.ImageDraw, at: tuple[int, int], legend: Legend) -> int:
-    (left, top), (width, height) = at, _SWATCH
-    top = write(canvas, (left, top), broken(legend.title, HEADING, PANEL), HEADING) + 6
-    for row in legend.rows:
-        box = (left, top + 2, left + width, top + 2 + height)
-        canvas.rectangle(box, fill=row.light or GROUND, outline=_LINE)
-        lines = broken(row.label, TEXT, PANEL - width - 14)
-        top = write(canvas, (left + width + 14, top), lines, TEXT) + 6
-    return top
+        column.text(title, column.soft)
+        column.text(text, after=6)
 
 
 def _texts(released: Released) -> PngInfo:

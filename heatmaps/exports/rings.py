@@ -1,31 +1,35 @@
-"""The region as a picture, with rings and their signs on it."""
+"""Draws rings with their signs into a picture."""
 
 from collections.abc import Mapping
-from typing import Final
-
-from PIL import Image, ImageDraw
+from typing import Any
 
 from heatmaps.exports.lettering import Style
-from heatmaps.exports.map_image import GROUND, INK, name_places, pixel_of, size
+from heatmaps.exports.scene import Box, Scene, overlap
 from heatmaps.maps.rings import DrawnRing
-from mechanisms.grid import Region
-
-_LEVEL: Final = 1024  # pixels along the width, as of a map with so many cells
-_SIGN: Final = Style(size=18, colour=INK)
 
 
-def rings_image(region: Region, rings: tuple[DrawnRing, ...], colours: Mapping[str, str]) -> Image.Image:
-    """On light ground, north up; a ring of a class without a colour is not filled."""
-    picture = Image.new("RGB", size(region, _LEVEL), GROUND)
-    canvas = ImageDraw.Draw(picture)
+def draw_rings(
+    scene: Scene, rings: tuple[DrawnRing, ...], colours: Mapping[str, str], *, size: int = 18
+) -> list[Box]:
+    """A ring of a class without a colour is not filled; the boxes of their signs, of which those with less
+    weight give way. size: of their letters."""
+    canvas, style = scene.canvas, Style(size=size, colour=scene.look.ink)
     for ring in rings:
-        corners = [pixel_of(region, picture, lat=lat, lon=lon) for lat, lon in ring.corners]
-        canvas.polygon(corners, fill=colours.get(ring.key), outline=INK, width=2)
-    name_places(picture, region)
-    for ring in rings:
-        lat, lon = ring.middle
-        at = pixel_of(region, picture, lat=lat, lon=lon)
-        canvas.text(
-            at, ring.text, font=_SIGN.font, fill=INK, anchor="mm", stroke_width=3, stroke_fill="white"
-        )
-    return picture
+        corners = [scene.pixel_of(lat=lat, lon=lon) for lat, lon in ring.corners]
+        canvas.polygon(corners, fill=colours.get(ring.key), outline=scene.look.ink, width=2)
+    taken: list[Box] = []
+    for ring in sorted(rings, key=lambda ring: -ring.weight):
+        at = scene.pixel_of(lat=ring.middle[0], lon=ring.middle[1])
+        sign: dict[str, Any] = {
+            "xy": at,
+            "text": ring.text,
+            "font": style.font,
+            "anchor": "mm",
+            "stroke_width": 3,
+        }
+        box = canvas.textbbox(**sign)
+        if any(overlap(box, other) for other in taken):
+            continue  # the table beside has it
+        canvas.text(**sign, fill=style.colour, stroke_fill=scene.look.halo)
+        taken.append(box)
+    return taken

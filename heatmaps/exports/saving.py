@@ -1,4 +1,4 @@
-"""A map and its release sheet on disk: both in full or neither, and nothing of anybody else's overwritten."""
+"""Saves a map and its release sheet: both in full or neither, and nothing is overwritten."""
 
 import json
 import os

@@ -1,42 +1,24 @@
-"""The release sheet: what a released map or point promises and how it was made, from public values only."""
+"""Builds the release sheet: what a result promises and how it was made, from public values only."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from fractions import Fraction
 from typing import Final
 
-from heatmaps.centres import centres_of
-from heatmaps.slices import WHOLE, Slice, moment_or_none
-from heatmaps.wording.asked import TEXTS
+from heatmaps.data_slice import WHOLE, DataSlice, moment_or_none
+from heatmaps.result_kinds import kind_of_result
 from heatmaps.wording.guarantee import record_loss
-from mechanisms.grid import Region
+from heatmaps.wording.parameters import TEXTS
+from heatmaps.wording.record_distance import distance_words
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation
-from mechanisms.interface import Heatmap, Result
-from mechanisms.places import PlaceDistances
-from mechanisms.point import Point
-from mechanisms.zones import ZoneShares
+from mechanisms.results.serialization import Result
+from mechanisms.space.grid import Region
 
 KIND: Final = "hazemap release sheet"
 
 UNIT_OF_PRIVACY: Final = (
     "a person: whoever the column user names, with all of that person's check-ins in the data"
 )
-POST_PROCESSING: Final = (
-    "no value below 0: cut, or fitted without",
-    "values divided by their sum, so that the map sums to 1",
-    "the mass of a region that was not refined spread evenly over its cells",
-)
-_DIGESTS: Final[dict[type, str]] = {
-    Point: "point_sha256",
-    ZoneShares: "zones_sha256",
-    PlaceDistances: "distances_sha256",
-}
-# What is done to the answers of kinds that are no maps of cells.
-_CUT: Final[dict[type, str]] = {
-    ZoneShares: "shares cut to 0 and 1",
-    PlaceDistances: "distances cut to 0 and the diameter of the region",
-}
 COMPOSITION: Final = (
     "losses and deltas of releases from the same data add up, whoever asked for them; this sheet is about "
     "one release"
@@ -53,19 +35,23 @@ def release_sheet(
     region: Region,
     released: date,
     radius_m: Fraction | int | None = None,
-    asked: Slice = WHOLE,
+    data_slice: DataSlice = WHOLE,
     whole_region: Region | None = None,
     statements: Sequence[str] = (),
+    users: str = "",
     values: str = "",
 ) -> dict[str, object]:
-    """JSON values. `result` is the released map or point: of a map only its grid and its digest are read.
+    """JSON values. `result` is what was released: of a map its grid, its digest and what it says of errors
+    are read.
 
     title: of the map; characters that do not print become blanks.
     parameters: the mechanism's own, all public. region: what the map covers. released: day in UTC.
-    asked: the part of the data that the map is about. whole_region: of all the data, where the map covers a
-    part of it; records can be that far apart. statements: plain sentences of the guarantee. values: what a
-    number in the file beside the sheet means.
+    data_slice: what the map is about. whole_region: of all the data, where the map covers a rectangle of it;
+    records can be that far apart. statements: plain sentences of the guarantee. users: how those
+    of a dataset are told apart. values: what a number in the file beside the sheet means.
     """
+    kind = kind_of_result(result)
+    part = kind.for_sheet(result, region)
     dataset_region = region if whole_region is None else whole_region
     return {
         "kind": KIND,
@@ -81,20 +67,23 @@ def release_sheet(
         "trust": guarantee.trust.value,
         "radius_m": None if radius_m is None else exact_text(Fraction(radius_m)),
         "radius_epsilon": None if radius_m is None else exact_text(guarantee.loss(radius_m)),
+        "distance": distance_words(guarantee) or None,
         "guarantee": guarantee.to_json(),
         "statements": list(statements),
         "unit_of_privacy": UNIT_OF_PRIVACY,
+        **({"users": users} if users else {}),
         "composition": COMPOSITION,
         "region": _box(region),
-        "part_of_region": None if asked.part is None else _box(dataset_region),
-        "period": _period(asked),
+        "part_of_region": None if data_slice.rectangle is None else _box(dataset_region),
+        "period": _period(data_slice),
         "coordinates": "WGS84 degrees (EPSG:4326)",
-        **_measures(result, region),
+        **{name: _json_value(value) for name, value in part.measures.items()},
         "released": released.isoformat(),
         "values": values,
-        "post_processing": _post_processing(result),
+        "post_processing": list(part.post_processing),
+        "errors": list(part.errors),
         "unprotected": _unprotected(guarantee.relation),
-        _DIGESTS.get(type(result), "map_sha256"): result.sha256,
+        kind.digest: result.sha256,
     }
 
 
@@ -110,64 +99,19 @@ def exact_text(value: Exact) -> str:
     return str(exact)
 
 
-def _measures(result: Result, region: Region) -> dict[str, object]:
-    """Of a map its grid; of a point everything that was released."""
-    if isinstance(result, Point):
-        return {"point": asdict(result)}
-    if isinstance(result, ZoneShares):
-        return {"zones": _zones(result), "margin_m": exact_text(result.margin_m)}
-    if isinstance(result, PlaceDistances):
-        return {"distances": _distances(result)}
-    resolution = 1 << result.level
-    return {
-        "resolution": resolution,
-        "cell_m": [region.width_m / resolution, region.height_m / resolution],
-        **_centres(result, region),
-    }
-
-
-def _zones(result: ZoneShares) -> list[dict[str, object]]:
-    """All that was asked and all that was released: rings are closed, longitude first."""
-    return [
-        {"name": zone.name, "share": share, "standard_error": result.standard_error, "ring": zone.degrees}
-        for zone, share in zip(result.zones, result.shares, strict=True)
-    ]
-
-
-def _distances(result: PlaceDistances) -> list[dict[str, object]]:
-    found = []
-    for place, distance_m in zip(result.places, result.distances_m, strict=True):
-        lat, lon = place.degrees
-        error = {"distance_m": distance_m, "standard_error_m": result.standard_error_m}
-        found.append({"name": place.name, "lat": lat, "lon": lon, **error})
-    return found
-
-
-def _post_processing(result: Result) -> list[str]:
-    if isinstance(result, Heatmap):
-        return list(POST_PROCESSING)
-    return [_CUT[type(result)]] if type(result) in _CUT else []
-
-
-def _centres(heatmap: Heatmap, region: Region) -> dict[str, object]:
-    """Of a map of areas, the heaviest first; persons are those nearest to the centre."""
-    found = centres_of(heatmap, region)
-    return {"centres": [asdict(centre) for centre in found]} if found else {}
-
-
 def _box(region: Region) -> dict[str, float]:
     return dict(zip(("west", "south", "east", "north"), region, strict=True))
 
 
-def _period(asked: Slice) -> dict[str, str | None] | None:
+def _period(data_slice: DataSlice) -> dict[str, str | None] | None:
     """Half-open, in UTC; check-ins without a time are in no period."""
-    if not asked.has_period:
+    if not data_slice.has_period:
         return None
-    return {"since": moment_or_none(asked.since), "until": moment_or_none(asked.until)}
+    return {"since": moment_or_none(data_slice.since), "until": moment_or_none(data_slice.until)}
 
 
 def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
-    """Of presence, or of a whole record, which is exchanged for one at most the region's diameter away."""
+    """Of presence, or of a whole record that is exchanged for any other."""
     replaced = guarantee.relation is Relation.REPLACE
     return record_loss(guarantee, region.diameter_m if replaced else None)
 
@@ -176,9 +120,14 @@ def _unprotected(relation: Relation) -> list[str]:
     public = [
         "region, resolution, mechanism and its parameters, which were chosen without looking at the data",
         "that this release was asked for, and its date",
+        (
+            "how long the draw kept the machine busy, where somebody can feel or read that: in the latency "
+            "of other answers, in logs of an operator"
+        ),
+        "when files were accepted and data versions appeared",
     ]
     if relation is Relation.REPLACE:
-        public.append("the number of persons enrolled")
+        public.append("the number of people enrolled")
     return public
 
 

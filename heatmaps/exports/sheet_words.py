@@ -1,15 +1,16 @@
-"""A release sheet for people: a headline, facts with a title, and lists of sentences."""
+"""Words a release sheet: a headline, titled facts, and lists of sentences."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
-from heatmaps.lengths import measured_words
-from heatmaps.wording.asked import value_words
+from heatmaps.result_kinds import kind_of_sheet
+from heatmaps.wording.data_slice import PERIOD, box_words, period_words
 from heatmaps.wording.guarantee import decimal
-from heatmaps.wording.parts import PERIOD, box_words, period_words
-from mechanisms import catalogue
+from heatmaps.wording.mechanisms import mechanism_title
+from heatmaps.wording.parameters import value_words
+from mechanisms.catalogue import registry
 
 _LOSSES: Final = {"add_remove": "presence", "replace": "whole record"}
 _RELATIONS: Final = {
@@ -46,6 +47,11 @@ def headline(sheet: Mapping[str, Any]) -> str:
     return ", ".join([*said, f"δ = {_readable(sheet['delta'], digits=18)}"])
 
 
+def citation(sheet: Mapping[str, Any], address: str) -> str:
+    """One line that names a release in a text: what, when, with which privacy loss, and where it is read."""
+    return f"{sheet['title']}. Released {sheet['released']} with Hazemap, {headline(sheet)}. {address}"
+
+
 def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """(title, text), the most important first."""
     titles = _parameter_titles(sheet["mechanism"])
@@ -53,49 +59,27 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Privacy loss", headline(sheet)),
         ("Relation", _RELATIONS[sheet["relation"]]),
         ("Trusted", _TRUST[sheet["trust"]]),
-        ("Mechanism", sheet["mechanism"]),
+        ("Mechanism", mechanism_title(sheet["mechanism"])),
         *((titles.get(name, name), value_words(name, value)) for name, value in sheet["parameters"].items()),
         ("Released", sheet["released"]),
         ("Region", box_words(sheet["region"])),
-        *_part(sheet),
-        *_measures(sheet),
+        *_data_slice(sheet),
+        *kind_of_sheet(sheet).facts(sheet),
     )
 
 
-def _measures(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Of a map its grid, of a point the point."""
-    if "zones" in sheet:
-        shares = [(one["name"], f"{100 * one['share']:.1f} % of all persons") for one in sheet["zones"]]
-        error = max(one["standard_error"] for one in sheet["zones"])
-        return [*shares, ("Standard error of each", f"{100 * error:.2g} percentage points")]
-    if "distances" in sheet:
-        error_m = max(one["standard_error_m"] for one in sheet["distances"])
-        lengths = [(one["name"], measured_words(one["distance_m"], error_m)) for one in sheet["distances"]]
-        found = [(name, f"{length} away on average") for name, length in lengths]
-        return [*found, ("Standard error of each", _length(error_m))]
-    if "point" in sheet:
-        point = sheet["point"]
-        return [
-            ("Point", f"{point['lat']:.6f}, {point['lon']:.6f} (latitude, longitude)"),
-            ("Expected distance from the truth", _length(point["expected_m"])),
-            ("Kept with probability 95 %", _length(point["within_m"])),
-        ]
-    return [
-        ("Resolution", f"{sheet['resolution']} × {sheet['resolution']} cells"),
-        ("One cell", " × ".join(map(_length, sheet["cell_m"]))),
-    ]
-
-
 def _parameter_titles(mechanism: str) -> dict[str, str]:
-    known = (entry.parameters for entry in catalogue.entries() if entry.name == mechanism)
+    known = (entry.parameters for entry in registry.entries() if entry.name == mechanism)
     return {parameter.name: parameter.title for parameters in known for parameter in parameters}
 
 
 def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    together = (f"The unit of privacy is {sheet['unit_of_privacy']}.", _sentence(sheet["composition"]))
+    together = [f"The unit of privacy is {sheet['unit_of_privacy']}."]
+    together += [_sentence(sheet[name]) for name in ("users", "composition") if name in sheet]
     return (
         ("What is promised", (*sheet["statements"], *together)),
         ("What is not protected", tuple(map(_sentence, sheet["unprotected"]))),
+        *_errors(sheet),
         *_afterwards(sheet),
     )
 
@@ -103,6 +87,12 @@ def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     done = tuple(map(_sentence, sheet["post_processing"]))
     return [("What was done after the noise", done)] if done else []
+
+
+def _errors(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
+    """Nothing of sheets that were written before they said it."""
+    said = tuple(map(_sentence, sheet.get("errors", ())))
+    return [("How far off values are", said)] if said else []
 
 
 def _loss(epsilon: str, what: str) -> str:
@@ -114,15 +104,11 @@ def _readable(exact: str, *, digits: int = 12) -> str:
     return decimal(Fraction(exact), digits=digits) if "/" in exact else exact
 
 
-def _part(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _data_slice(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Nothing where all the data were asked about."""
     whole, period = sheet["part_of_region"], sheet["period"]
     said = [] if whole is None else [("A part of the data’s region", box_words(whole))]
     return said if period is None else [*said, (PERIOD, period_words(period["since"], period["until"]))]
-
-
-def _length(length_m: float) -> str:
-    return f"{length_m:.3g} m" if length_m < 999.5 else f"{length_m / 1000:,.1f} km"
 
 
 def _sentence(text: str) -> str:

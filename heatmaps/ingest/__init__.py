@@ -1,1 +1,1 @@
-"""Uploads: a file is received, read in chunks under its upload, and becomes visible in one step."""
+"""Ingests uploads: received, read in chunks, and made visible in one step."""

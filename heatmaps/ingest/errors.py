@@ -1,4 +1,4 @@
-"""Why an upload was refused, in words for the steward."""
+"""Defines why an upload was refused, in words for the steward."""
 
 
 class UploadError(ValueError):

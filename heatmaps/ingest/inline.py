@@ -1,15 +1,15 @@
-"""Uploads read in the caller's own process: for commands, where no worker may be running."""
+"""Reads uploads in the caller's own process, for commands without a worker."""
 
 import time
 from pathlib import Path
 from typing import Final
 
-from heatmaps.access import Person
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options
+from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
 from heatmaps.ingest.reading import Progress
 from heatmaps.models import Dataset, Upload, UploadState
+from heatmaps.people.permissions import Person
 
 POLL_SECONDS: Final = 0.5
 

@@ -1,4 +1,4 @@
-"""What a steward says about a file: its columns, the zone of its times, how many bad rows to bear."""
+"""Parses an upload's options: columns, time zone, and the share of invalid rows to accept."""
 
 import csv
 import functools
@@ -69,7 +69,7 @@ class Options:
     def from_json(cls, written: Mapping[str, object]) -> Self:
         columns, share = written.get("columns", {}), written.get("max_rejected")
         if not isinstance(columns, Mapping):
-            raise TypeError("columns is no object")
+            raise TypeError("columns is not an object")
         return cls(
             columns=columns,
             time_zone=str(written.get("time_zone", UTC_NAME)),

@@ -1,24 +1,29 @@
-"""A received file into rows under its staged upload: batch by batch, in constant memory."""
+"""Reads a received file into rows of its staged upload, batch by batch in constant memory."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final, Self
 
 import numpy as np
 from django.conf import settings
 
-from heatmaps import keys
-from heatmaps.ingest import files, rejected, rows
+from heatmaps import keys, numbers
+from heatmaps.ingest import rejected, row_copy, upload_files
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.reader import Batch, Options, read_checkins
-from heatmaps.ingest.rows import Block
+from heatmaps.ingest.formats.reader import Batch, Options, read_checkins
+from heatmaps.ingest.row_copy import Block
 from heatmaps.ingest.staging import Lease
 from heatmaps.models import Dataset, RelationChoice, Upload
-from mechanisms.grid import Region
+from heatmaps.user_names import LeadingZeros
+from mechanisms.space.grid import Region
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes of the file)
 
+_TOO_MANY: Final = (
+    "this file has more check-ins than the {} that the dataset may hold, a size chosen when it was made; "
+    "nothing was stored. Upload to a dataset of a larger size"
+)
 _LOST: Final = "the file is gone from the server before it was read; please upload it again"
 
 
@@ -31,7 +36,7 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     options = Options.from_json(upload.options)
     preparation, tally = _Preparation.of(upload.dataset), _Tally()
     try:
-        stream = files.path_of(upload.pk).open("rb")
+        stream = upload_files.path_of(upload.pk).open("rb")
     except OSError as error:
         raise UploadError("file_lost", _LOST) from error
     with stream:
@@ -39,8 +44,11 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
             prepared = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
             tally.add(batch, prepared)
+            if tally.accepted > upload.dataset.row_capacity:
+                most = numbers.count(upload.dataset.row_capacity)
+                raise UploadError("too_many_rows", _TOO_MANY.format(most))
             with lease.renewed(**tally.columns()):
-                rows.insert(upload.pk, prepared.stored)
+                row_copy.insert(upload.pk, prepared.stored)
             progress(tally.bytes_read, upload.size_bytes)
     tally.check(settings.MAX_REJECTED_SHARE if options.max_rejected is None else options.max_rejected)
 
@@ -55,14 +63,14 @@ class _Prepared:
 class _Preparation:
     """What turns names and degrees into hashes and cells."""
 
-    key: bytes
+    hasher: keys.PersonHasher
     region: Region
     keep_outside: bool
 
     @classmethod
     def of(cls, dataset: Dataset) -> Self:
         return cls(
-            key=keys.load(dataset),
+            hasher=keys.PersonHasher.of(dataset),
             region=Region(dataset.west, dataset.south, dataset.east, dataset.north),
             # REPLACE: a record is everything a person did; its points outside count at the border.
             keep_outside=dataset.relation == RelationChoice.REPLACE,
@@ -72,7 +80,7 @@ class _Preparation:
         inside = self.region.contains(batch.lat, batch.lon)
         kept = np.ones_like(inside) if self.keep_outside else inside
         stored = Block(
-            persons=keys.person_hashes(self.key, batch.users)[kept],
+            persons=self.hasher.hashes(batch.names)[batch.numbers[kept]],
             cells=self.region.morton(batch.lat[kept], batch.lon[kept]),
             times=batch.times[kept],
             outside=~inside[kept],
@@ -86,11 +94,13 @@ class _Tally:
     outside: int = 0
     rejected: int = 0
     bytes_read: int = 0
+    names: LeadingZeros = field(default_factory=LeadingZeros)
 
     def add(self, batch: Batch, prepared: _Prepared) -> None:
-        self.accepted += len(batch.users) - prepared.outside
+        self.accepted += batch.numbers.size - prepared.outside
         self.outside += prepared.outside
         self.rejected += len(batch.rejected)
+        self.names.add(batch.names)
         self.bytes_read = batch.bytes_read
 
     def columns(self) -> dict[str, int]:
@@ -98,6 +108,7 @@ class _Tally:
             "rows_accepted": self.accepted,
             "rows_outside": self.outside,
             "rows_rejected": self.rejected,
+            "names_alike": self.names.count,
             "bytes_read": self.bytes_read,
         }
 
@@ -106,6 +117,6 @@ class _Tally:
         if self.rejected > share * total:
             raise UploadError(
                 "too_many_rejected",
-                f"{self.rejected} of {total} rows cannot be used, more than the {float(share):.2%} that may "
-                "be left out; nothing was stored. The list of rejected rows names each with its reason",
+                f"{self.rejected} of {total} rows cannot be used, more than the {numbers.share(share)} that "
+                "may be left out; nothing was stored. The list of rejected rows names each with its reason",
             )

@@ -1,4 +1,4 @@
-"""Files come in: each onto disk, then all of them into the database in one transaction."""
+"""Receives files: each onto disk, then all into the database in one transaction."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,15 +8,16 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from heatmaps import keys, queue
-from heatmaps.ingest import files
+from heatmaps.ingest import upload_files
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
 from heatmaps.models import Dataset, Upload, UploadState
+from heatmaps.numbers import day
 
 DUPLICATE: Final = "duplicate_upload"
 MOST_FILES: Final = 100  # sent together
 
-Sent = tuple[files.Readable, str]  # a file and its name
+Sent = tuple[upload_files.Readable, str]  # a file and its name
 Taken = Upload | UploadError  # an upload, or why its file was not taken
 
 
@@ -37,7 +38,7 @@ def receive(
                 id=uuid4(),
                 dataset=dataset,
                 uploaded_by=steward,
-                file_name=files.shown_name(name),
+                file_name=upload_files.shown_name(name),
                 advance=advance,
                 batch=batch,
                 options=options.to_json(),
@@ -54,9 +55,9 @@ def receive(
     return rows
 
 
-def _on_disk(upload: Upload, file: files.Readable, key: bytes) -> Taken:
+def _on_disk(upload: Upload, file: upload_files.Readable, key: bytes) -> Taken:
     try:
-        stored = files.store(file, upload.pk, key)
+        stored = upload_files.store(file, upload.pk, key)
     except UploadError as refusal:
         return refusal
     upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest
@@ -78,7 +79,7 @@ def _saved(upload: Upload, *, enqueue: bool) -> Taken:
 
 def _forget(upload_ids: Iterable[UUID]) -> None:
     for upload_id in upload_ids:
-        files.remove(upload_id)
+        upload_files.remove(upload_id)
 
 
 def _same_file(upload: Upload) -> Upload | None:
@@ -90,6 +91,6 @@ def _same_file(upload: Upload) -> Upload | None:
 def _duplicate(first: Upload) -> UploadError:
     return UploadError(
         DUPLICATE,
-        f"this file is in the dataset already: it was uploaded as {first.file_name} on "
-        f"{first.created_at:%Y-%m-%d}. Nothing was stored twice",
+        f"this file is already in the dataset: it was uploaded as {first.file_name} on "
+        f"{day(first.created_at)}. Nothing was stored twice",
     )

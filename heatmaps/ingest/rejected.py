@@ -1,4 +1,4 @@
-"""The list of rejected rows: a private CSV file for the steward, by row and reason, kept for 7 days."""
+"""Lists rejected rows in a private CSV file for the steward, kept for 7 days."""
 
 import csv
 import os
@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.conf import settings
 
-from heatmaps.ingest.files import age_seconds
-from heatmaps.ingest.reader import Rejection
+from heatmaps import spreadsheets
+from heatmaps.ingest.formats.reader import Rejection
+from heatmaps.ingest.upload_files import age_seconds
 
 KEPT_SECONDS: Final = 7 * 24 * 3600
 MAX_LISTED: Final = 1_000_000  # rows: a file of nothing but rubbish does not fill the disk twice
@@ -36,7 +37,7 @@ def append(upload_id: UUID, rejections: Sequence[Rejection], *, listed: int) -> 
         lines = csv.writer(file, lineterminator="\n")
         if listed == 0:
             lines.writerow(("row", "reason"))
-        lines.writerows((rejection.row, rejection.reason) for rejection in rejections)
+        lines.writerows((rejection.row, spreadsheets.plain(rejection.reason)) for rejection in rejections)
 
 
 def sweep() -> None:

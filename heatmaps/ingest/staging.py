@@ -1,4 +1,4 @@
-"""Who works on an upload: the moves of its state, each by one UPDATE that must hit exactly one row.
+"""Moves an upload between its states, each by one UPDATE that must hit exactly one row.
 
 | move | from | to | who |
 | --- | --- | --- | --- |
@@ -22,7 +22,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from heatmaps.ingest import rows
+from heatmaps.ingest import row_copy
 from heatmaps.ingest.errors import LeaseLost
 from heatmaps.models import Upload, UploadState
 
@@ -70,10 +70,10 @@ class Lease:
 
     def delete_rows(self) -> None:
         """Every row, block by block, each in a transaction of its own."""
-        deleted = rows.DELETE_ROWS
-        while deleted == rows.DELETE_ROWS:
+        deleted = row_copy.DELETE_ROWS
+        while deleted == row_copy.DELETE_ROWS:
             with self.renewed():
-                deleted = rows.delete_some(self.upload_id)
+                deleted = row_copy.delete_some(self.upload_id)
 
     def _update(self, **columns: object) -> None:
         held = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
@@ -101,7 +101,7 @@ def take_over(upload: Upload) -> Lease | None:
     return lease
 
 
-_NO_ROWS = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}
+_NO_ROWS = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0, "names_alike": 0}
 
 
 def _after(seconds: float) -> datetime:

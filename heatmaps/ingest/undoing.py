@@ -1,4 +1,4 @@
-"""Uploads taken back: out of sight at once, then deleted block by block, again if a worker dies at it."""
+"""Undoes uploads: hidden at once, then deleted block by block, resuming if a worker dies."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from heatmaps.ingest import rows
+from heatmaps.ingest import row_copy
 from heatmaps.ingest.errors import UploadError
 from heatmaps.models import CheckIn, Upload, UploadState
 
@@ -26,10 +26,10 @@ def delete_rows(upload_id: UUID) -> None:
     """Every row of an undone upload; nothing of any other."""
     if not Upload.objects.filter(pk=upload_id, state=UploadState.UNDONE).exists():
         return
-    deleted = rows.DELETE_ROWS
-    while deleted == rows.DELETE_ROWS:
+    deleted = row_copy.DELETE_ROWS
+    while deleted == row_copy.DELETE_ROWS:
         with transaction.atomic():
-            deleted = rows.delete_some(upload_id)
+            deleted = row_copy.delete_some(upload_id)
 
 
 def unfinished() -> list[UUID]:
@@ -44,7 +44,7 @@ _NO_ROWS = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}
 def _why_not(upload: Upload) -> str:
     if upload.version is not None:
         return (
-            f"data version {upload.version.number} includes this upload, and releases may have read it; "
-            "what a version includes stays. People can still opt out from the next version on"
+            f"data version {upload.version.number} includes this upload and releases may have read it; "
+            "it stays. People can still opt out from the next version on"
         )
     return f"only an upload that is ready can be undone; this one is {upload.get_state_display()}"

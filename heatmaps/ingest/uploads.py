@@ -1,4 +1,4 @@
-"""The life of an upload, from a steward's file to rows that releases may read.
+"""Runs the life of an upload, from a steward's file to rows that releases may read.
 
 `receive` stores the file; `run` reads it in chunks that are committed under the staged upload, where no
 release looks; one short transaction makes them visible, or every row is deleted and the steward is told
@@ -17,31 +17,21 @@ from typing import Final
 from uuid import UUID
 
 import structlog
-from django.contrib.auth.models import AnonymousUser, User
-from django.core.exceptions import PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from heatmaps import keys, queue
-from heatmaps.access import Act, Person, require
-from heatmaps.ingest import (
-    expiring,
-    files,
-    reading,
-    receiving,
-    rejected,
-    scheduling,
-    staging,
-    undoing,
-    versions,
-)
+from heatmaps.ingest import reading, receiving, rejected, staging, undoing, upload_files
 from heatmaps.ingest.errors import LeaseLost, UploadError
-from heatmaps.ingest.reader import DEFAULT_OPTIONS, Options, ReaderError
+from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.receiving import Sent, Taken
 from heatmaps.ingest.staging import Lease
+from heatmaps.ingest.versions import advance as versions
+from heatmaps.ingest.versions import deletion, scheduled
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState
+from heatmaps.people.permissions import Act, Person, require
 
 RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up
 
@@ -54,7 +44,7 @@ _GIVEN_UP = "reading this file was interrupted again and again; nothing was stor
 def receive(
     person: Person,
     dataset: Dataset,
-    file: files.Readable,
+    file: upload_files.Readable,
     *,
     name: str,
     advance: bool = True,
@@ -68,7 +58,7 @@ def receive(
     Errors: as `access.require`; `UploadError` for a file that is too large or was taken before;
     `keys.KeyFileError`.
     """
-    steward = _steward(person, dataset)
+    steward = require(person, dataset, Act.UPLOAD)
     [taken] = receiving.receive(
         steward, dataset, [(file, name)], advance=advance, options=options, enqueue=enqueue
     )
@@ -90,7 +80,7 @@ def receive_all(
     For each of them, in their order, its upload or why it was refused. Errors: as `access.require`;
     `keys.KeyFileError`.
     """
-    steward = _steward(person, dataset)
+    steward = require(person, dataset, Act.UPLOAD)
     return receiving.receive(steward, dataset, sent, advance=advance, options=options, enqueue=True)
 
 
@@ -121,7 +111,7 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
         _fail(upload, lease, _INTERNAL)
         _log.error("upload.broke", upload=upload.pk, cause=error)
     else:
-        files.remove(upload.pk)
+        upload_files.remove(upload.pk)
 
 
 def advance(person: Person, dataset: Dataset) -> DataVersion:
@@ -129,7 +119,7 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
     Errors: as `access.require`; `UploadError` where a schedule advances the versions.
     """
-    return versions.advance(dataset, actor=_steward(person, dataset))
+    return versions.advance(dataset, actor=require(person, dataset, Act.UPLOAD))
 
 
 def undo(person: Person, upload: Upload) -> None:
@@ -137,7 +127,7 @@ def undo(person: Person, upload: Upload) -> None:
 
     Errors: as `access.require`; `UploadError` when a version includes it, or it is not ready.
     """
-    _steward(person, upload.dataset)
+    require(person, upload.dataset, Act.UPLOAD)
     with transitions.locked(upload.dataset_id):
         undoing.withdraw(upload)
         queue.send(queue.INGEST, str(upload.pk))
@@ -153,15 +143,15 @@ def rejected_rows_path(upload: Upload) -> Path | None:
 def sweep() -> None:
     """Make the data versions that are due, send waiting uploads and deletions to the workers again, restart
     uploads whose worker died, delete old files."""
-    scheduling.sweep()
-    expiring.sweep()
+    scheduled.sweep()
+    deletion.sweep()
     for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
         restart(upload)
     received = Upload.objects.filter(state=UploadState.RECEIVED)
     for upload_id in [*received.values_list("pk", flat=True), *undoing.unfinished()]:
         queue.send(queue.INGEST, str(upload_id))
     working = (UploadState.RECEIVED, UploadState.STAGED)
-    files.sweep(set(Upload.objects.filter(state__in=working).values_list("pk", flat=True)))
+    upload_files.sweep(set(Upload.objects.filter(state__in=working).values_list("pk", flat=True)))
     rejected.sweep()
 
 
@@ -170,19 +160,12 @@ def restart(upload: Upload) -> None:
     lease = staging.take_over(upload)
     if lease is None:
         return
-    if timezone.now() - upload.created_at < RETRIED_FOR and files.path_of(upload.pk).is_file():
+    if timezone.now() - upload.created_at < RETRIED_FOR and upload_files.path_of(upload.pk).is_file():
         lease.hand_back()
     else:
         _fail(upload, lease, _GIVEN_UP)
 
 
-def _steward(person: Person, dataset: Dataset) -> User:
-    require(person, dataset, Act.UPLOAD)
-    if isinstance(person, AnonymousUser):  # `require` let nobody unknown pass; types do not know that
-        raise PermissionDenied("sign in to upload")
-    return person
-
-
 def _fail(upload: Upload, lease: Lease, reason: str) -> None:
     versions.give_up(upload, lease, reason)
-    files.remove(upload.pk)
+    upload_files.remove(upload.pk)

@@ -1,4 +1,4 @@
-"""Amounts as integers, and what a guarantee charges to the accounts of its relation."""
+"""Converts amounts to integers and computes what a guarantee charges to each account."""
 
 import math
 from collections.abc import Mapping
@@ -39,8 +39,8 @@ def charges(
 ) -> dict[AccountKind, int | None]:
     """What a release costs, by account, in units rounded up; None where the loss has no bound.
 
-    `diameter_m` is the region's: no two records in it are further apart. `radius_m` is the distance of
-    the radius account (`REPLACE` only). Source: design, section 2, "Guarantee".
+    `diameter_m` is the region's: no two places of it are further apart in its projection. `radius_m` is the
+    distance of the radius account (`REPLACE` only). Source: `docs/law.md`, "A guarantee is a value".
     """
     if guarantee.relation is not relation:
         raise RelationMismatch(f"a guarantee under {guarantee.relation} cannot be charged under {relation}")
@@ -52,7 +52,7 @@ def charges(
         # The next whole metre covers the rounding of the diameter's own computation.
         diameter = math.floor(diameter_m) + 1
         losses = {
-            AccountKind.RECORD: guarantee.loss(diameter),
+            AccountKind.RECORD: guarantee.exchange_loss(diameter),
             AccountKind.RADIUS: guarantee.loss(radius_m),
         }
     return {

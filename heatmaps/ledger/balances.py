@@ -1,10 +1,10 @@
-"""The read side of the budget: what is left, held and spent on each account."""
+"""Reads what is left, held and spent on each account."""
 
 from dataclasses import dataclass
 
 from django.db.models import Sum
 
-from heatmaps.ledger.transitions import QUEUED
+from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.models import Account, AccountKind, Charge, Dataset
 
 
@@ -12,16 +12,15 @@ from heatmaps.models import Account, AccountKind, Charge, Dataset
 class Balance:
     """One account, in its own units (`amounts.as_decimal` turns them into text for people).
 
-    committed = reserved + spent. Reserved is what queued releases hold, whether their draw has begun or
-    not: when it begins and ends would tell how long it ran, which depends on the data. Without a limit,
-    `limit` and `available` are None. `unbounded`: some charge had no bound, so that the sum says nothing.
+    Committed is what was asked for and not cancelled; `reserved` of it is held by queued releases. Without a
+    limit, `limit` and `available` are None. `unbounded`: some charge had no bound, so that the sum says
+    nothing.
     """
 
     kind: AccountKind
     limit: int | None
     committed: int
     reserved: int
-    spent: int
     unbounded: bool
 
     @property
@@ -46,6 +45,5 @@ def _balance(account: Account, reserved: int) -> Balance:
         limit=account.limit,
         committed=account.committed,
         reserved=reserved,
-        spent=account.committed - reserved,
         unbounded=account.unbounded,
     )

@@ -1,11 +1,14 @@
-"""What can go wrong in the ledger: each error has a code and carries public data, never a count."""
+"""Defines the ledger's errors: each has a code and carries public data, never a count."""
 
 # ruff: noqa: N818 - domain words; `except BudgetExceeded` says what happened
 
+from datetime import datetime
+from fractions import Fraction
 from typing import ClassVar
 
-from heatmaps.ledger.amounts import as_decimal
+from heatmaps.ledger.amounts import as_decimal, units_per_one
 from heatmaps.models import AccountKind
+from heatmaps.numbers import amount, amount_left, moment
 
 
 class LedgerError(Exception):
@@ -23,12 +26,10 @@ class BudgetExceeded(LedgerError):
         self.account_kind = AccountKind(account_kind)
         self.requested, self.available, self.reserved = requested, available, reserved
         super().__init__(
-            f"this costs {self._shown(requested)} of {self.account_kind.label}, "
-            f"{self._shown(available)} is left ({self._shown(reserved)} is held by queued releases)"
+            f"this release costs {amount(_exact(requested, account_kind))} of {self.account_kind.label}, "
+            f"{amount_left(_exact(available, account_kind))} is left "
+            f"({amount(_exact(reserved, account_kind))} is held by queued releases)"
         )
-
-    def _shown(self, units: int) -> str:
-        return as_decimal(units, self.account_kind)
 
 
 class AllowanceExceeded(LedgerError):
@@ -43,8 +44,8 @@ class AllowanceExceeded(LedgerError):
         self.account_kind = AccountKind(account_kind)
         self.requested, self.available = requested, max(available, 0)
         super().__init__(
-            f"this costs {as_decimal(requested, self.account_kind)} of {self.account_kind.label}, "
-            f"{as_decimal(self.available, self.account_kind)} of your allowance is left; "
+            f"this release costs {amount(_exact(requested, account_kind))} of {self.account_kind.label}, "
+            f"{amount_left(_exact(self.available, account_kind))} of your allowance is left; "
             "a steward of the dataset can raise it"
         )
 
@@ -55,7 +56,7 @@ class Overtaken(LedgerError):
     code = "overtaken"
 
     def __init__(self) -> None:
-        super().__init__("something moved meanwhile; ask once more")
+        super().__init__("something changed meanwhile; ask again")
 
 
 class UnboundedCharge(LedgerError):
@@ -82,12 +83,39 @@ class IllegalTransition(LedgerError):
 
 
 class TooLateToCancel(LedgerError):
-    """The release was spent, finished or cancelled before."""
+    """The release has begun, ended or was cancelled before."""
 
     code = "too_late_to_cancel"
 
     def __init__(self) -> None:
         super().__init__("this release can no longer be cancelled")
+
+
+class TooManyQuestions(LedgerError):
+    """A person, or a dataset, has had its questions of a day; the next one may come at `again_at`."""
+
+    code = "too_many_questions"
+
+    def __init__(self, whose: str, most: int, *, again_at: datetime) -> None:
+        self.again_at = again_at
+        subject = "you have asked" if whose == "person" else "this dataset was asked"
+        super().__init__(
+            f"{subject} {most} questions in 24 hours, the most allowed; "
+            f"the next one may come at {moment(again_at)}"
+        )
+
+
+class QueueTooLong(LedgerError):
+    """A new release would not begin for longer than is allowed; it may be asked for at `again_at`."""
+
+    code = "queue_too_long"
+
+    def __init__(self, *, again_at: datetime) -> None:
+        self.again_at = again_at
+        super().__init__(
+            "this dataset's queue is full: another release would wait for more than a day; "
+            f"the next one may come at {moment(again_at)}"
+        )
 
 
 class IdempotencyConflict(LedgerError):
@@ -96,7 +124,7 @@ class IdempotencyConflict(LedgerError):
     code = "idempotency_conflict"
 
     def __init__(self) -> None:
-        super().__init__("this Idempotency-Key was used for another request; send a new key")
+        super().__init__("this Idempotency-Key was used for another request; use a new key")
 
 
 class InvalidLimit(LedgerError):
@@ -117,4 +145,8 @@ class LimitMoved(LedgerError):
     def __init__(self, account_kind: AccountKind, current: int | None) -> None:
         self.account_kind, self.current = AccountKind(account_kind), current
         now = "no limit" if current is None else as_decimal(current, self.account_kind)
-        super().__init__(f"the limit of {self.account_kind.label} was changed meanwhile; it is now {now}")
+        super().__init__(f"the limit of {self.account_kind.label} has changed; it is now {now}")
+
+
+def _exact(units: int, kind: AccountKind) -> Fraction:
+    return Fraction(units, units_per_one(kind))

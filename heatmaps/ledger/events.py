@@ -1,10 +1,11 @@
-"""The chain of events: what is hashed, and how an event is appended."""
+"""Hashes and appends the events of a chain."""
 
 import hashlib
 import json
 import secrets
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 from uuid import UUID
 
@@ -16,6 +17,7 @@ Facts: TypeAlias = Mapping[str, "int | str | Facts"]
 
 SYSTEM: Final = "system"  # stands for the actor where no person acted
 NO_RELEASE: Final = ""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def canonical(facts: Facts) -> str:
@@ -61,14 +63,29 @@ def new_salt() -> str:
     return secrets.token_hex(16)
 
 
+def microseconds(moment: datetime) -> int:
+    """Since 1970, as events tell moments."""
+    return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
 def append(
-    ledger: Ledger, kind: str, *, actor: User | None, release: UUID | None, before: Facts, after: Facts
+    ledger: Ledger,
+    kind: str,
+    *,
+    actor: User | None,
+    release: UUID | None,
+    before: Facts,
+    after: Facts,
+    at: datetime | None = None,
 ) -> Event:
-    """Write the next event and move the ledger's head. The caller holds the lock of the ledger's row."""
+    """Write the next event and move the ledger's head. The caller holds the lock of the ledger's row.
+
+    `at`: the public moment it is stamped with, whenever it is written; None: now.
+    """
     event = Event(
         dataset_id=ledger.dataset_id,
         sequence=ledger.last_sequence + 1,
-        at_microseconds=time.time_ns() // 1000,
+        at_microseconds=time.time_ns() // 1000 if at is None else microseconds(at),
         actor=actor,
         kind=kind,
         release=release,

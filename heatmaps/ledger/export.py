@@ -1,4 +1,4 @@
-"""A ledger as a file, event by event.
+"""Exports a ledger as a file, event by event.
 
 Whoever may see data gets everything a hash covers, so that an outside program can recompute the chain: the
 hash is the SHA-256 of the JSON object of `HASHED` (and of `salt` where it is not null) with sorted keys, no
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from django.db.models import QuerySet
 
+from heatmaps import spreadsheets
 from heatmaps.ledger.events import hashed
 from heatmaps.ledger.reading import moment, shown_hash
 from heatmaps.models import Event
@@ -30,8 +31,6 @@ HASHED: Final = (
 )
 _FOR_ALL: Final = ("sequence", "at", "actor_name", "kind", "release", "before", "after", "hash")
 _ROWS_AT_ONCE: Final = 500
-# What spreadsheets take for a formula, or for white space before one.
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def json_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
@@ -49,7 +48,8 @@ def csv_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
     columns = _columns(sees_data=sees_data)
     yield writer.writerow(columns)
     for row in _rows(events, sees_data=sees_data):
-        yield writer.writerow([_plain(row[name]) for name in columns])
+        cells = ("" if row[name] is None else str(row[name]) for name in columns)
+        yield writer.writerow(map(spreadsheets.plain, cells))
 
 
 def _columns(*, sees_data: bool) -> tuple[str, ...]:
@@ -67,11 +67,6 @@ def _rows(events: QuerySet[Event], *, sees_data: bool) -> Iterator[dict[str, Any
             "actor_name": event.actor.get_username() if event.actor else "",
         }
         yield {name: told[name] for name in columns}
-
-
-def _plain(value: object) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 class _Line:

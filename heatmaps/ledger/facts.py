@@ -1,4 +1,4 @@
-"""What events say about datasets, accounts and releases: public facts as integers and strings."""
+"""Builds the facts of events: public values as integers and strings."""
 
 import hashlib
 import json
@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
-from heatmaps.models import Account, Allowance, Dataset, DataVersion, Release
+from heatmaps.ledger import events
+from heatmaps.models import Account, Allowance, Dataset, DataVersion, Release, RowCapacity
+from heatmaps.models.fraction_field import fraction_text
 
 NO_LIMIT: Final = "no limit"
 NO_BOUND: Final = "no bound"
-NO_DELTA: Final = "0/1"  # left out, as in events from before there was a δ
 EVERYBODY: Final = "everybody"  # stands for the person of the default allowance
 
 
@@ -34,35 +35,46 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
         facts["radius_m"] = dataset.radius_m
     if dataset.persons is not None:
         facts["persons"] = dataset.persons
+    if dataset.row_capacity != RowCapacity.HUGE:  # left out, as before there were size classes
+        facts["row_capacity"] = dataset.row_capacity
     return facts
+
+
+def moments(release: Release) -> dict[str, int | str]:
+    """When a release may begin and when its outcome is told, in microseconds since 1970."""
+    return {
+        "starts_at": events.microseconds(release.starts_at),
+        "visible_at": events.microseconds(release.visible_at),
+    }
 
 
 def release_facts(release: Release) -> dict[str, int | str]:
     """The question and what it promises; the version is bound from here on."""
     guarantee = json.dumps(release.guarantee, sort_keys=True)
-    delta = {} if release.delta == NO_DELTA else {"delta": release.delta}
+    # A δ of 0 is left out, as in events from before there was one.
+    delta = {"delta": fraction_text(release.delta)} if release.delta else {}
     grid = {} if release.resolution is None else {"resolution": release.resolution}
     return {
-        **_part_of_the_data(release),
+        **_data_slice(release),
         **grid,
         **delta,
         "mechanism": release.mechanism,
-        "epsilon": release.epsilon,
+        "epsilon": fraction_text(release.epsilon),
         "question": release.question,
         "version": release.version.number,
         "guarantee": hashlib.sha256(guarantee.encode()).hexdigest(),
     }
 
 
-def _part_of_the_data(release: Release) -> dict[str, int | str]:
-    """Nothing where all of it is asked about, as in events from before there were parts."""
+def _data_slice(release: Release) -> dict[str, int | str]:
+    """Nothing where all of it is asked about, as in events from before there were slices."""
     facts: dict[str, int | str] = {}
     if release.since is not None:
         facts["since"] = release.since
     if release.until is not None:
         facts["until"] = release.until
-    if release.within is not None:
-        facts["within"] = ",".join(map(str, release.within))
+    if release.rectangle is not None:
+        facts["within"] = ",".join(map(str, release.rectangle))  # the name is hashed with the events
     return facts
 
 

@@ -1,10 +1,8 @@
-"""Events as others than stewards may read them, and the selections of a list.
+"""Filters events, and coarsens them for readers who are not stewards.
 
-Run times are data. To whoever may not see data an event has its minute and a hash that covers a secret
-salt; the beginning of a draw has no time, and is not told before its end: polling would show how long it ran.
-What is left is the order of events: a draw began between two other moves, whose minutes are told. That bounds
-a run time by what else happened in the dataset meanwhile; where nothing did, it says nothing that the minutes
-of reservation and result do not.
+When a draw began and ended is in no event: releases move at public moments (`transitions.slots`). When a data
+version came may tell how long its files took to read, so others have the minute of an event, and a hash that
+covers a secret salt.
 """
 
 from dataclasses import dataclass
@@ -12,8 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import QuerySet
 
-from heatmaps.ledger.transitions import SPEND
-from heatmaps.models import Dataset, Event, Release, ReleaseState
+from heatmaps.models import Dataset, Event
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -27,20 +24,16 @@ class Selection:
     day: date | None = None  # UTC
 
 
-def events_for(dataset: Dataset, *, sees_data: bool, selection: Selection | None = None) -> QuerySet[Event]:
-    """The chain in its order. `sees_data`: also the draws that run now."""
-    rows = Event.objects.filter(dataset=dataset).select_related("actor").order_by("sequence")
-    if not sees_data:
-        running = Release.objects.filter(dataset=dataset, state=ReleaseState.SPENT)
-        rows = rows.exclude(kind=SPEND, release__in=running.values("pk"))
-    return rows if selection is None else _selected(rows, selection, sees_data=sees_data)
+def events_for(dataset: Dataset, *, selection: Selection | None = None) -> QuerySet[Event]:
+    """The chain in its order."""
+    rows = Event.objects.filter(dataset=dataset).select_related("actor", "dataset").order_by("sequence")
+    return rows if selection is None else _selected(rows, selection)
 
 
 def moment(event: Event, *, sees_data: bool) -> str:
-    """UTC: to the second for those who see data; for others to the minute, empty for the start of a draw."""
-    if sees_data:
-        return _at(event).strftime("%Y-%m-%d %H:%M:%S")
-    return "" if event.kind == SPEND else _at(event).strftime("%Y-%m-%d %H:%M")
+    """UTC: to the second for those who see data, for others to the minute."""
+    at = _EPOCH + timedelta(microseconds=event.at_microseconds)
+    return at.strftime("%Y-%m-%d %H:%M:%S" if sees_data else "%Y-%m-%d %H:%M")
 
 
 def shown_hash(event: Event, *, sees_data: bool) -> str:
@@ -48,11 +41,7 @@ def shown_hash(event: Event, *, sees_data: bool) -> str:
     return event.hash if sees_data or event.salt is not None else ""
 
 
-def _at(event: Event) -> datetime:
-    return _EPOCH + timedelta(microseconds=event.at_microseconds)
-
-
-def _selected(rows: QuerySet[Event], selection: Selection, *, sees_data: bool) -> QuerySet[Event]:
+def _selected(rows: QuerySet[Event], selection: Selection) -> QuerySet[Event]:
     if selection.kind:
         rows = rows.filter(kind=selection.kind)
     if selection.person:
@@ -61,6 +50,4 @@ def _selected(rows: QuerySet[Event], selection: Selection, *, sees_data: bool) -
         begin = datetime.combine(selection.day, datetime.min.time(), UTC) - _EPOCH
         first = begin // timedelta(microseconds=1)
         rows = rows.filter(at_microseconds__gte=first, at_microseconds__lt=first + 86_400_000_000)
-        if not sees_data:  # a draw may begin on one day and end on the next
-            rows = rows.exclude(kind=SPEND)
     return rows

@@ -1,4 +1,4 @@
-"""What the events alone say the ledger must look like; no table is read here."""
+"""Replays events alone to what the ledger must look like; reads no table."""
 
 import json
 from collections.abc import Mapping
@@ -17,18 +17,22 @@ from heatmaps.ledger.facts import (
     NO_LIMIT,
     NO_SCHEDULE,
 )
-from heatmaps.ledger.transitions import (
+from heatmaps.ledger.transitions.moves import (
     ALLOWANCE,
     CANCEL,
+    LATE,
     LIMIT,
     MOVES,
     OPEN,
+    POSTPONE,
     PUBLISH,
+    QUEUED,
     RESERVE,
     RETENTION,
     SCHEDULE,
     VERSION,
 )
+from heatmaps.ledger.transitions.slots import MOST_DOUBLINGS
 from heatmaps.models import Event, ReleaseState
 
 
@@ -50,6 +54,8 @@ class ReplayedRelease:
     sequence: int  # of its last event
     person: int | None  # who asked for it
     sha256: str = ""  # of its result, once published
+    moments: Mapping[str, int | str] | None = None  # None: reserved before there were slots
+    late: int = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,6 +73,7 @@ class Replay:
     kept_from: dict[int, str] = field(default_factory=dict)  # by version: the first day that it has
     schedule: str = NO_SCHEDULE  # of data versions
     retention: int | str = FOR_EVER  # of check-ins, in days
+    slot_doublings: int = 0
     # By account and person: an allowance of one's own, or everybody's; and what each person took.
     allowances: dict[tuple[str, int | str], int | str] = field(default_factory=dict)
     taken: dict[tuple[str, int | str], int] = field(default_factory=dict)
@@ -107,19 +114,19 @@ class Replay:
                 event, "version", (before["version"], after["version"]), (self.version, self.version + 1)
             )
             self.version += 1
-            self._keep(event, after.get("kept_from", ALL_DAYS))
+            kept_from = after.get("kept_from", ALL_DAYS)
+            self._expect(event, "retention", kept_from == ALL_DAYS, self.retention == FOR_EVER)
+            self.kept_from[self.version] = kept_from
         elif event.kind == SCHEDULE:
             self._expect(event, "schedule", before["schedule"], self.schedule)
             self.schedule = after["schedule"]
         elif event.kind == RETENTION:
             self._expect(event, "retention", before["retention"], self.retention)
             self.retention = after["retention"]
+        elif event.kind in (LATE, POSTPONE):
+            self._delay(event, before, after)
         elif event.kind in MOVES:
             self._move(event, before, after)
-
-    def _keep(self, event: Event, kept_from: str) -> None:
-        self._expect(event, "retention", kept_from == ALL_DAYS, self.retention == FOR_EVER)
-        self.kept_from[self.version] = kept_from
 
     def _open(self, after: Any) -> None:
         self.dataset, self.limits = after["dataset"], dict(after["limits"])
@@ -143,6 +150,18 @@ class Replay:
         return self.allowances.get(
             (account, person), NO_LIMIT if person == EVERYBODY else FOLLOWS_DEFAULT.value
         )
+
+    def _delay(self, event: Event, before: Any, after: Any) -> None:
+        release = None if event.release is None else self.releases.get(event.release)
+        if release is None or release.state not in QUEUED:
+            raise Disagreement(event.sequence, "the event delays a release that is not queued")
+        if release.moments is not None:
+            self._expect(event, "moments", before["moments"], release.moments)
+        late = event.kind == LATE
+        doublings = min(self.slot_doublings + late, MOST_DOUBLINGS)
+        self._expect(event, "slot", after["slot_doublings"], doublings)
+        self.slot_doublings, release.moments = doublings, after["moments"]
+        release.late += late
 
     def _move(self, event: Event, before: Any, after: Any) -> None:
         move = MOVES[event.kind]
@@ -173,6 +192,7 @@ class Replay:
             charges=charges,
             sequence=event.sequence,
             person=event.actor_id,
+            moments=after.get("moments"),
         )
         self.releases[event.release] = release
         return release

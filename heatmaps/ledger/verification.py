@@ -1,13 +1,13 @@
-"""Does the ledger still say what happened? Recomputes the chain, then every balance and state from it."""
+"""Verifies a ledger: recomputes the chain, then every balance and state from it."""
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from heatmaps import administrator_reads
 from heatmaps.ledger import facts
 from heatmaps.ledger.events import genesis
-from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
-from heatmaps.ledger.transitions import locked
+from heatmaps.ledger.replay import Disagreement, Replay
+from heatmaps.ledger.snapshots import snapshot
 from heatmaps.models import (
     Account,
     Allowance,
@@ -20,6 +20,7 @@ from heatmaps.models import (
     ReleaseState,
     Result,
 )
+from heatmaps.models.fraction_field import NotStored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class Report:
 
 
 def verify(dataset: Dataset) -> Report:
-    """Check one dataset's ledger while no move can happen beside it.
+    """Check one dataset's ledger as it was at one moment, while moves go on beside it.
 
     It finds anything edited, removed, inserted, reordered or swapped in events, accounts, charges,
     releases, results and the dataset's own facts. It cannot find that everything was rewritten
@@ -41,7 +42,8 @@ def verify(dataset: Dataset) -> Report:
     """
     replay = Replay(previous_hash=genesis(dataset.pk))
     try:
-        with locked(dataset.pk) as ledger:
+        with snapshot():
+            ledger = Ledger.objects.get(pk=dataset.pk)
             for event in Event.objects.filter(dataset=dataset).order_by("sequence").iterator():
                 replay.apply(event)
             _check_head(ledger, replay)
@@ -52,8 +54,12 @@ def verify(dataset: Dataset) -> Report:
             _check_releases(dataset, replay)
             _check_charges(dataset, replay)
             _check_results(dataset, replay)
+            if problem := administrator_reads.first_problem(dataset):
+                raise Disagreement(None, problem)
     except Ledger.DoesNotExist:
         return Report(ok=False, events=0, problem="the ledger's own row is missing")
+    except NotStored as found:
+        return Report(ok=False, events=replay.sequence, problem=f"a release: {found}")
     except Disagreement as found:
         return Report(
             ok=False, events=replay.sequence, first_bad_sequence=found.sequence, problem=found.problem
@@ -78,6 +84,8 @@ def _check_dataset(dataset: Dataset, replay: Replay) -> None:
     row = Dataset.objects.get(pk=dataset.pk)
     if facts.schedule_fact(row) != replay.schedule:
         raise Disagreement(None, "the schedule of data versions is not the one of the events")
+    if row.slot_doublings != replay.slot_doublings:
+        raise Disagreement(None, "the length of slots is not what the events say")
     if facts.retention_fact(row) != replay.retention:
         raise Disagreement(None, "how long check-ins are kept is not what the events say")
 
@@ -128,6 +136,10 @@ def _check_releases(dataset: Dataset, replay: Replay) -> None:
             raise Disagreement(told.sequence, f"release {release.pk}: its state is not what its events say")
         if facts.release_facts(release) != told.facts:
             raise Disagreement(told.sequence, f"release {release.pk}: its question was changed")
+        if told.moments not in (None, facts.moments(release)) or release.late != told.late:
+            raise Disagreement(
+                told.sequence, f"release {release.pk}: its moments are not what its events say"
+            )
     for pk, told in replay.releases.items():
         if pk not in seen:
             raise Disagreement(told.sequence, f"release {pk}: its row is missing")
@@ -144,16 +156,9 @@ def _check_charges(dataset: Dataset, replay: Replay) -> None:
 
 
 def _check_results(dataset: Dataset, replay: Replay) -> None:
-    digests = dict(_digests(dataset))
+    results = Result.objects.filter(release__dataset=dataset).order_by("pk").iterator(chunk_size=10)
+    digests = {row.pk: (row.sha256, hashlib.sha256(row.content).hexdigest()) for row in results}
     for pk, told in replay.releases.items():
-        if digests.get(pk, ("", "")) != _expected_digests(told):
+        expected = (told.sha256, told.sha256) if told.state == ReleaseState.PUBLISHED else ("", "")
+        if digests.get(pk, ("", "")) != expected:
             raise Disagreement(told.sequence, f"release {pk}: its result is missing or was changed")
-
-
-def _digests(dataset: Dataset) -> Iterator[tuple[object, tuple[str, str]]]:
-    for result in Result.objects.filter(release__dataset=dataset).order_by("pk").iterator(chunk_size=10):
-        yield result.pk, (result.sha256, hashlib.sha256(result.content).hexdigest())
-
-
-def _expected_digests(told: ReplayedRelease) -> tuple[str, str]:
-    return (told.sha256, told.sha256) if told.state == ReleaseState.PUBLISHED else ("", "")

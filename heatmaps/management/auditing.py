@@ -1,27 +1,26 @@
-"""What `manage.py audit` draws from: for each mechanism pairs of made-up neighbours, checked beforehand."""
+"""Builds the pairs of neighbouring inputs that `manage.py audit` draws from."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Generic, TypeAlias
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from django.conf import settings
 
 from heatmaps.management.parsing import named_values, whole
-from mechanisms import audit, catalogue
-from mechanisms.catalogue import Kind
-from mechanisms.central.exponential import Exponential
+from mechanisms.audit import itemwise, linear, lower_bound
+from mechanisms.catalogue import local, registry
+from mechanisms.catalogue.entries import Reads
+from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Relation
-from mechanisms.interface import Mechanism, Target
-from mechanisms.local import choices
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.reports import LocalMechanism
-from mechanisms.metric import itemwise_audit, linear_audit
-from mechanisms.metric.linear_centroid import EmdLinear
+from mechanisms.mechanism import Mechanism, Target
+from mechanisms.metric.linear.centroid import EmdLinear
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
+from mechanisms.space.grid import Region
 
 # Grid sides: below, neighbours would share cells; above, all runs would not fit in memory.
 LOWEST_RESOLUTION, HIGHEST_RESOLUTION = 4, 16
@@ -48,7 +47,7 @@ TELLING: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case(Generic[audit.Input]):
+class Case(Generic[lower_bound.Input]):
     """Two neighbouring inputs of a mechanism at an ε, and what somebody sees of a draw from either.
 
     distance_m: how far one person's record was moved; None: any two neighbours.
@@ -57,8 +56,8 @@ class Case(Generic[audit.Input]):
     mechanism: Mechanism | LocalMechanism
     epsilon: str
     distance_m: int | None
-    draw: audit.Draw[audit.Input]
-    inputs: tuple[audit.Input, audit.Input]
+    draw: lower_bound.Draw[lower_bound.Input]
+    inputs: tuple[lower_bound.Input, lower_bound.Input]
 
 
 Options: TypeAlias = dict[str, Any]  # of the command
@@ -66,26 +65,25 @@ Options: TypeAlias = dict[str, Any]  # of the command
 
 def cases(options: Options) -> list[Case[Any]]:
     """Everything that is to be drawn. Errors: `ParameterError`."""
-    if options["name"] in {entry.name for entry in choices.entries()}:
+    if options["name"] in {entry.name for entry in local.entries()}:
         return list(_of_reports(options))
-    entry = catalogue.get(options["name"])
-    found = _of_items if isinstance(entry, catalogue.ItemsEntry) else _CASES[entry.kind]
-    return list(found(options))
+    entry = registry.get(options["name"])
+    return list(_CASES[entry.reads](options))
 
 
 def _of_maps(options: Options) -> Iterable[Case[Any]]:
     """Each relation at each epsilon."""
-    entry, side, parameters = catalogue.get(options["name"]), _side(options), _parameters(options)
+    entry, side, parameters = registry.get(options["name"]), _side(options), _parameters(options)
     for relation in Relation:
         for text in options["epsilon"] if relation in entry.relations else ():
             target = Target(relation=relation, epsilon=_epsilon(text))
-            made = catalogue.build(entry.name, target=target, resolution=side, parameters=parameters)
+            made = registry.build(entry.name, target=target, resolution=side, parameters=parameters)
             yield Case(
                 mechanism=made,
                 epsilon=text,
                 distance_m=None,
-                draw=audit.private_part(made),
-                inputs=audit.neighbours(made),
+                draw=lower_bound.private_part(made),
+                inputs=lower_bound.neighbours(made),
             )
 
 
@@ -99,16 +97,21 @@ def _of_points(options: Options) -> Iterable[Case[Any]]:
     for text in options["epsilon"]:
         made = _point(options["name"], text, parameters)
         least_m = RADIUS_M // 2 if isinstance(made, ShuffledCentroid) else RADIUS_M
-        for distance_m in (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M, math.floor(STREET.diameter_m)):
-            if distance_m >= least_m and made.guarantee.loss(distance_m) < INFINITY:
-                yield _point_case(made, text, distance_m)
+        every = (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M, math.floor(STREET.diameter_m))
+        bounded = [far for far in every if far >= least_m and made.guarantee.loss(far) < INFINITY]
+        if isinstance(made, Exponential):
+            yield from _moves(made, text, bounded, lower_bound.drawn_place(made), lower_bound.moved)
+        elif isinstance(made, EmdLinear):
+            yield from _moves(made, text, bounded, lower_bound.drawn_sums(made), linear.moved)
+        else:
+            yield from _moves(made, text, bounded, lower_bound.drawn_sums(made), lower_bound.one_moved)
 
 
 def _point(name: str, epsilon: str, parameters: Mapping[str, str]) -> _Point:
-    entry = catalogue.get(name)
-    target = _target(epsilon, delta=catalogue.LARGEST_DELTA if entry.usual_delta else Fraction(0))
+    entry = registry.get(name)
+    target = _target(epsilon, delta=registry.LARGEST_DELTA if entry.usual_delta else Fraction(0))
     persons = PARTICIPANTS if entry.usual_delta else PERSONS
-    built = catalogue.build_centroid(
+    built = registry.build_centroid(
         name, target=target, region=STREET, persons=persons, parameters=parameters
     )
     if not isinstance(built, _Point):
@@ -116,51 +119,28 @@ def _point(name: str, epsilon: str, parameters: Mapping[str, str]) -> _Point:
     return built
 
 
-def _point_case(made: _Point, epsilon: str, distance_m: int) -> Case[Any]:
-    far = Fraction(distance_m)
-    if isinstance(made, Exponential):
-        draw, inputs = audit.drawn_place(made), audit.moved(made, far)
-    elif isinstance(made, EmdLinear):
-        draw, inputs = audit.drawn_sums(made), linear_audit.moved(made, far)
-    else:
-        draw, inputs = audit.drawn_sums(made), audit.one_moved(made, far)
-    return Case(mechanism=made, epsilon=epsilon, distance_m=distance_m, draw=draw, inputs=inputs)
-
-
 def _of_answers(options: Options) -> Iterable[Case[Any]]:
     """Each distance at each epsilon, on the street with a few persons at its western end."""
     _no_resolution(options, "what is released has no cells")
     name, parameters = options["name"], _parameters(options)
     for text in options["epsilon"]:
-        made = catalogue.build_answers(
+        made = registry.build_answers(
             name, target=_target(text), region=STREET, persons=PERSONS, parameters=parameters
         )
-        for distance_m in (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M):
-            yield Case(
-                mechanism=made,
-                epsilon=text,
-                distance_m=distance_m,
-                draw=audit.drawn_sums(made),
-                inputs=linear_audit.moved_out(made, Fraction(distance_m)),
-            )
+        distances_m = (RADIUS_M // 2, RADIUS_M, 3 * RADIUS_M)
+        yield from _moves(made, text, distances_m, lower_bound.drawn_sums(made), linear.moved_out)
 
 
 def _of_items(options: Options) -> Iterable[Case[Any]]:
     """Each distance at each epsilon, on the cells of a square where nobody else is."""
     name, side, parameters = options["name"], _side(options), _parameters(options)
     for text in options["epsilon"]:
-        target = _target(text, delta=catalogue.LARGEST_DELTA)
-        made = catalogue.build_items(
+        target = _target(text, delta=registry.LARGEST_DELTA)
+        made = registry.build_items(
             name, target=target, region=SQUARE, persons=ALONE, resolution=side, parameters=parameters
         )
-        for distance_m in (2 * RADIUS_M, 3 * RADIUS_M, math.ceil(SQUARE.diameter_m)):
-            yield Case(
-                mechanism=made,
-                epsilon=text,
-                distance_m=distance_m,
-                draw=itemwise_audit.drawn_reports(made),
-                inputs=itemwise_audit.moved(made, Fraction(distance_m)),
-            )
+        distances_m = (2 * RADIUS_M, 3 * RADIUS_M, math.ceil(SQUARE.diameter_m))
+        yield from _moves(made, text, distances_m, itemwise.drawn_reports(made), itemwise.moved)
 
 
 def _of_reports(options: Options) -> Iterable[Case[Any]]:
@@ -173,22 +153,37 @@ def _of_reports(options: Options) -> Iterable[Case[Any]]:
     lattice = Lattice(columns=SIDE, rows=SIDE, column_m=cell_m, row_m=cell_m)
     for text in options["epsilon"]:
         target = Target(relation=Relation.REPLACE, epsilon=_epsilon(text), radius_m=cell_m)
-        made = choices.get(options["name"]).mechanism.calibrate(target, lattice=lattice)
+        made = local.get(options["name"]).mechanism.calibrate(target, lattice=lattice)
         for cell in ((1, 0), (2, 0), (SIDE - 1, SIDE - 1)):
             yield Case(
                 mechanism=made,
                 epsilon=text,
                 distance_m=math.ceil(math.hypot(*cell) * CELL_M),
-                draw=audit.drawn_report(made),
+                draw=lower_bound.drawn_report(made),
                 inputs=((0, 0), cell),
             )
 
 
-_CASES: Final[Mapping[Kind, Callable[[Options], Iterable[Case[Any]]]]] = {
-    "heatmap": _of_maps,
-    "centroid": _of_points,
-    "zones": _of_answers,
-    "distances": _of_answers,
+Made = TypeVar("Made", bound=Mechanism)
+
+
+def _moves(
+    made: Made,
+    epsilon: str,
+    distances_m: Sequence[int],
+    draw: lower_bound.Draw[lower_bound.Input],
+    moved: Callable[[Made, Fraction], tuple[lower_bound.Input, lower_bound.Input]],
+) -> Iterator[Case[lower_bound.Input]]:
+    for distance_m in distances_m:
+        inputs = moved(made, Fraction(distance_m))
+        yield Case(mechanism=made, epsilon=epsilon, distance_m=distance_m, draw=draw, inputs=inputs)
+
+
+_CASES: Final[Mapping[Reads, Callable[[Options], Iterable[Case[Any]]]]] = {
+    "masses": _of_maps,
+    "means": _of_points,
+    "items": _of_items,
+    "sums": _of_answers,
 }
 
 

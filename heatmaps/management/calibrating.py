@@ -1,4 +1,4 @@
-"""From a target to a mechanism's parameters, each family in its own units.
+"""Finds a mechanism's parameters for a target, each family in its own units.
 
 A family is a function from `Asked` to `Calibrated` under its names in `_FAMILIES`.
 """
@@ -11,23 +11,22 @@ from typing import Final
 from django.conf import settings
 
 from heatmaps.management.parsing import whole
-from mechanisms import catalogue
-from mechanisms.central.exponential import LARGEST_LENGTH_M, Exponential
+from mechanisms.catalogue import local, registry
+from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.interface import Target
-from mechanisms.local import choices
 from mechanisms.local.centroid import GeoLocalCentroid
 from mechanisms.local.lattice import MOST_A_SIDE, Lattice
 from mechanisms.local.reports import MOST_REPORTS
-from mechanisms.metric.linear_centroid import EmdLinear
-from mechanisms.point import MOST_PERSONS
+from mechanisms.mechanism import LARGEST_LENGTH_M, Target
+from mechanisms.metric.linear.centroid import EmdLinear
+from mechanisms.records.means import MOST_PERSONS
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.protocol import LARGEST_DOMAIN
 from mechanisms.shuffle.protocol import MOST_PERSONS as MOST_PARTICIPANTS
 from mechanisms.shuffle.rr_shuffle import CHANCES, RrSum
 from mechanisms.shuffle.sgdl_shuffle import SgdlSum
+from mechanisms.space.grid import Region
 
 _USUAL_SIDE: Final = 64  # cells
 _DEGREE_M: Final = 111_320  # along the equator, rounded up
@@ -90,7 +89,7 @@ def _of_reports_or_their_mean(name: str, asked: Asked) -> Calibrated:
 def _of_reports(name: str, asked: Asked) -> Calibrated:
     """Radius and domain in cells: cells a side of a square, true places at the centres."""
     asked.refuse("persons")
-    entry = choices.get(name)
+    entry = local.get(name)
     most = min(MOST_A_SIDE, entry.mechanism.most_a_side)
     side = whole("domain", asked.domain or str(min(entry.usual_a_side, _USUAL_SIDE)), low=2, high=most)
     radius = exact_decimal("radius", asked.radius or "1", low=0, low_open=True, high=2 * most)
@@ -122,7 +121,7 @@ def _of_a_central_point(name: str, asked: Asked) -> Calibrated:
     persons = whole("n", asked.persons or "", low=1, high=MOST_PERSONS)
     radius_m = exact_decimal("radius", asked.radius or "", low=0, low_open=True, high=LARGEST_LENGTH_M)
     half_degrees = whole("domain", asked.domain or "", low=100, high=10**7) / _DEGREE_M / 2
-    mechanism = catalogue.build_centroid(
+    mechanism = registry.build_centroid(
         name,
         target=asked.target(radius_m),
         region=Region(-half_degrees, -half_degrees, half_degrees, half_degrees),
@@ -130,7 +129,7 @@ def _of_a_central_point(name: str, asked: Asked) -> Calibrated:
         parameters={},
     )
     error = mechanism.expected_error()
-    own = {one.name: str(getattr(mechanism, one.name)) for one in catalogue.get(name).parameters}
+    own = {one.name: str(getattr(mechanism, one.name)) for one in registry.get(name).parameters}
     return Calibrated(
         unit="m",
         parameters={"persons": persons, "radius_m": str(radius_m), **own},
@@ -153,7 +152,7 @@ def _of_shuffled_sums(name: str, asked: Asked) -> Calibrated:
     protocol = _SUMS[name].calibrate(
         persons=persons,
         epsilon=epsilon / radius,
-        delta=catalogue.get(name).delta(asked.delta),
+        delta=registry.get(name).delta(asked.delta),
         radius=radius,
         domain=domain,
     )
@@ -194,7 +193,7 @@ _NEEDED: Final = {
 }
 
 _FAMILIES: Final[Mapping[str, Callable[[str, Asked], Calibrated]]] = {
-    **{entry.name: _of_reports for entry in choices.entries()},
+    **{entry.name: _of_reports for entry in local.entries()},
     GeoLocalCentroid.name: _of_reports_or_their_mean,
     **dict.fromkeys((Exponential.name, EmdLinear.name), _of_a_central_point),
     **dict.fromkeys(_SUMS, _of_shuffled_sums),

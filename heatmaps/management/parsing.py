@@ -1,17 +1,18 @@
-"""What commands share in reading their arguments."""
+"""Parses arguments that commands share."""
 
+import json
 import re
 from abc import abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
-from heatmaps.ingest.reader import ReaderError
 from mechanisms.check import ParameterError, exact_decimal
 
 FORMATS: Final = "CSV, NDJSON, SNAP check-ins (all also as gzip) or Parquet, with user, time, lat, lon"
@@ -23,10 +24,14 @@ NO_LEDGER: Final = (
 _NEGATIVE = re.compile(r"-[0-9.]+(e[0-9]+)?(,.*)?", re.IGNORECASE)
 
 
-class BoxCommand(BaseCommand):
-    """A command without database whose --bbox may begin with a minus sign, as in -98.3,29.8,-97.3,31.0."""
+class PureCommand(BaseCommand):
+    """A command without database; what is wrong with its input is its error.
+
+    Its --bbox may begin with a minus sign, as in -98.3,29.8,-97.3,31.0.
+    """
 
     requires_system_checks = ()
+    refusals: tuple[type[Exception], ...] = (ParameterError, ReaderError)
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
         parser = super().create_parser(prog_name, subcommand, **kwargs)
@@ -34,14 +39,10 @@ class BoxCommand(BaseCommand):
         parser._negative_number_matcher = _NEGATIVE
         return parser
 
-
-class FilesCommand(BoxCommand):
-    """A command that makes something private of files; what is wrong with the input is its error."""
-
     def handle(self, *_: Any, **options: Any) -> None:
         try:
             self.run_on(options)
-        except (ParameterError, ReaderError) as error:
+        except self.refusals as error:
             raise CommandError(str(error)) from error
         except OSError as error:
             where = options.get("output") or error.filename
@@ -49,7 +50,17 @@ class FilesCommand(BoxCommand):
 
     @abstractmethod
     def run_on(self, options: dict[str, Any]) -> None:
-        """Errors: `ParameterError`, `ReaderError`, OSError."""
+        """Errors: `refusals`, OSError."""
+
+    def tell(
+        self, options: dict[str, Any], result: object, lines: Iterable[str], *, notes: Iterable[str] = ()
+    ) -> None:
+        """Lines for people or, asked for, the result as one JSON object, with the notes on stderr."""
+        as_json = options["json"]
+        for note in notes:
+            (self.stderr if as_json else self.stdout).write(note)
+        for line in [json.dumps(result)] if as_json else lines:
+            self.stdout.write(line)
 
     def say_left_out(self, rejected: int, first: Sequence[str]) -> None:
         if rejected:
@@ -73,7 +84,7 @@ def add_reading(parser: ArgumentParser) -> None:
         "--max-rejected",
         default="",
         metavar="PERCENT",
-        help="rows that may be left out because they are no check-ins (default 1)",
+        help="largest share of rows that are not check-ins (default 1)",
     )
 
 

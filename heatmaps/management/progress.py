@@ -1,4 +1,4 @@
-"""How far a long command has come, on stderr."""
+"""Shows a long command's progress on stderr."""
 
 import sys
 import time

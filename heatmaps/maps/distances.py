@@ -1,28 +1,40 @@
-"""Released mean distances for people: a circle around each place, with number and distance."""
+"""Draws released mean distances: a circle around each place, with number and distance."""
 
 from typing import Final
 
-from heatmaps.lengths import measured_words
+from heatmaps.maps.document import MapParts
 from heatmaps.maps.point import circle_around
-from heatmaps.maps.rings import DrawnRing, RingParts, parts_of
-from mechanisms.grid import Region
-from mechanisms.places import PlaceDistances
+from heatmaps.maps.rings import DrawnRing, parts_of
+from heatmaps.wording.distances import distances_scale
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.results.distances import PlaceDistances
+from mechanisms.space.grid import Region
 
 LEGEND: Final = "Around each place: as far as everybody's check-ins are from it on average"
+MEANING: Final = "away on average; ± is what noise may add, 19 times in 20"
 CIRCLE: Final = "distance"  # class of a circle
 
 
-def distance_parts(found: PlaceDistances, region: Region) -> RingParts:
+def distance_parts(found: PlaceDistances, region: Region) -> MapParts:
     """Distances as Leaflet shows them, before they become a document."""
-    return parts_of(drawn_circles(found), region, legend=LEGEND)
+    return parts_of(drawn_circles(found), region, legend=LEGEND, meaning=MEANING)
 
 
 def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:
     """Large ones first, so that no circle is hidden under another."""
+    scale = distances_scale(found)
+    within = scale.up(WITHIN_ERRORS * found.standard_error_m)
     several = enumerate(zip(found.places, found.distances_m, strict=True), start=1)
-    drawn = []
-    for number, (place, distance_m) in several:
-        ring = circle_around(*place.degrees, distance_m)
-        text = f"{number} · {measured_words(distance_m, found.standard_error_m)}"
-        drawn.append((distance_m, DrawnRing(corners=ring, key=CIRCLE, text=text, middle=place.degrees)))
-    return tuple(one for _, one in sorted(drawn, key=lambda pair: -pair[0]))
+    drawn = [
+        DrawnRing(
+            corners=circle_around(*place.degrees, distance_m),
+            key=CIRCLE,
+            text=f"{number} · {scale.nearest(distance_m)}",
+            middle=place.degrees,
+            name=f"Place {number}",
+            told=f"{scale.nearest(distance_m).removesuffix(scale.unit)} ± {within}",
+            weight=distance_m,
+        )
+        for number, (place, distance_m) in several
+    ]
+    return tuple(sorted(drawn, key=lambda ring: -ring.weight))

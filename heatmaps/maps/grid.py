@@ -1,4 +1,4 @@
-"""A released map as the grid of cells that is drawn: shares, densities, and what cannot be told from zero."""
+"""Computes the drawn grid of a map: shares, densities, and cells not distinguishable from zero."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -7,11 +7,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.grid import Region, morton_decode, parent
-from mechanisms.interface import Heatmap
+from mechanisms.central.grid_laplace.empty_cells import told_of
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.significance import ToldApart
+from mechanisms.space.grid import Region, paint, parent
 
 FINEST_DRAWN_LEVEL: Final = 10  # 1,024 cells a side: more than a screen shows, and a small document
-UNCERTAIN_ERRORS: Final = 2.0  # a value below so many standard errors is not told apart from zero
 
 _EARTH_RADIUS_KM: Final = 6371.0072  # sphere of the same surface as WGS84
 
@@ -24,7 +25,7 @@ class Drawn:
     level: int
     merged: int  # cells of the release a side in one drawn cell
     shares: NDArray[np.float64] = field(repr=False)  # of the total mass, sum 1
-    uncertain: NDArray[np.bool_] = field(repr=False)  # not distinguishable from zero
+    uncertain: NDArray[np.bool_] | None = field(repr=False)  # not distinguishable from zero; None: not said
 
     @property
     def densities(self) -> NDArray[np.float64]:
@@ -34,24 +35,33 @@ class Drawn:
 
 def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> Drawn:
     """The grid of a released map, coarsened to `finest_level` by summing where it is finer."""
-    coarse = _coarsened(heatmap, min(heatmap.level, finest_level))
-    shares, uncertain = coarse.dense(), _paint(coarse, is_uncertain(coarse))
-    if np.isfinite(heatmap.standard_errors).any():
-        # A mechanism that states errors measured every cell: what it leaves out was cut for its noise.
-        uncertain |= shares == 0
+    coarse, told = _coarsened(heatmap, min(heatmap.level, finest_level)), told_of(heatmap)
     return Drawn(
         region=region,
         level=coarse.level,
         merged=1 << (heatmap.level - coarse.level),
-        shares=shares,
-        uncertain=uncertain,
+        shares=coarse.dense(),
+        uncertain=None if told is None else ~_told(coarse, told),
     )
 
 
 def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
-    """Which regions have a stated standard error and a value below `UNCERTAIN_ERRORS` of it."""
-    stated = np.isfinite(heatmap.standard_errors) & (heatmap.standard_errors > 0)
-    return stated & (heatmap.values < UNCERTAIN_ERRORS * np.where(stated, heatmap.standard_errors, 0.0))
+    """Which regions are not told apart from empty ones; none where the release says nothing about it."""
+    told = told_of(heatmap)
+    if told is None:
+        return np.zeros(heatmap.values.size, np.bool_)
+    return ~told.has(heatmap.levels, heatmap.prefixes)
+
+
+def _told(heatmap: Heatmap, told: ToldApart) -> NDArray[np.bool_]:
+    """`(side, side)` cells told apart at the level that is drawn, and those of coarser told regions."""
+    coarse = heatmap.levels < heatmap.level
+    levels, prefixes = heatmap.levels[coarse], heatmap.prefixes[coarse]
+    chosen, own = told.has(levels, prefixes), told.at(heatmap.level)
+    levels = np.concatenate((levels[chosen], np.full(own.size, heatmap.level, np.uint8)))
+    grid = np.zeros((1 << heatmap.level, 1 << heatmap.level), np.bool_)
+    paint(grid, levels, np.concatenate((prefixes[chosen], own)), np.ones(levels.size, np.bool_))
+    return grid
 
 
 def row_areas_km2(region: Region, level: int) -> NDArray[np.float64]:
@@ -74,23 +84,10 @@ def _coarsened(heatmap: Heatmap, level: int) -> Heatmap:
     first = np.flatnonzero(np.r_[True, (np.diff(prefixes) != 0) | (np.diff(levels) != 0)][: prefixes.size])
     if not first.size:
         return replace(heatmap, level=level)
-    # Errors of parts are added as if independent; a part without a stated error leaves none for the sum.
-    squares = np.add.reduceat(heatmap.standard_errors**2, first)
     return Heatmap(
         level=level,
         levels=levels[first],
         prefixes=prefixes[first],
         values=np.add.reduceat(heatmap.values, first),
-        standard_errors=np.sqrt(squares),
+        standard_errors=np.full(first.size, np.nan),  # nobody reads them of a drawing
     )
-
-
-def _paint(heatmap: Heatmap, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    side = 1 << heatmap.level
-    grid = np.zeros((side, side), np.bool_)
-    for level in np.unique(heatmap.levels[marked]).tolist():
-        chosen = marked & (heatmap.levels == level)
-        across, block = 1 << level, 1 << (heatmap.level - level)
-        x, y = morton_decode(heatmap.prefixes[chosen], level)
-        grid.reshape(across, block, across, block)[across - 1 - y, :, x, :] = True
-    return grid

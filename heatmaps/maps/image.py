@@ -1,13 +1,14 @@
-"""The pixels of a map: classes of cells, never interpolated, placed for the Mercator projection."""
+"""Draws the pixels of a map: classes of cells, never interpolated, placed for the Mercator projection."""
 
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import ImageColor
 
 from heatmaps.maps import palette
-from heatmaps.maps.legend import FIRST, UNCERTAIN
-from mechanisms.grid import Region
+from heatmaps.maps.legend import FIRST
+from mechanisms.space.grid import Region
 
 MERCATOR_LIMIT: Final = 85.0511287798066  # degrees: where web maps end
 
@@ -26,25 +27,45 @@ def pixels(classes: NDArray[np.uint8], region: Region, *, count: int, dark: bool
 
 def mercator_rows(region: Region, side: int, *, height: int) -> NDArray[np.int64]:
     """(height,) which row of the grid, from the north, each row of pixels on a Mercator map shows."""
-    south, north = bounds(region)[0][0], bounds(region)[1][0]
-    top, bottom = _mercator(north), _mercator(south)
-    centres = top + (bottom - top) * (np.arange(height) + 0.5) / height
-    latitudes = np.degrees(np.arctan(np.sinh(centres)))
+    latitudes = mercator_latitudes(region, height)
     rows = np.floor((region.north - latitudes) / (region.north - region.south) * side)
     return np.clip(rows, 0, side - 1).astype(np.int64)
+
+
+def mercator_latitudes(region: Region, height: int) -> NDArray[np.float64]:
+    """(height,) degrees, from the north, in the middle of each row of pixels on a Mercator map."""
+    south, north = bounds(region)[0][0], bounds(region)[1][0]
+    top, bottom = mercator(north), mercator(south)
+    centres = top + (bottom - top) * (np.arange(height) + 0.5) / height
+    return np.degrees(np.arctan(np.sinh(centres)))
 
 
 def mercator_height(region: Region) -> float:
     """Height of the region on a Mercator map, in its widths."""
     (south, west), (north, east) = bounds(region)
-    return (_mercator(north) - _mercator(south)) / float(np.radians(east - west))
+    return (mercator(north) - mercator(south)) / float(np.radians(east - west))
+
+
+def mercator(latitude: float) -> float:
+    """How far from the equator a latitude in degrees, cut where web maps end, lies on a Mercator map, in
+    radians of longitude."""
+    return float(np.arcsinh(np.tan(np.radians(np.clip(latitude, -MERCATOR_LIMIT, MERCATOR_LIMIT)))))
 
 
 def position(region: Region, *, lat: float, lon: float) -> tuple[float, float]:
     """Where a point lies on a Mercator map of the region: shares of its width and, from the top, height."""
+    across, down = positions(region, lat=np.array([lat]), lon=np.array([lon]))
+    return float(across[0]), float(down[0])
+
+
+def positions(
+    region: Region, *, lat: NDArray[np.float64], lon: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """As `position`, of many points."""
     (south, west), (north, east) = bounds(region)
-    top, bottom = _mercator(north), _mercator(south)
-    return (lon - west) / (east - west), (top - _mercator(lat)) / (top - bottom)
+    top, bottom = mercator(north), mercator(south)
+    latitudes = np.clip(lat, -MERCATOR_LIMIT, MERCATOR_LIMIT)
+    return (lon - west) / (east - west), (top - np.arcsinh(np.tan(np.radians(latitudes)))) / (top - bottom)
 
 
 def bounds(region: Region) -> list[list[float]]:
@@ -54,13 +75,8 @@ def bounds(region: Region) -> list[list[float]]:
 
 
 def colours(count: int, *, dark: bool) -> NDArray[np.uint8]:
-    """(FIRST + count, 4) RGBA by class index."""
+    """(FIRST + count, 4) RGBA by class index; the ground shows through classes without a number."""
     table = np.zeros((FIRST + count, 4), np.uint8)
-    table[UNCERTAIN] = (*(palette.UNCERTAIN_DARK if dark else palette.UNCERTAIN_LIGHT), 255)
     for index, colour in enumerate((palette.dark if dark else palette.light)(count)):
-        table[FIRST + index] = (*colour, 255)
+        table[FIRST + index] = ImageColor.getcolor(colour, "RGBA")
     return table
-
-
-def _mercator(latitude: float) -> float:
-    return float(np.arcsinh(np.tan(np.radians(latitude))))

@@ -1,9 +1,10 @@
-"""Classes of a map: round steps of density, spread evenly on a logarithmic scale.
+"""Chooses a map's classes: round steps of density, spread evenly on a logarithmic scale.
 
 Densities are shares of the total per unit of area, in the unit that keeps the numbers readable.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,12 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heatmaps.maps import palette
-from heatmaps.maps.grid import UNCERTAIN_ERRORS, Drawn
+from heatmaps.maps.grid import Drawn
+from heatmaps.numbers import number, share
+from mechanisms.results.significance import RATE
 
 MOST_CLASSES: Final = 7
 ZERO: Final = 0  # class index of a cell without mass
 UNCERTAIN: Final = 1  # class index of a cell whose value cannot be told from zero
 FIRST: Final = 2  # class index of the faintest class
+NOT_TOLD: Final = (
+    f"not distinguishable from zero (on average at most {share(RATE)} of the coloured squares are empty)"
+)
 
 # Square kilometres in each unit, finest first.
 _UNITS: Final = ((1e-4, "100 m²"), (1e-2, "hectare"), (1.0, "km²"), (1e2, "100 km²"), (1e4, "10,000 km²"))
@@ -53,50 +59,47 @@ class Legend:
         """(side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
         percents = drawn.densities * (100 * self.unit_km2)
         classes = np.digitize(percents, self.breaks[1:]) + FIRST
-        classes[percents == 0] = ZERO
-        classes[drawn.uncertain] = UNCERTAIN
+        if drawn.uncertain is None:
+            classes[percents == 0] = ZERO
+        else:
+            classes[drawn.uncertain] = UNCERTAIN
         return classes.astype(np.uint8)
 
     @property
     def rows(self) -> tuple[LegendClass, ...]:
         """Strongest class first, then the two that carry no number."""
-        count = len(self.breaks) if self.top > 0 else 0
-        lights, darks = palette.light(count), palette.dark(count)
-        rows = [
-            LegendClass(
-                key=f"class-{index + FIRST}",
-                label=self._label(index),
-                light=palette.hexadecimal(lights[index]),
-                dark=palette.hexadecimal(darks[index]),
-            )
-            for index in reversed(range(count))
-        ]
-        return (*rows, *self._without_number())
+        rows = numbered_rows([self._label(index) for index in range(len(self.breaks) if self.top > 0 else 0)])
+        if self.has_uncertain:
+            rows.append(LegendClass(key=f"class-{UNCERTAIN}", label=NOT_TOLD, light="", dark=""))
+        if self.has_zero:
+            rows.append(LegendClass(key=f"class-{ZERO}", label="no mass released here", light="", dark=""))
+        return tuple(rows)
 
     def _label(self, index: int) -> str:
         low = self.breaks[index]
         high = self.breaks[index + 1] if index + 1 < len(self.breaks) else self.top
-        return f"up to {percent(high)} %" if low == 0 else f"{percent(low)} – {percent(high)} %"
+        return f"up to {number(high)} %" if low == 0 else f"{number(low)} – {number(high)} %"
 
-    def _without_number(self) -> list[LegendClass]:
-        rows = []
-        if self.has_uncertain:
-            rows.append(
-                LegendClass(
-                    key=f"class-{UNCERTAIN}",
-                    label=f"not distinguishable from zero (below {UNCERTAIN_ERRORS:g} standard errors)",
-                    light=palette.hexadecimal(palette.UNCERTAIN_LIGHT),
-                    dark=palette.hexadecimal(palette.UNCERTAIN_DARK),
-                )
-            )
-        if self.has_zero:
-            rows.append(LegendClass(key=f"class-{ZERO}", label="no mass released here", light="", dark=""))
-        return rows
+
+def numbered_rows(labels: Sequence[str]) -> list[LegendClass]:
+    """Rows of the classes that stand for a range, strongest first. labels: the faintest class's first."""
+    colours = zip(labels, palette.light(len(labels)), palette.dark(len(labels)), strict=True)
+    return [
+        LegendClass(key=f"class-{index}", label=label, light=light, dark=dark)
+        for index, (label, light, dark) in enumerate(colours, start=FIRST)
+    ][::-1]
+
+
+def uncertain_row(label: str) -> LegendClass:
+    """The row of what is drawn although it cannot be told from zero."""
+    light, dark = palette.UNCERTAIN_LIGHT, palette.UNCERTAIN_DARK
+    return LegendClass(key=f"class-{UNCERTAIN}", label=label, light=light, dark=dark)
 
 
 def legend(drawn: Drawn) -> Legend:
     """The classes that fit a map's own values."""
-    densities = drawn.densities[~drawn.uncertain & (drawn.shares > 0)]
+    marked = drawn.shares == 0 if drawn.uncertain is None else drawn.uncertain
+    densities = drawn.densities[~marked & (drawn.shares > 0)]
     top_density = float(densities.max()) if densities.size else 0.0
     unit_km2, unit = _unit(top_density)
     percents = densities * (100 * unit_km2)
@@ -105,18 +108,9 @@ def legend(drawn: Drawn) -> Legend:
         unit_km2=unit_km2,
         breaks=_breaks(percents),
         top=_round_up(top_density * 100 * unit_km2),
-        has_zero=bool((~drawn.uncertain & (drawn.shares == 0)).any()),
-        has_uncertain=bool(drawn.uncertain.any()),
+        has_zero=drawn.uncertain is None and bool(marked.any()),
+        has_uncertain=drawn.uncertain is not None and bool(marked.any()),
     )
-
-
-def percent(value: float) -> str:
-    """A percentage with three significant digits and no exponent."""
-    if value == 0:
-        return "0"
-    decimals = max(0, 2 - math.floor(math.log10(value)))
-    text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _unit(top_density: float) -> tuple[float, str]:

@@ -1,55 +1,48 @@
-"""Colours of a map's classes: one sequence for light ground, one for dark, told apart by lightness alone."""
+"""Colours of a map's classes: one sequence for light ground, one for dark, distinct by lightness alone."""
 
-import math
 from typing import Final
 
-Colour = tuple[int, int, int]  # red, green, blue, 0 to 255 (sRGB)
+import numpy as np
+from branca.colormap import LinearColormap
 
-# Lightness and hue of the faintest and the strongest class (OKLCH: lightness 0 to 1, hue in degrees).
-# On light ground more mass is darker, on dark ground lighter, so the strongest class stands out on both.
-# Lightness alone carries the order: it survives every kind of colour blindness and a black-and-white print.
-_LIGHT: Final = ((0.90, 112.0), (0.27, 302.0))
-_DARK: Final = ((0.36, 302.0), (0.95, 105.0))
-_CHROMA: Final = 0.115
+# Even steps of OKLCH lightness (Ottosson 2020, "A perceptual color space for image processing") from the
+# faintest class to the strongest. On light ground more mass is darker, on dark ground lighter, so the
+# strongest class stands out on both. Lightness alone carries the order: it survives every kind of colour
+# blindness and a black-and-white print. So does viridis, whose yellow is loud for the faintest class of a
+# light ground.
+_LIGHT: Final = ("#e0e68a", "#8ed08c", "#35b298", "#008e9e", "#006597", "#2b3a7d", "#321054")
+_DARK: Final = ("#492a6e", "#3e5297", "#137cae", "#00a4b0", "#55c6a5", "#a9e096", "#faf396")
 
-UNCERTAIN_LIGHT: Final[Colour] = (214, 216, 220)
-UNCERTAIN_DARK: Final[Colour] = (58, 64, 73)
+# Of the heat, from few to many: no hue carries the order alone, in any of them.
+RAMPS: Final = {
+    "Ember": ("#fde3c8", "#fcb98b", "#f47f63", "#d4486d", "#9c2f7f", "#642083", "#331067", "#120825"),
+    "Sea": _LIGHT,
+    "Sand": ("#f2e6a2", "#d9c663", "#b5a85f", "#8f8d70", "#6f7375", "#4f5a74", "#2c4270", "#0b2b5c"),
+}
 
+# Of a change between two maps, from the least that is clear to the greatest. Every kind of colour blindness
+# tells blue from orange; lightness carries the size, as in the sequences above. Where no change is clear
+# there is no colour: the ground shows.
+CHANGE: Final = {
+    "light": {"more": ("#f0b06a", "#d06a10", "#7d3200"), "fewer": ("#92b9ec", "#3474c8", "#0c357c")},
+    "dark": {"more": ("#97500f", "#e08a2c", "#ffd7a6"), "fewer": ("#2d5ea3", "#5d9eea", "#c2dfff")},
+}
 
-def light(count: int) -> list[Colour]:
-    """`count` colours for light ground, from the faintest class to the strongest."""
-    return _sequence(_LIGHT, count)
-
-
-def dark(count: int) -> list[Colour]:
-    """`count` colours for dark ground, from the faintest class to the strongest."""
-    return _sequence(_DARK, count)
-
-
-def hexadecimal(colour: Colour) -> str:
-    return "#{:02x}{:02x}{:02x}".format(*colour)
-
-
-def _sequence(ends: tuple[tuple[float, float], tuple[float, float]], count: int) -> list[Colour]:
-    (low, low_hue), (high, high_hue) = ends
-    # A single class is the strongest.
-    steps = [index / (count - 1) for index in range(count)] if count > 1 else [1.0]
-    return [_colour(low + (high - low) * step, low_hue + (high_hue - low_hue) * step) for step in steps]
+UNCERTAIN_LIGHT: Final = "#d6d8dc"
+UNCERTAIN_DARK: Final = "#3a4049"
 
 
-def _colour(lightness: float, hue: float) -> Colour:
-    """OKLCH to sRGB (Ottosson 2020, "A perceptual color space for image processing"), clipped."""
-    a, b = _CHROMA * math.cos(math.radians(hue)), _CHROMA * math.sin(math.radians(hue))
-    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    red = 4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short
-    green = -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short
-    blue = -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short
-    return _byte(red), _byte(green), _byte(blue)
+def light(count: int) -> list[str]:
+    """`count` colours as "#rrggbb" for light ground, from the faintest class to the strongest."""
+    return _evenly(_LIGHT, count)
 
 
-def _byte(linear: float) -> int:
-    linear = min(max(linear, 0.0), 1.0)
-    encoded = 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
-    return round(255 * encoded)
+def dark(count: int) -> list[str]:
+    """`count` colours as "#rrggbb" for dark ground, from the faintest class to the strongest."""
+    return _evenly(_DARK, count)
+
+
+def _evenly(colours: tuple[str, ...], count: int) -> list[str]:
+    mixed = LinearColormap(colours)
+    # Counted from the strongest: a single class is that.
+    return [mixed.rgb_hex_str(at) for at in np.linspace(1.0, 0.0, count).tolist()][::-1]

@@ -1,31 +1,18 @@
-"""A released point for people: on the map, with the circle it may be off by, and in words."""
+"""Draws a released point with its error circle, and words it."""
 
 import math
 from dataclasses import dataclass
 from typing import Final
 
-import folium
-from django.template.loader import render_to_string
-from folium.template import Template
-
-from heatmaps.lengths import length_words
-from heatmaps.maps.document import Basemap, rendered
-from heatmaps.maps.places import nearest
-from mechanisms.grid import Region
-from mechanisms.point import Point
+from heatmaps.maps.document import Drawing, MapParts, basemap, rendered
+from heatmaps.maps.legend import LegendClass
+from heatmaps.numbers import degrees, error_length
+from heatmaps.places import nearest
+from mechanisms.results.point import Point
+from mechanisms.space.grid import EARTH_RADIUS_M, Region
 
 LEGEND: Final = ("the released point", "the true mean lies in this circle with probability 95 %")
-_EARTH_RADIUS_M: Final = 6_371_008.8
 _CORNERS: Final = 72  # of a circle that is drawn as a polygon
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PointParts:
-    """What a template puts together. The three texts are HTML and script of ours without text of people."""
-
-    links: str  # to scripts and styles of our own origin
-    body: str
-    script: str  # needs what `links` names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,36 +24,16 @@ class PointWords:
     within: str
 
 
-def point_document(point: Point, region: Region, *, nonce: str, title: str) -> str:
-    """The HTML of a released point. `nonce` is the response's own; `title` is escaped."""
-    context = {"map": point_parts(point, region), "nonce": nonce, "title": title, "point_legend": LEGEND}
-    return render_to_string("maps/point_document.html", context)
-
-
-def point_parts(point: Point, region: Region) -> PointParts:
+def point_parts(point: Point, region: Region) -> MapParts:
     """A released point as Leaflet shows it, before it becomes a document."""
-    return PointParts(**rendered(region, [Basemap(region), Marked(point)]))
-
-
-class Marked(folium.MacroElement):
-    """The point and its circle: `static/hazemap/basemap.js` draws them."""
-
-    _template = Template(
-        """
-        {% macro script(this, kwargs) %}
-            hazemap.point({{ this._parent.get_name() }}, {{ this.content|tojson }});
-        {% endmacro %}
-        """
+    told = f"within {error_length(point.within_m)} of the true mean, 19 times in 20"
+    marks = Drawing("point", {"lat": point.lat, "lon": point.lon, "circle": circle(point), "meaning": told})
+    signs = zip(("sign-point", "sign-circle"), LEGEND, strict=True)
+    return MapParts(
+        **rendered(region, [basemap(region), marks]),
+        legend="Central point",
+        rows=tuple(LegendClass(key=key, label=label, light="", dark="") for key, label in signs),
     )
-
-    def __init__(self, point: Point) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-        self._name = "Marked"
-        self.content = {
-            "lat": point.lat,
-            "lon": point.lon,
-            "circle": [list(place) for place in circle(point)],
-        }
 
 
 def circle(point: Point) -> list[tuple[float, float]]:
@@ -79,7 +46,7 @@ def circle_around(lat: float, lon: float, radius_m: float) -> list[tuple[float, 
 
     On the tangent plane; cut at the poles and at the antimeridian.
     """
-    up = math.degrees(radius_m / _EARTH_RADIUS_M)
+    up = math.degrees(radius_m / EARTH_RADIUS_M)
     across = up / max(math.cos(math.radians(lat)), 1e-6)
     turns = [2 * math.pi * corner / _CORNERS for corner in range(_CORNERS)]
     ring = [
@@ -92,11 +59,11 @@ def circle_around(lat: float, lon: float, radius_m: float) -> list[tuple[float, 
     return [*ring, ring[0]]
 
 
-def point_words(point: Point) -> PointWords:
+def point_words(point: Point, _: Region) -> PointWords:
     return PointWords(
         where=nearest(point.lat, point.lon),
-        lat=f"{point.lat:.6f}",
-        lon=f"{point.lon:.6f}",
-        expected=length_words(point.expected_m),
-        within=length_words(point.within_m),
+        lat=degrees(point.lat),
+        lon=degrees(point.lon),
+        expected=error_length(point.expected_m),
+        within=error_length(point.within_m),
     )

@@ -1,16 +1,20 @@
-"""The map as a table: the regions that hold most of the mass, in words and numbers."""
+"""Lists the regions that hold most of a map's mass, in words and numbers."""
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from heatmaps.centres import centres_of
+from heatmaps.area_centres import centres_of
 from heatmaps.maps.grid import is_uncertain, row_areas_km2
-from heatmaps.maps.legend import percent
-from heatmaps.maps.places import nearest
-from mechanisms.areas import Areas, owners
-from mechanisms.grid import Region, morton_decode
-from mechanisms.interface import Heatmap
+from heatmaps.numbers import DOWN, UP, degrees, length, number, share
+from heatmaps.places import nearest
+from mechanisms.results.areas import Areas, owners
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.space.grid import Region, morton_decode
+
+TABLE_ROWS: Final = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,8 +26,26 @@ class TableRow:
     size: str
     share: str  # percent of the total
     persons: str
-    standard_error: str  # empty: not stated
+    interval: str  # 95 %, in persons; empty: not stated
     uncertain: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapTable:
+    """The numbers beside a map."""
+
+    rows: tuple[TableRow, ...]
+    centres: int  # of a map of areas
+    regions: int  # released, of which `rows` are the greatest
+
+
+def map_table(heatmap: Heatmap, region: Region) -> MapTable:
+    """Its `TABLE_ROWS` greatest regions, or centres."""
+    return MapTable(
+        rows=top_regions(heatmap, region, most=TABLE_ROWS),
+        centres=len(centres_of(heatmap, region)),
+        regions=heatmap.values.size,
+    )
 
 
 def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRow, ...]:
@@ -36,9 +58,17 @@ def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRo
     order = np.argsort(-heatmap.values, kind="stable")[:most]
     chosen = order[heatmap.values[order] > 0].tolist()
     total = float(heatmap.values.sum())
-    uncertain = is_uncertain(heatmap)
+    uncertain, lows, highs = (array.tolist() for array in (is_uncertain(heatmap), *heatmap.intervals()))
     return tuple(
-        _row(heatmap, region, index, rank=rank, total=total, uncertain=bool(uncertain[index]))
+        _row(
+            heatmap,
+            region,
+            index,
+            rank=rank,
+            total=total,
+            interval=(lows[index], highs[index]),
+            uncertain=uncertain[index],
+        )
         for rank, index in enumerate(chosen, start=1)
     )
 
@@ -53,12 +83,12 @@ def _areas(areas: Areas, region: Region, most: int) -> tuple[TableRow, ...]:
         TableRow(
             rank=rank,
             where=nearest(centre.lat, centre.lon),
-            lat=f"{centre.lat:.4f}",
-            lon=f"{centre.lon:.4f}",
-            size=f"{_number(float(size))} km²",
-            share=f"{percent(100 * centre.share)} %",
-            persons=_number(centre.persons),
-            standard_error="",
+            lat=degrees(centre.lat, places=4),
+            lon=degrees(centre.lon, places=4),
+            size=f"{number(size)} km²",
+            share=share(centre.share),
+            persons=number(centre.persons),
+            interval="",
             uncertain=False,
         )
         for rank, (centre, size) in enumerate(
@@ -68,30 +98,27 @@ def _areas(areas: Areas, region: Region, most: int) -> tuple[TableRow, ...]:
 
 
 def _row(
-    heatmap: Heatmap, region: Region, index: int, *, rank: int, total: float, uncertain: bool
+    heatmap: Heatmap,
+    region: Region,
+    index: int,
+    *,
+    rank: int,
+    total: float,
+    interval: tuple[float, float],
+    uncertain: bool,
 ) -> TableRow:
+    low, high = interval
     level, value = int(heatmap.levels[index]), float(heatmap.values[index])
-    error = float(heatmap.standard_errors[index])
     west, south, east, north = region.cell_bounds(level, heatmap.prefixes[index : index + 1])
     lat, lon = float(south[0] + north[0]) / 2, float(west[0] + east[0]) / 2
     return TableRow(
         rank=rank,
         where=nearest(lat, lon),
-        lat=f"{lat:.4f}",
-        lon=f"{lon:.4f}",
-        size=f"{_length(region.width_m / 2**level)} × {_length(region.height_m / 2**level)}",
-        share=f"{percent(100 * value / total)} %",
-        persons=_number(value),
-        standard_error=_number(error) if np.isfinite(error) else "",
+        lat=degrees(lat, places=4),
+        lon=degrees(lon, places=4),
+        size=f"{length(region.width_m / 2**level)} × {length(region.height_m / 2**level)}",
+        share=share(value / total),
+        persons=number(value),
+        interval=f"{number(low, rounding=DOWN)} – {number(high, rounding=UP)}" if math.isfinite(high) else "",
         uncertain=uncertain,
     )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _length(metres: float) -> str:
-    if metres < 1000:
-        return f"{metres:.0f} m"
-    return f"{metres / 1000:.1f} km" if metres < 10_000 else f"{metres / 1000:,.0f} km"

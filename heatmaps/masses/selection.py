@@ -1,44 +1,18 @@
-"""Which check-ins count: those of a version, in what is asked about, of one share of the persons."""
+"""Which check-ins count: those of a version, in a data slice."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
-from django.db.models.expressions import CombinedExpression
+from django.db.models import BigIntegerField, Exists, F, OuterRef, Q, QuerySet, Value
+from django.db.models.expressions import Combinable, CombinedExpression
 
-from heatmaps import retention
+from heatmaps.data_slice import DataSlice
+from heatmaps.ingest.versions import retention
 from heatmaps.models import CheckIn, Dataset, DataVersion, Suppression, Upload, UploadState
 from heatmaps.models.packed import SLOTS
-from heatmaps.slices import Slice
-from mechanisms.check import ParameterError, in_range, positive
-from mechanisms.part import Part
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """Some of the persons: each is in exactly one of `of` shares, by the hash.
-
-    Whole slots of packed check-ins, or equal parts of one slot each: `of` is at most the number of slots, or
-    a multiple of it.
-    """
-
-    number: int
-    of: int
-
-    def __post_init__(self) -> None:
-        positive(of=self.of)
-        in_range(0, self.of - 1, number=self.number)
-        if self.of > SLOTS and self.of % SLOTS:
-            raise ParameterError("of", self.of, f"at most {SLOTS}, or a multiple of it")
-
-    def of_person(self, person: F) -> CombinedExpression:
-        """The number of the share that a hash belongs to."""
-        return person % max(self.of, SLOTS) % self.of
-
-
-EVERYBODY: Final = Share(0, 1)
+from heatmaps.person_hashes import PERSON, WITHOUT_SIGN
+from mechanisms.space.subregion import Rectangle
 
 
 def uploads(dataset: Dataset, version: DataVersion) -> "QuerySet[Upload]":
@@ -60,39 +34,48 @@ def whole(dataset: Dataset, version: DataVersion) -> "list[UUID]":
 
 
 def inside(
-    dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, without: Collection[UUID] = ()
+    dataset: Dataset, version: DataVersion, data_slice: DataSlice, *, without: Collection[UUID] = ()
 ) -> "QuerySet[CheckIn]":
-    """The check-ins that count for maps, and those that lie only near the asked part."""
-    return counting(dataset, version, asked, share, without=without).filter(outside=False)
+    """The check-ins that count for maps, and those that lie only near the rectangle."""
+    return counting(dataset, version, data_slice, without=without).filter(outside=False)
 
 
 def counting(
-    dataset: Dataset, version: DataVersion, asked: Slice, share: Share, *, without: Collection[UUID] = ()
+    dataset: Dataset, version: DataVersion, data_slice: DataSlice, *, without: Collection[UUID] = ()
 ) -> "QuerySet[CheckIn]":
-    """The check-ins of a version in the asked period, points outside the region included.
+    """The check-ins of a version in the period, points outside the region included.
 
     `without`: uploads that are left out.
     """
     read = uploads(dataset, version).exclude(pk__in=without)
     found = CheckIn.objects.filter(retention.counted(read, version))
     # Comparing with no time at all is not true: check-ins without one are in no period.
-    if asked.since is not None:
-        found = found.filter(time__gte=asked.since)
-    if asked.until is not None:
-        found = found.filter(time__lt=asked.until)
-    if asked.part is not None:
-        found = found.filter(_near(asked.part))
-    if share.of > 1:
-        found = found.alias(share=share.of_person(F("person"))).filter(share=share.number)
+    if data_slice.since is not None:
+        found = found.filter(time__gte=data_slice.since)
+    if data_slice.until is not None:
+        found = found.filter(time__lt=data_slice.until)
+    if data_slice.rectangle is not None:
+        found = found.filter(_near(data_slice.rectangle))
     opted_out = Suppression.in_effect(version)
     if opted_out.exists():
-        found = found.exclude(Exists(opted_out.filter(person=OuterRef("person"))))
+        same = {name: OuterRef(name) for name in PERSON.names or ()}
+        found = found.exclude(Exists(opted_out.filter(**same)))
     return found
 
 
-def _near(part: Part) -> Q:
-    """In one of a few ranges of cells that cover the part."""
+def of_slots(checkins: "QuerySet[CheckIn]", slots: range) -> "QuerySet[CheckIn]":
+    """Those of the persons of consecutive slots (`heatmaps.models.packed.SLOTS`)."""
+    bits = CombinedExpression(F("person"), Combinable.BITAND, _WITHOUT_SIGN)
+    return checkins.alias(slot=bits % SLOTS).filter(slot__range=(slots[0], slots[-1]))
+
+
+# As what it is: else Django would send it as an integer of 32 bits.
+_WITHOUT_SIGN: Final = Value(WITHOUT_SIGN, output_field=BigIntegerField())
+
+
+def _near(rectangle: Rectangle) -> Q:
+    """In one of a few ranges of cells that cover the rectangle."""
     near = Q()
-    for bounds in part.ranges():
+    for bounds in rectangle.ranges():
         near |= Q(cell__range=bounds)
     return near

@@ -1,11 +1,28 @@
 """Tables, one file a subject."""
 
-from heatmaps.models.dataset import Dataset, DataVersion, Membership, RelationChoice, Role
+from heatmaps.models.administrator_read import AdministratorRead
+from heatmaps.models.dataset import (
+    Dataset,
+    DataVersion,
+    Membership,
+    RelationChoice,
+    Role,
+    RowCapacity,
+    UserForm,
+)
+from heatmaps.models.district_file import DistrictFile
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profile
-from heatmaps.models.release import Charge, Release, ReleaseState, RequestKey, Result
-from heatmaps.models.shard import FanOut, Shard, ShardPiece, ShardState
+from heatmaps.models.release import (
+    Charge,
+    Drawing,
+    DrawingState,
+    Release,
+    ReleaseState,
+    RequestKey,
+    Result,
+)
 from heatmaps.models.token import ApiToken, Scope
 from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppression, Upload, UploadState
 
@@ -13,15 +30,18 @@ __all__ = [
     "OPT_OUT_STATES",
     "Account",
     "AccountKind",
+    "AdministratorRead",
     "Allowance",
     "ApiToken",
     "Charge",
     "CheckIn",
     "DataVersion",
     "Dataset",
+    "DistrictFile",
+    "Drawing",
+    "DrawingState",
     "Enrolment",
     "Event",
-    "FanOut",
     "Ledger",
     "LinkPurpose",
     "Membership",
@@ -36,11 +56,10 @@ __all__ = [
     "RequestKey",
     "Result",
     "Role",
+    "RowCapacity",
     "Scope",
-    "Shard",
-    "ShardPiece",
-    "ShardState",
     "Suppression",
     "Upload",
     "UploadState",
+    "UserForm",
 ]

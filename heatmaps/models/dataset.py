@@ -16,17 +16,33 @@ class RelationChoice(models.TextChoices):
 
 
 class Role(models.TextChoices):
-    """What a member of one dataset may do; the rules are in `heatmaps.access`."""
+    """What a member of one dataset may do; the rules are in `heatmaps.people.permissions`."""
 
     STEWARD = "steward", "Steward"
     ANALYST = "analyst", "Analyst"
     AUDITOR = "auditor", "Auditor"
 
 
+class UserForm(models.TextChoices):
+    """What is done to the name of a user before it is hashed."""
+
+    AS_SENT = "", "as files have it"
+    NFC = "nfc", "in Unicode's normal form C"
+
+
+class RowCapacity(models.IntegerChoices):
+    """How many check-ins a dataset may hold, in size classes: a public fact, fixed at creation."""
+
+    SMALL = 100_000, "up to 100,000"
+    MEDIUM = 1_000_000, "up to 1 million"
+    LARGE = 10_000_000, "up to 10 million"
+    HUGE = 100_000_000, "up to 100 million"
+
+
 class Dataset(models.Model):
     """Public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
 
-    Relation, region, radius and declared persons never change after creation (design, section 5):
+    Relation, region, radius and declared persons never change after creation (`docs/law.md`):
     every charge and every released map was computed from them.
     """
 
@@ -46,11 +62,21 @@ class Dataset(models.Model):
         null=True, blank=True, validators=[MinValueValidator(1)]
     )
     key_fingerprint = models.CharField(max_length=64)
-    # When data versions advance by themselves, as `heatmaps.schedules` writes it; empty: by a steward's act.
+    # How users are told apart, for good: the width of their keyed hashes, and the form of their names.
+    person_bits = models.PositiveSmallIntegerField(default=128)
+    user_form = models.CharField(max_length=8, choices=UserForm.choices, blank=True, default=UserForm.NFC)
+    # When data versions advance by themselves, as `heatmaps.ingest.versions.schedule` writes it; empty: by a
+    # steward's act.
     schedule = models.CharField(max_length=40, blank=True, default="")
     next_version_at = models.DateTimeField(null=True, blank=True)
-    # Check-ins leave the dataset after so many days (`heatmaps.retention`); empty: they are kept for ever.
+    # Check-ins leave the dataset after so many days (`heatmaps.ingest.versions.retention`); empty: they are
+    # kept for ever.
     retention_days = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
+    # Websites that may show its public maps in a frame, as `heatmaps.people.embedding` writes them.
+    embed_origins = models.JSONField(default=list, blank=True)
+    # The most check-ins that may be stored: a size class, which decides how long a draw may take unseen.
+    row_capacity = models.PositiveBigIntegerField(choices=RowCapacity.choices, default=RowCapacity.HUGE)
+    slot_doublings = models.PositiveSmallIntegerField(default=0)  # once for each draw that was late
     is_demo = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -63,6 +89,9 @@ class Dataset(models.Model):
                 name="dataset_relation_has_its_facts",
                 condition=Q(relation="add_remove", persons=None, radius_m=None)
                 | Q(relation="replace", persons__gte=1, radius_m__gte=1),
+            ),
+            models.CheckConstraint(
+                name="dataset_persons_have_hashes", condition=Q(person_bits__in=[63, 128])
             ),
             models.CheckConstraint(
                 name="dataset_region_is_a_box",
@@ -92,7 +121,7 @@ class Dataset(models.Model):
 
 class Membership(models.Model):
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="memberships")
-    # Protected: a membership ends by an act of `heatmaps.members`, which writes the event.
+    # Protected: a membership ends by an act of `heatmaps.people.members`, which writes the event.
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=16, choices=Role.choices)
 

@@ -2,7 +2,7 @@
 cost more than what it says.
 
 Raw data as the rows are, and shown to nobody. An upload has all of its slots or none, written in one
-transaction (`heatmaps.masses.packing`); the transaction that deletes any of its rows deletes them.
+transaction (`heatmaps.masses.column_copies`); the transaction that deletes any of its rows deletes them.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ SLOTS: Final = 64  # of each packed upload; a person's slot is what dividing the
 class PackedCheckIns(models.Model):
     """One slot of an upload: its persons, and their check-ins ordered by person and cell.
 
-    Columns of integers, as `heatmaps.masses.packed` writes and reads them.
+    Columns of integers, as `heatmaps.masses.packed_columns` writes and reads them.
     """
 
     upload = models.ForeignKey(Upload, models.CASCADE, related_name="packed")

@@ -1,4 +1,4 @@
-"""What is known of accounts beside Django's own table, and links that work once."""
+"""Tables of accounts beside Django's own, and of links that work once."""
 
 import uuid
 from typing import Final
@@ -58,8 +58,10 @@ class OneTimeLink(models.Model):
     may_create_datasets = models.BooleanField(default=False)
     # Why an administrator makes somebody a steward; goes into the event.
     reason = models.CharField(max_length=500, blank=True)
-    # New password: whose.
+    # New password: whose, and a keyed digest of the one that was theirs: with any other the link is worth
+    # nothing, however it was changed.
     account = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    password_digest = models.CharField(max_length=64, blank=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

@@ -4,9 +4,15 @@ import uuid
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 
 from heatmaps.models.dataset import Dataset, DataVersion
+from heatmaps.models.fraction_field import FractionField
 from heatmaps.models.ledger import Account
+
+LONGEST_NAME = 80  # characters
+LONGEST_NOTE = 1000
 
 
 class ReleaseState(models.TextChoices):
@@ -28,32 +34,49 @@ class Release(models.Model):
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     state = models.CharField(max_length=16, choices=ReleaseState.choices, default=ReleaseState.RESERVED)
     mechanism = models.CharField(max_length=40)
-    epsilon = models.CharField(max_length=80)  # exact, as "numerator/denominator"
-    delta = models.CharField(max_length=80, default="0/1")  # exact, as ε; 0: it holds without exception
+    epsilon = FractionField(max_length=80)
+    delta = FractionField(max_length=80, default="0/1")  # 0: it holds without exception
     # Cells a side; empty: what is released has no resolution.
     resolution = models.PositiveIntegerField(null=True, blank=True)
     parameters = models.JSONField(default=dict)  # the mechanism's own public parameters
-    # The part of the data that is asked about, as `heatmaps.slices` reads it; empty: all of it.
+    # The data slice, as `heatmaps.data_slice` reads it; empty: all of the data.
     since = models.BigIntegerField(null=True, blank=True)  # epoch seconds, inclusive
     until = models.BigIntegerField(null=True, blank=True)  # epoch seconds, exclusive
-    within = models.JSONField(null=True, blank=True)  # west, south, east, north: finest grid lines
+    rectangle = models.JSONField(null=True, blank=True)  # west, south, east, north: finest grid lines
     guarantee = models.JSONField()
     expected_error = models.JSONField(null=True)
     # SHA-256 of the canonical question, the data version included: equal questions have equal answers.
     question = models.CharField(max_length=64)
     requested_at = models.DateTimeField(auto_now_add=True)
-    # RESERVED: cancelled by the sweep after this moment.
+    # RESERVED: cancelled after this moment, should nothing have begun it.
     expires_at = models.DateTimeField()
-    # SPENT: failed by the sweep after this moment.
-    lease_until = models.DateTimeField(null=True, blank=True)
+    # Public moments, from public facts (`heatmaps.ledger.transitions.slots`): nothing is spent before the
+    # first, nobody but the ledger knows of an outcome before the second.
+    starts_at = models.DateTimeField(default=timezone.now)
+    visible_at = models.DateTimeField(default=timezone.now)
+    late = models.PositiveSmallIntegerField(default=0)  # how many times it missed `visible_at`
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Readable by anybody since then; `heatmaps.publication` alone writes it.
+    # Readable by anybody since then; `heatmaps.releases.publication` alone writes it.
     public_since = models.DateTimeField(null=True, blank=True)
+    # What people call it: no part of the question, of its hash or of the ledger. For members of the dataset,
+    # and for others only where a steward said so (`heatmaps.releases.names` alone writes it).
+    name = models.CharField(max_length=LONGEST_NAME, blank=True, default="")
+    note = models.CharField(max_length=LONGEST_NOTE, blank=True, default="")
+    is_name_public = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["-requested_at"]
         indexes = [
-            models.Index(fields=["state", "expires_at"], name="release_sweep"),
+            # The clock: what is due, and the queue of a dataset.
+            models.Index(fields=["state", "visible_at"], name="release_due"),
+            models.Index(
+                fields=["dataset", "starts_at"],
+                condition=Q(state__in=["reserved", "spent"]),
+                name="release_queue",
+            ),
+            # Questions of a day.
+            models.Index(fields=["dataset", "requested_at"], name="release_of_dataset_by_day"),
+            models.Index(fields=["requested_by", "requested_at"], name="release_of_person_by_day"),
             models.Index(fields=["dataset", "question"], name="release_same_question"),
         ]
 
@@ -96,7 +119,7 @@ class Charge(models.Model):
 
 
 class Result(models.Model):
-    """What was drawn, as `to_bytes` of a map or a point wrote it (`mechanisms.interface.Result`)."""
+    """What was drawn, as `to_bytes` of a result wrote it (`mechanisms.results.serialization`)."""
 
     release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="result")
     content = models.BinaryField()
@@ -105,3 +128,33 @@ class Result(models.Model):
 
     def __str__(self) -> str:
         return f"result of {self.release_id}"
+
+
+class DrawingState(models.TextChoices):
+    """`RUNNING -> DRAWN | FAILED`; the row goes when the release ends."""
+
+    RUNNING = "running", "running"
+    DRAWN = "drawn", "drawn"
+    FAILED = "failed", "failed"
+
+
+class Drawing(models.Model):
+    """The draw of a spent release, and what came of it until that may be seen: private, and no event.
+
+    Its only row elects the one worker that draws. `heatmaps.releases.draws` writes it, the ledger takes it
+    away.
+    """
+
+    release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="drawing")
+    state = models.CharField(max_length=16, choices=DrawingState.choices, default=DrawingState.RUNNING)
+    claimed_at = models.DateTimeField(default=timezone.now)
+    # RUNNING: failed by the sweep after this moment.
+    lease_until = models.DateTimeField(null=True)
+    content = models.BinaryField(null=True)  # DRAWN: as in `Result`
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["state", "lease_until"], name="drawing_sweep")]
+
+    def __str__(self) -> str:
+        return f"drawing of {self.release_id}"

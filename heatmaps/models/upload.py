@@ -23,7 +23,7 @@ class UploadState(models.TextChoices):
 
 
 class Upload(models.Model):
-    """One file a steward sent. Every count here is data: only stewards see it (design, section 2)."""
+    """One file a steward sent. Every count here is data: only stewards see it (`docs/law.md`)."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="uploads")
@@ -44,7 +44,10 @@ class Upload(models.Model):
     rows_accepted = models.BigIntegerField(default=0)
     rows_rejected = models.BigIntegerField(default=0)
     rows_outside = models.BigIntegerField(default=0)
-    # Rows of earlier days are deleted from storage, and how many those were (`heatmaps.ingest.expiring`).
+    # Users whose names differ from another one's by leading zeros alone: the steward is warned.
+    names_alike = models.PositiveIntegerField(default=0)
+    # Rows of earlier days are deleted from storage, and how many those were
+    # (`heatmaps.ingest.versions.deletion`).
     kept_from = models.DateField(null=True, blank=True)
     rows_expired = models.BigIntegerField(default=0)
     failure = models.TextField(blank=True)
@@ -70,7 +73,7 @@ class Upload(models.Model):
 
 
 class CheckIn(models.Model):
-    """One check-in: who (keyed 63-bit hash), where (62-bit Morton code in the region), when (epoch seconds).
+    """One check-in: who (keyed hash), where (62-bit Morton code in the region), when (epoch seconds).
 
     Written with COPY or prepared batches and read by aggregation in the database, never row by row.
     """
@@ -80,6 +83,7 @@ class CheckIn(models.Model):
     # upload's row is ever deleted. Rows without one would be read by nothing; `verify-ledger` finds them.
     upload = models.ForeignKey(Upload, models.CASCADE, related_name="checkins", db_constraint=False)
     person = models.BigIntegerField()
+    person_rest = models.BigIntegerField(default=0, db_default=0)  # of the hash; 0 where it has 63 bits
     cell = models.BigIntegerField()
     time = models.BigIntegerField(null=True)
     # REPLACE datasets keep points outside the region, clamped to its border.
@@ -97,9 +101,12 @@ class Enrolment(models.Model):
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="enrolments")
     person = models.BigIntegerField()
+    person_rest = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["dataset", "person"], name="enrolled_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "person", "person_rest"], name="enrolled_once")
+        ]
 
     def __str__(self) -> str:
         return f"enrolment {self.pk}"
@@ -115,6 +122,7 @@ class Suppression(models.Model):
     # Its name in addresses: neither a running number, which would count, nor anything of the person.
     entry = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     person = models.BigIntegerField()
+    person_rest = models.BigIntegerField(default=0, db_default=0)
     # The version it took effect with; empty until the next one is made.
     version = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="+")
     # Taken back: the version from which on it has no effect any more; empty until the next one is made.
@@ -126,7 +134,9 @@ class Suppression(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["dataset", "person"], condition=Q(until=None), name="one_open_opt_out_per_person"
+                fields=["dataset", "person", "person_rest"],
+                condition=Q(until=None),
+                name="one_open_opt_out_per_person",
             ),
             models.CheckConstraint(
                 name="opt_out_ends_after_it_began",

@@ -1,1 +1,1 @@
-"""What templates may ask for."""
+"""Tags and filters for templates."""

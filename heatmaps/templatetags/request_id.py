@@ -1,4 +1,4 @@
-"""The name of the request that is being answered, also on pages that are made without a context."""
+"""Shows the current request's id, also on pages without a context."""
 
 from django import template
 from structlog.contextvars import get_contextvars

@@ -1,4 +1,4 @@
-"""One's own account: password and tokens."""
+"""Shows one's own account: password and tokens."""
 
 from datetime import timedelta
 
@@ -11,9 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from heatmaps import accounts
-from heatmaps.access import may_create_datasets
 from heatmaps.models import ApiToken, Membership
+from heatmaps.people import accounts
+from heatmaps.people.permissions import may_create_datasets
 from heatmaps.views.forms.people import TokenForm
 from heatmaps.views.requests import PersonRequest
 
@@ -34,7 +34,7 @@ def password(request: PersonRequest) -> HttpResponse:
         tokens_too = "revoke_tokens" in request.POST
         accounts.set_password(request.user, form.cleaned_data["new_password1"], revoke_tokens=tokens_too)
         update_session_auth_hash(request, request.user)
-        messages.success(request, "Your password is changed; everywhere else you are signed out.")
+        messages.success(request, "Your password is changed. You are signed out everywhere else.")
         return redirect("account")
     context = {"section": "account", "form": form}
     return render(request, "people/password.html", context, status=422 if form.errors else 200)
@@ -65,7 +65,7 @@ def revoke_token(request: PersonRequest, token_id: str) -> HttpResponse:
         raise Http404("no such token")
     if request.method == "POST":
         found.delete()
-        messages.success(request, f"The token {found.name} is revoked: it is refused from now on.")
+        messages.success(request, f"The token {found.name} is revoked.")
         return redirect("account")
     return render(request, "people/revoke_token.html", {"section": "account", "token": found})
 

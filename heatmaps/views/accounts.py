@@ -1,4 +1,4 @@
-"""Accounts of this server, for its administrators."""
+"""Manages accounts of this server, for its administrators."""
 
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
@@ -13,11 +13,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from heatmaps import accounts, invitations
-from heatmaps.access import may_create_datasets
-from heatmaps.members import MemberError
 from heatmaps.models import Membership
+from heatmaps.people import accounts, invitations
+from heatmaps.people.members import MemberError
+from heatmaps.people.permissions import may_create_datasets, note_reads
 from heatmaps.views.forms.people import InstallationInvitationForm
+from heatmaps.views.invitations import new_link
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
 
@@ -55,20 +56,14 @@ def invite(request: PersonRequest) -> HttpResponse:
     made = invitations.invite_to_installation(
         request.user, may_create_datasets="may_create_datasets" in request.POST
     )
-    context = {
-        "section": "accounts",
-        "link": made.row,
-        "url": request.build_absolute_uri(reverse("invitation", args=[made.secret])),
-        "back": reverse("accounts"),
-    }
-    return render(request, "people/new_link.html", context)
+    return new_link(request, made, section="accounts", back=reverse("accounts"))
 
 
 @require_POST
 @for_administrators
 def revoke_invitation(request: PersonRequest, invitation_id: UUID) -> HttpResponse:
     invitations.revoke(request.user, None, invitation_id)
-    messages.success(request, "The invitation is taken back: its link does not work any more.")
+    messages.success(request, "The invitation is withdrawn: its link no longer works.")
     return redirect("accounts")
 
 
@@ -94,13 +89,8 @@ def account(request: PersonRequest, account_id: int) -> HttpResponse:
 def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
     """A link by which the person chooses a new password; shown in this answer and never again."""
     made = invitations.reset(request.user, accounts.account_for(request.user, account_id))
-    context = {
-        "section": "accounts",
-        "link": made.row,
-        "url": request.build_absolute_uri(reverse("new-password", args=[made.secret])),
-        "back": reverse("account-of", args=[account_id]),
-    }
-    return render(request, "people/new_link.html", context)
+    back = reverse("account-of", args=[account_id])
+    return new_link(request, made, section="accounts", back=back, page="new-password")
 
 
 Change = Callable[[User, User], None]
@@ -121,7 +111,7 @@ CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
     ),
     "unmake-administrator": (
         partial(accounts.set_administrator, wanted=False),
-        "This person is no administrator any more.",
+        "This person is no longer an administrator.",
     ),
 }
 
@@ -148,14 +138,18 @@ def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
 def _page(
     request: PersonRequest, found: User, *, refusal: MemberError | None = None, status: int = 200
 ) -> HttpResponse:
+    memberships = (
+        Membership.objects.filter(user=found)
+        .select_related("dataset")
+        .order_by("dataset__title", "dataset__slug")
+    )
+    note_reads(request.user, [row.dataset_id for row in memberships])
     context = {
         "section": "accounts",
         "person": found,
         "refusal": refusal,
         "may_create": may_create_datasets(found),
         "hours": invitations.RESET_HOURS,
-        "memberships": Membership.objects.filter(user=found)
-        .select_related("dataset")
-        .order_by("dataset__title", "dataset__slug"),
+        "memberships": memberships,
     }
     return render(request, "people/account_of.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Who may take how much of a budget, and the change of it."""
+"""Shows and changes who may spend how much of a budget."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,13 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import allowances, queries
-from heatmaps.access import Act, dataset_for, may, require
-from heatmaps.allowances import Allowed
-from heatmaps.ledger.errors import LedgerError
-from heatmaps.models import Dataset
+from heatmaps import queries
+from heatmaps.budget import allowances
+from heatmaps.budget.allowances import Allowed
+from heatmaps.people.permissions import Act, dataset_for, may, require
 from heatmaps.views.forms.allowance import AllowanceForm
-from heatmaps.views.forms.shared import explain
 from heatmaps.views.requests import PersonRequest
-from mechanisms.check import ParameterError
+from heatmaps.views.submissions import submitted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +21,7 @@ class AllowanceLine:
     account: str
     person: str
     allowance: str
+    follows_default: bool  # everybody's allowance
     taken: str
     left: str
     percent: str  # taken of the allowance, for a bar
@@ -34,30 +33,22 @@ def allowances_page(request: PersonRequest, slug: str) -> HttpResponse:
     may_change = may(request.user, found, Act.CHANGE_LIMIT)
     if request.method == "POST":
         require(request.user, found, Act.CHANGE_LIMIT)
-    form = AllowanceForm(found, request.POST or None) if may_change else None
-    if form is not None and request.method == "POST" and form.is_valid() and _changed(request, found, form):
+    form = AllowanceForm(found, request.POST or None)
+
+    def change() -> None:
+        allowances.change(request.user, found, **form.asked())
+
+    if submitted(request, form, change, {"allowance": "amount"}):
         messages.success(request, "The allowance is changed, and the ledger says why.")
         return redirect("allowances", slug=found.slug)
     context = {
         "section": "datasets",
         "dataset": found,
         "lines": [_line(one) for one in allowances.allowances_of(found, request.user)],
-        "form": form,
+        "form": form if may_change else None,
         "sees_all": may(request.user, found, Act.READ_LEDGER),
     }
-    status = 422 if form is not None and form.errors else 200
-    return render(request, "ledger/allowances.html", context, status=status)
-
-
-def _changed(request: PersonRequest, found: Dataset, form: AllowanceForm) -> bool:
-    """False when it was refused; the form then says why."""
-    try:
-        allowances.change(request.user, found, **form.asked())
-    except ParameterError as error:
-        explain(form, error, {"allowance": "amount"})
-    except LedgerError as refusal:
-        form.add_error(None, str(refusal))
-    return form.is_valid()
+    return render(request, "ledger/allowances.html", context, status=422 if form.errors else 200)
 
 
 def _line(one: Allowed) -> AllowanceLine:
@@ -66,7 +57,8 @@ def _line(one: Allowed) -> AllowanceLine:
     return AllowanceLine(
         account=one.kind.label,
         person="" if one.person is None else one.person.get_username(),
-        allowance=f"{limit} (as everybody)" if one.follows_default else limit,
+        allowance=limit,
+        follows_default=one.follows_default,
         taken="" if everybody else queries.amount_text(one.taken, one.kind),
         left="" if everybody else queries.amount_text(one.available, one.kind, missing=queries.NO_LIMIT),
         percent="" if everybody or one.limit is None else queries.percent_of(one.taken, one.limit),

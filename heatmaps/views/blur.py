@@ -1,4 +1,4 @@
-"""A file of a steward's own, blurred row by row: for stewards, who see true places anyway."""
+"""Blurs a steward's own file row by row; stewards see true places anyway."""
 
 from typing import BinaryIO, cast
 
@@ -8,12 +8,14 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import attempts, blurred_files
-from heatmaps.access import Act, dataset_for
-from heatmaps.bodies import body_length
+from heatmaps.blurring import download
+from heatmaps.http import attempt_limits
+from heatmaps.http.content_length import body_length, takes_up_to, was_admitted
+from heatmaps.http.rate_limits import come_again
 from heatmaps.ingest.errors import UploadError
-from heatmaps.limited import come_again
 from heatmaps.models import Dataset
+from heatmaps.numbers import size
+from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.forms.blur import BlurForm
 from heatmaps.views.requests import PersonRequest
 from mechanisms.check import ParameterError
@@ -23,14 +25,15 @@ _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 @csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
 @require_http_methods(["GET", "HEAD", "POST"])
+@takes_up_to(lambda: download.MOST_BYTES + _FORM_BYTES)
 def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
     """GET shows the form, POST answers with the blurred rows and their statement; nothing is stored."""
     found = dataset_for(request.user, slug, Act.UPLOAD)
     if request.method == "POST":
-        if body_length(request) > blurred_files.MOST_BYTES + _FORM_BYTES:
-            most = f"{blurred_files.MOST_BYTES / 2**20:,.0f} MiB"
+        if body_length(request) > download.MOST_BYTES + _FORM_BYTES:
+            most = size(download.MOST_BYTES)
             return render(request, "413.html", {"most": most}, status=413)
-        if wait := attempts.blur(request.user.pk):
+        if not was_admitted(request) and (wait := attempt_limits.blur(request.user.pk)):
             return come_again(request, wait)
     return _answered(request, found)
 
@@ -42,7 +45,7 @@ def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
     if sent and form.is_valid():
         try:
             file = cast(BinaryIO, form.cleaned_data["file"].file)
-            made = blurred_files.blurred(cast(PersonRequest, request).user, found, form.question(), file)
+            made = download.blurred(cast(PersonRequest, request).user, found, form.question(), file)
         except ParameterError as error:
             form.explain(error)
         except UploadError as error:
@@ -55,7 +58,6 @@ def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
         "section": "datasets",
         "dataset": found,
         "form": form,
-        "not_charged": blurred_files.NOT_CHARGED,
         **_at_best(found, form),
     }
     return render(request, "datasets/blur.html", context, status=422 if form.errors else 200)
@@ -65,6 +67,6 @@ def _at_best(found: Dataset, form: BlurForm) -> dict[str, object]:
     """Beside the fields as they stand; nothing while they make no sense."""
     question = form.as_it_stands()
     try:
-        return {"question": question, "no_better": blurred_files.no_better(found, question)}
+        return {"question": question, "no_better": download.no_better(found, question)}
     except ParameterError:
         return {}

@@ -1,4 +1,4 @@
-"""Lines over two axes as numbers for an SVG of 340 × 250 units; a template draws, the style sheet paints.
+"""Computes line charts for an SVG of 340 × 250 units; a template draws, the style sheet paints.
 
 Small enough to be read at its own size on a telephone; text is in units of the picture.
 """
@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from heatmaps.numbers import number
+
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 332.0, 12.0, 206.0
 WIDTH, HEIGHT = 340, 250
 KINDS: Final = 9  # of lines that the style sheet tells apart
@@ -15,12 +17,15 @@ _FEW: Final = 7  # ticks
 _LETTER: Final = 7.0  # width of a digit, in units of the picture
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 
+Ticks = tuple[tuple[float, str], ...]  # values and their words
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     name: str
     points: tuple[tuple[float, float], ...]
     kind: int = 1  # 1 to KINDS
+    marked: tuple[tuple[float, float], ...] | None = None  # points with a marker; None: all of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,7 @@ class Axis:
     title: str
     logarithmic: bool = False
     from_zero: bool = False
+    ticks: Ticks = ()  # empty: round numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,16 +65,16 @@ class Chart:
 def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
     """Lines of at least one point together; values on a logarithmic axis are above 0."""
     xs, ys = (sorted({point[i] for line in lines for point in line.points}) for i in (0, 1))
-    x_ticks = xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x)
-    y_ticks = _ticks(0.0 if y.from_zero else ys[0], ys[-1], y)
-    across = _Scale(low=min(xs[0], x_ticks[0]), high=max(xs[-1], x_ticks[-1]), axis=x, start=LEFT, end=RIGHT)
-    up = _Scale(low=min(ys[0], y_ticks[0]), high=max(ys[-1], y_ticks[-1]), axis=y, start=BOTTOM, end=TOP)
+    x_ticks = x.ticks or _numbered(xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x))
+    y_ticks = _numbered(_ticks(0.0 if y.from_zero else ys[0], ys[-1], y))
+    across = _scale(xs, x_ticks, x, start=LEFT, end=RIGHT)
+    up = _scale(ys, y_ticks, y, start=BOTTOM, end=TOP)
     return Chart(
         title=title,
         x=x,
         y=y,
-        x_ticks=_apart([Tick(at=across.at(value), text=_text(value)) for value in x_ticks]),
-        y_ticks=tuple(Tick(at=up.at(value), text=_text(value)) for value in y_ticks),
+        x_ticks=_apart([Tick(at=across.at(value), text=text) for value, text in x_ticks]),
+        y_ticks=tuple(Tick(at=up.at(value), text=text) for value, text in y_ticks),
         lines=tuple(_drawn(line, across, up) for line in lines),
     )
 
@@ -87,10 +93,22 @@ class _Scale:
         return f"{self.start + part * (self.end - self.start):.1f}"
 
 
+def _scale(values: Sequence[float], ticks: Ticks, axis: Axis, *, start: float, end: float) -> _Scale:
+    low, high = min(values[0], ticks[0][0]), max(values[-1], ticks[-1][0])
+    return _Scale(low=low, high=high, axis=axis, start=start, end=end)
+
+
+def _numbered(values: Sequence[float]) -> Ticks:
+    return tuple((value, number(value, digits=4)) for value in values)
+
+
 def _drawn(line: Line, across: _Scale, up: _Scale) -> Drawn:
-    markers = tuple((across.at(x), up.at(y)) for x, y in sorted(line.points))
+    points, markers = (
+        tuple((across.at(x), up.at(y)) for x, y in sorted(of))
+        for of in (line.points, line.points if line.marked is None else line.marked)
+    )
     return Drawn(
-        name=line.name, kind=line.kind, points=" ".join(f"{x},{y}" for x, y in markers), markers=markers
+        name=line.name, kind=line.kind, points=" ".join(f"{x},{y}" for x, y in points), markers=markers
     )
 
 
@@ -112,7 +130,7 @@ def _ticks(low: float, high: float, axis: Axis) -> list[float]:
     power = 10.0 ** math.floor(math.log10(wished))
     step = next(s * power for s in _STEPS if s * power >= wished * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(number * step, 12) for number in range(first, last + 1)]
+    return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
 
 def _round_within(low: float, high: float) -> list[float]:
@@ -124,9 +142,3 @@ def _round_within(low: float, high: float) -> list[float]:
         if len(inside) <= _FEW:
             break
     return inside or [math.sqrt(low * high)]
-
-
-def _text(value: float) -> str:
-    if value >= 1000:
-        return f"{value:,.0f}"
-    return f"{float(f'{value:.4g}'):.10f}".rstrip("0").rstrip(".")

@@ -1,44 +1,81 @@
-"""A published release as a file, and its release sheet as a page."""
+"""Serves a published release as a file, and its release sheet as a page."""
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
-from django.http import FileResponse, Http404, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from heatmaps import caching, published
-from heatmaps.exports.sheet_words import in_words
-from heatmaps.publication import is_outsider
+from heatmaps.exports import release_files
+from heatmaps.exports.sheet_words import citation, in_words
+from heatmaps.http import caching
+from heatmaps.models import Release, ReleaseState
+from heatmaps.releases.publication import readable_release
 from heatmaps.views.public import open_if_public
-from heatmaps.views.releases import published_for
+from heatmaps.views.releases import about, published_for
 from heatmaps.views.requests import PersonRequest
+from heatmaps.wording import release as wording
+from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 
 
 @open_if_public
 @require_safe
 def download(request: PersonRequest, release_id: UUID, suffix: str) -> HttpResponseBase:
-    """`suffix`: as in `published.download`."""
+    """`suffix`, `look` and `layer`: as in `release_files.download`."""
     found = published_for(request, release_id)
+    drawn = {name: request.GET[name] for name in ("look", "layer") if name in request.GET}
     try:
-        file = published.download(found, suffix)
+        file = release_files.download(found, suffix, **drawn)
     except ParameterError as error:
         raise Http404(str(error)) from error
-    answer = FileResponse(file.stream, as_attachment=True, filename=file.name, content_type=file.content_type)
-    caching.mark(answer, request.user, found, by="Cookie")
-    return caching.unless_known(request, answer, file.stream)
+    return caching.answer(request, request.user, file, by="Cookie")
+
+
+@open_if_public
+@require_safe
+def preview(request: PersonRequest, release_id: UUID, name: str) -> HttpResponseBase:
+    """A small picture; `name` and `look`: as in `release_files.preview`."""
+    found = published_for(request, release_id)
+    drawn = {"look": request.GET["look"]} if "look" in request.GET else {}
+    try:
+        file = release_files.preview(found, name, **drawn)
+    except ParameterError as error:
+        raise Http404(str(error)) from error
+    return caching.answer(request, request.user, file, by="Cookie")
 
 
 @open_if_public
 @require_safe
 def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """What was promised and how it was made, to read."""
-    found = published_for(request, release_id)
-    context = {
-        "section": "datasets",
-        "release": found,
-        "dataset": found.dataset,
-        "outsider": is_outsider(request.user, found),
-        "sheet": in_words(published.sheet_of(found)),
+    """All that is promised and how it was made, to read; before there is a result, what is known then."""
+    found = readable_release(request.user, release_id)
+    context = about(request, found)
+    context |= {
+        "entry": registry.get(found.mechanism),
+        "sentences": wording.for_release(found),
+        "total": () if context["outsider"] else wording.for_dataset(found.dataset),
     }
+    if found.state == ReleaseState.PUBLISHED:
+        made = release_files.sheet_of(found)
+        context |= {"sheet": in_words(made), "copied": _copied(request, found, made)}
     return render(request, "releases/sheet.html", context)
+
+
+def _copied(request: PersonRequest, release: Release, made: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(title, text) of what programs and texts need of a published release."""
+    kind = release_files.kind_of(release)
+    page = request.build_absolute_uri(reverse("release", args=[release.pk]))
+    files = [
+        (one.title, reverse("api:" + kind.stem, args=[release.pk, one.name]))
+        for one in release_files.formats_for(release)
+    ]
+    addresses = [("In the API", reverse("api:release", args=[release.pk])), *files]
+    return [
+        ("Citation", citation(made, page)),
+        *((title, request.build_absolute_uri(address)) for title, address in addresses),
+        ("SHA-256 of the result", made[kind.digest]),
+    ]

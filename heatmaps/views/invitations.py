@@ -1,4 +1,4 @@
-"""Pages of those who hold a link: an invitation, or a new password to be chosen."""
+"""Shows pages to holders of a one-time link: an invitation, or a new password."""
 
 from typing import cast
 
@@ -16,15 +16,23 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import invitations
-from heatmaps.invitations import NoSuchLink
-from heatmaps.members import MemberError
 from heatmaps.models import Dataset, OneTimeLink
+from heatmaps.people import invitations
+from heatmaps.people.invitations import NewLink, NoSuchLink
+from heatmaps.people.members import MemberError
 from heatmaps.views.forms.people import SignUpForm
 from heatmaps.views.requests import PersonRequest
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
 BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+def new_link(
+    request: PersonRequest, made: NewLink, *, back: str, page: str = "invitation", **context: object
+) -> HttpResponse:
+    """Shows a link in this answer and never again."""
+    url = request.build_absolute_uri(reverse(page, args=[made.secret]))
+    return render(request, "people/new_link.html", {"link": made.row, "url": url, "back": back, **context})
 
 
 @login_not_required
@@ -77,12 +85,12 @@ def _sign_up(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpResp
     allowed = invitations.may_sign_up(link)
     form = SignUpForm(request.POST or None) if allowed else None
     if request.method == "POST" and form is None:
-        raise PermissionDenied("on this server, accounts are made by administrators")
+        raise PermissionDenied("on this server, administrators make accounts")
     if request.method == "POST" and form is not None and form.is_valid():
         made = _made(form, secret)
         if made is not None:
             login(request, made, backend=BACKEND)
-            messages.success(request, "Your account is there, and you are signed in.")
+            messages.success(request, "Your account is ready, and you are signed in.")
             return _to(link.dataset)
     sign_in = f"{reverse('sign-in')}?{urlencode({'next': request.path})}"
     context = {"link": link, "form": form, "sign_in": sign_in}
@@ -99,4 +107,4 @@ def _made(form: SignUpForm, secret: str) -> User | None:
 
 
 def _to(found: Dataset | None) -> HttpResponseRedirect:
-    return redirect("datasets") if found is None else redirect("dataset", slug=found.slug)
+    return redirect("home") if found is None else redirect("dataset", slug=found.slug)

@@ -1,21 +1,26 @@
-"""The ledger of a dataset: its page with filters, and its files."""
+"""Shows a dataset's ledger with filters, and serves its files."""
 
+from collections.abc import Iterable
 from typing import Final
+from uuid import UUID
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from heatmaps import alerts, queries
-from heatmaps.access import Act, dataset_for, may
+from heatmaps import queries
+from heatmaps.budget import alerts
+from heatmaps.http.ledger_download import file_of
 from heatmaps.ledger import verification
-from heatmaps.ledger_files import file_of
+from heatmaps.models import Event, Release
+from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.views.forms.ledger import LedgerFilter
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.events import event_line
+from heatmaps.wording.release_line import lines_for
 
-EVENTS_A_PAGE: Final = 25
+EVENTS_A_PAGE: Final = 8  # three screens of a telephone
 VERIFIED_UNASKED: Final = 200  # events; longer chains are verified when somebody asks for it
 
 
@@ -24,29 +29,36 @@ def ledger(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.READ_LEDGER)
     sees_data = may(request.user, found, Act.SEE_DATA)
     form = LedgerFilter(found, request.GET)
-    chain = queries.events_of(found, sees_data=sees_data)
+    chain = queries.events_of(found)
     total = chain.count()
     events = page_of(
         request,
-        queries.events_of(found, sees_data=sees_data, selection=form.selection()),
+        queries.events_of(found, selection=form.selection()),
         "page",
         size=EVENTS_A_PAGE,
     )
+    titles = _titles(request, events)
     verify = "verify" in request.GET or total <= VERIFIED_UNASKED
     context = {
         "section": "datasets",
         "dataset": found,
-        "budget": queries.budget(found),
         "alerts": alerts.alerts_of(found, request.user),
         "form": form,
+        "filters": form.narrows or "filter" in request.GET,
         "total": total,  # the draws that run now are not counted for those who may not see them
         "events": events,
-        "lines": [event_line(event, exact_time=sees_data) for event in events],
+        "rows": [(event_line(event, exact_time=sees_data), titles.get(event.release)) for event in events],
         "report": verification.verify(found) if verify else None,
         "sees_data": sees_data,
-        "may_change_limits": may(request.user, found, Act.CHANGE_LIMIT),
     }
     return render(request, "ledger/ledger.html", context)
+
+
+def _titles(request: PersonRequest, events: Iterable[Event]) -> dict[UUID | None, str]:
+    """Of the releases that events are about."""
+    named = {event.release for event in events if event.release is not None}
+    releases = Release.objects.filter(pk__in=named).select_related("dataset", "version")
+    return {line.release.pk: line.title for line in lines_for(request.user, releases)}
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""The page that changes one limit."""
+"""Shows the page that changes one limit."""
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
@@ -6,10 +6,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from heatmaps import queries
-from heatmaps.access import Act, dataset_for
 from heatmaps.ledger.errors import InvalidLimit, LedgerError, LimitMoved
 from heatmaps.ledger.transitions import change_limit
 from heatmaps.models import Account
+from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.forms.limit import LimitForm
 from heatmaps.views.requests import PersonRequest
 
@@ -31,13 +31,14 @@ def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
 
 def _changed(request: PersonRequest, form: LimitForm) -> bool:
     """False when the ledger refused; the form then says why."""
+    typed = form.cleaned_data
     try:
         change_limit(
             form.account,
-            form.units,
+            typed["limit"],
             actor=request.user,
-            reason=form.cleaned_data["reason"],
-            expected=form.seen_units,
+            reason=typed["reason"],
+            expected=typed["seen"],
         )
     except InvalidLimit as refusal:
         form.add_error(refusal.field if refusal.field in form.fields else None, str(refusal))

@@ -1,4 +1,4 @@
-"""The people of a dataset: who they are, in which role, and how they came to it."""
+"""Shows and changes the members of a dataset and their roles."""
 
 from typing import Any
 from uuid import UUID
@@ -10,14 +10,17 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from heatmaps import invitations, members
-from heatmaps.access import Act, dataset_for, may, require
-from heatmaps.members import MemberError
+from heatmaps.administrator_reads import reads_of
 from heatmaps.models import Dataset, Membership, Role
+from heatmaps.people import invitations, members
+from heatmaps.people.members import MemberError
+from heatmaps.people.permissions import Act, dataset_for, may, require
 from heatmaps.views.forms.people import MemberForm, RoleForm
 from heatmaps.views.forms.shared import explain
+from heatmaps.views.invitations import new_link
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
+from heatmaps.views.submissions import submitted
 from heatmaps.wording.events import event_line
 from mechanisms.check import ParameterError
 
@@ -34,16 +37,14 @@ def add(request: PersonRequest, slug: str) -> HttpResponse:
     """Somebody who has an account becomes a member at once."""
     found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
     form = MemberForm(request.POST, reasons=_reasons(request, found), prefix="add")
-    if form.is_valid():
+
+    def make() -> None:
         typed = form.cleaned_data
-        try:
-            members.add(request.user, found, typed["username"], typed["role"], reason=form.reason_text)
-            messages.success(request, f"{typed['username']} is a member now.")
-            return redirect("people", slug=found.slug)
-        except ParameterError as error:
-            explain(form, error, {})
-        except MemberError as refusal:
-            form.add_error(None, f"{refusal}.")
+        members.add(request.user, found, typed["username"], typed["role"], reason=form.reason_text)
+
+    if submitted(request, form, make):
+        messages.success(request, f"{form.cleaned_data['username']} is a member now.")
+        return redirect("people", slug=found.slug)
     return _page(request, found, status=422, add_form=form)
 
 
@@ -59,14 +60,8 @@ def invite(request: PersonRequest, slug: str) -> HttpResponse:
         except ParameterError as error:
             explain(form, error, {})
         else:
-            context = {
-                "section": "datasets",
-                "dataset": found,
-                "link": made.row,
-                "url": request.build_absolute_uri(reverse("invitation", args=[made.secret])),
-                "back": reverse("people", args=[found.slug]),
-            }
-            return render(request, "people/new_link.html", context)
+            back = reverse("people", args=[found.slug])
+            return new_link(request, made, section="datasets", back=back, dataset=found)
     return _page(request, found, status=422, invite_form=form)
 
 
@@ -74,7 +69,7 @@ def invite(request: PersonRequest, slug: str) -> HttpResponse:
 def revoke_invitation(request: PersonRequest, slug: str, invitation_id: UUID) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
     invitations.revoke(request.user, found, invitation_id)
-    messages.success(request, "The invitation is taken back: its link does not work any more.")
+    messages.success(request, "The invitation is withdrawn: its link no longer works.")
     return redirect("people", slug=found.slug)
 
 
@@ -85,19 +80,14 @@ def role(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
     require(request.user, found, Act.MANAGE_MEMBERS)
     initial = {"role": member.role}
     form = RoleForm(request.POST or None, reasons=_reasons(request, found), initial=initial)
-    if request.method == "POST" and form.is_valid():
-        try:
-            changed = members.change_role(
-                request.user, member, form.cleaned_data["role"], reason=form.reason_text
-            )
-        except ParameterError as error:
-            explain(form, error, {})
-        except MemberError as refusal:
-            form.add_error(None, f"{refusal}.")
-        else:
-            name = changed.user.get_username()
-            messages.success(request, f"{name} is {changed.get_role_display().lower()} now.")
-            return redirect("people", slug=found.slug)
+
+    def change() -> None:
+        members.change_role(request.user, member, form.cleaned_data["role"], reason=form.reason_text)
+
+    if submitted(request, form, change):
+        name, given = member.user.get_username(), Role(form.cleaned_data["role"]).label.lower()
+        messages.success(request, f"{name} is {given} now.")
+        return redirect("people", slug=found.slug)
     context = {"section": "datasets", "dataset": found, "member": member, "form": form}
     return render(request, "people/role.html", context, status=422 if form.errors else 200)
 
@@ -115,15 +105,15 @@ def remove(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
     except MemberError as refusal:
         return render(request, "people/remove.html", context | {"refusal": refusal}, status=409)
     if own:
-        messages.success(request, f"You are no member of {member.dataset.title} any more.")
+        messages.success(request, f"You are no longer a member of {member.dataset.title}.")
         return redirect("datasets")
-    messages.success(request, f"{member.user.get_username()} is no member any more.")
+    messages.success(request, f"{member.user.get_username()} is no longer a member.")
     return redirect("people", slug=slug)
 
 
 def _page(request: PersonRequest, found: Dataset, *, status: int = 200, **forms: Any) -> HttpResponse:
     manages = may(request.user, found, Act.MANAGE_MEMBERS)
-    exact_time = may(request.user, found, Act.SEE_DATA)
+    sees_data = may(request.user, found, Act.SEE_DATA)
     changes = page_of(request, members.changes_of(found), "changes")
     context = {
         "section": "datasets",
@@ -131,7 +121,8 @@ def _page(request: PersonRequest, found: Dataset, *, status: int = 200, **forms:
         "members": members.members_of(found),
         "own": Membership.objects.filter(dataset=found, user=request.user).first(),
         "changes": changes,
-        "lines": [event_line(event, exact_time=exact_time) for event in changes],
+        "lines": [event_line(event, exact_time=sees_data) for event in changes],
+        "reads": page_of(request, reads_of(found), "reads") if sees_data else None,
         "may_manage": manages,
         "days": invitations.INVITATION_DAYS,
     }

@@ -1,123 +1,166 @@
-"""The page that asks for a release: first its exact cost, then, by a second act, the spending."""
+"""Asks for a release: first its exact cost, then, by a second act, the spending."""
 
 import uuid
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Sequence
+from typing import Any, Final
+from urllib.parse import urlencode
 
-from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from heatmaps import alerts, fitting, forecasts, queries, releases
-from heatmaps.access import Act, dataset_for, may
-from heatmaps.forecasts import Forecast
+from heatmaps import queries
+from heatmaps.budget import alerts
+from heatmaps.data_slice import EDGES
+from heatmaps.exports import example_map
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Release
-from heatmaps.releases import ChargeLine, Quote, ReleaseRequest
-from heatmaps.views.finding import AGAIN, NOTHING, with_epsilon
-from heatmaps.views.forms.gathering import GatheringForm
+from heatmaps.people.permissions import Act, dataset_for, may
+from heatmaps.regions import region_of
+from heatmaps.releases import calibration, lifecycle
+from heatmaps.views.basemap import with_streets
+from heatmaps.views.epsilon import AGAIN, NOTHING, with_epsilon
+from heatmaps.views.forms.goals import WishForm
+from heatmaps.views.forms.mechanisms import KINDS
+from heatmaps.views.forms.name import NameForm
 from heatmaps.views.forms.release import ReleaseForm
-from heatmaps.views.forms.wishes import WishForm
+from heatmaps.views.quote_words import QuoteWords, quote_words
 from heatmaps.views.requests import PersonRequest
-from heatmaps.wording import choosing
-from heatmaps.wording.choosing import Answers
-from heatmaps.wording.parts import part_words
-from heatmaps.wording.release import (
-    DistanceErrorWords,
-    ErrorWords,
-    ShareErrorWords,
-    error_words,
-    for_guarantee,
-    result_word,
-)
-from mechanisms import catalogue
+from heatmaps.wording.data_slice import box_words
+from heatmaps.wording.mechanism_choice import Answers
+from mechanisms.catalogue import registry
+from mechanisms.catalogue.registry import AnyEntry, Kind
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostLine:
-    """One account before and after the release; amounts as exact decimals, percentages for its bar."""
-
-    title: str
-    cost: str
-    left_before: str
-    left_after: str
-    limit: str
-    affordable: bool
-    has_limit: bool
-    reserved: str  # held by queued releases; empty when nothing is
-    used_percent: str
-    cost_percent: str
+ADD, QUOTE, MORE, SPEND = "add", "quote", "more", "spend"  # what a filled form is for
+PART, METHOD, PROTECT = "part", "method", "protect"  # or what of it to open; `open` keeps it so
+FOLDS: Final = (PART, METHOD, PROTECT)
+LIVE: Final = "live"  # asks for the cost alone, while the form is filled in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuoteWords:
-    """A quote as the page shows it."""
-
-    quote: Quote
-    part: list[tuple[str, str]]
-    lines: tuple[CostLine, ...]
-    sentences: tuple[str, ...]
-    result_word: str  # "map", "point" or "map of zones"
-    expected_error: ErrorWords | DistanceErrorWords | ShareErrorWords | None
-    more: Forecast
-    fits: str  # the largest ε that would, where this one does not; empty where none does
-
-
+@with_streets
 @require_http_methods(["GET", "HEAD", "POST"])
-def new_release(request: PersonRequest, slug: str) -> HttpResponse:
-    """GET with a filled form quotes, nothing is written; POST of the same asks for it and spends."""
+def new_release(request: PersonRequest, slug: str, kinds: Collection[Kind] = tuple(KINDS)) -> HttpResponse:
+    """GET of a filled form quotes, nothing is written; POST of the same asks for it and spends.
+
+    Zones and places are too long for an address: POST adds them, quotes, or spends, as its `act` says.
+    """
     found = dataset_for(request.user, slug, Act.RELEASE)
-    typed: QueryDict = request.POST if request.method == "POST" else request.GET
-    answers = Answers(trusted=typed.get("trusted", ""), protects=typed.get("protects", ""))
-    form, wish_form = ReleaseForm(found, typed if "mechanism" in typed else None, answers), WishForm()
-    looked_for = NOTHING
-    if request.method != "POST" and form.is_bound:
-        form, wish_form, looked_for = with_epsilon(found, form, typed)
-    asks = form.is_valid() and not wish_form.errors and AGAIN not in typed
-    asked = form.request() if asks else None
-    if asked is not None and request.method == "POST":
-        made = ask(request, found, form, asked)
+    entries = [entry for entry in registry.entries(relation=Relation(found.relation)) if entry.kind in kinds]
+    if not entries:
+        raise Http404("no such releases here")
+    with calibration.for_person(request.user.pk):
+        return _new_release(request, found, entries)
+
+
+def _new_release(request: PersonRequest, found: Dataset, entries: Sequence[AnyEntry]) -> HttpResponse:
+    act, typed = _act(request), request.POST if request.method == "POST" else request.GET
+    name_form = NameForm(request.POST if act == SPEND else None)
+    form = _form(request, found, entries, act, typed)
+    # Sentences are read where they are asked about; until then half of one is no mistake.
+    wish_form = WishForm(typed) if act in (QUOTE, MORE) else WishForm(initial=typed.dict())
+    valid, looked_for = form.is_valid(), NOTHING
+    if valid and act == SPEND and name_form.is_valid():
+        made = _ask(request, found, form, name_form)
         if made is not None:
             return redirect("release", release_id=made.pk)
+    if valid and wish_form.is_valid():
+        form, wish_form, looked_for = with_epsilon(found, form, wish_form)
     # Refused by the ledger: the quote says how much is missing. Refused for a field: there is none.
-    quotable = asked is not None and not set(form.errors) - {NON_FIELD_ERRORS}
-    quote = quote_words(request.user, found, form, asked) if asked is not None and quotable else None
+    quotable = valid and act not in (ADD, *FOLDS) and not wish_form.errors
+    quote = None
+    if quotable and not set(form.errors) - {NON_FIELD_ERRORS}:
+        quote = _quote(request, found, form)
     context = {
         "section": "datasets",
         "dataset": found,
         "form": form,
+        "gathered": form.gathered,
+        "title": form.entries[0].title if form.gathering else "New release",
+        "kinds": _kinds(found, form),
+        "open": _open(typed, act, form, wish_form),
+        "tells_more": act == MORE,
         "may_upload": may(request.user, found, Act.UPLOAD),
         "quote": quote,
         "looked_for": looked_for,
-        "spend_at": reverse("release-new", args=[found.slug]),
-        "takes_zones": any(catalogue.entries(relation=Relation(found.relation), kind="zones")),
+        "example": _example(found, form) if quote else "",
+        "spend_at": request.path,
+        "name_form": name_form,
         "wish_form": wish_form,
-        "typed": [*form.typed(), *_given(answers)] if quote else [],
+        "refused": _refused(form, wish_form),
+        "typed": [*form.typed(), ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
         "budget": queries.budget(found),
         "alerts": alerts.alerts_of(found, request.user),
-        "bounds": ",".join(map(repr, queries.region_of(found))),
+        "bounds": ",".join(map(repr, region_of(found))),
+        "region": box_words(dict(zip(EDGES, region_of(found), strict=True))),
     }
-    status = 200 if not form.errors and not wish_form.errors else 409 if quote else 422
-    return render(request, "releases/new.html", context, status=status)
+    status = 200 if not (form.errors or wish_form.errors or name_form.errors) else 409 if quote else 422
+    template = "releases/live.html" if LIVE in typed else "releases/new.html"
+    return render(request, template, context, status=status)
 
 
-def _given(answers: Answers) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in asdict(answers).items() if value]
+def _act(request: PersonRequest) -> str:
+    """Empty where nothing was sent yet."""
+    if request.method == "POST":
+        return request.POST.get("act", SPEND)
+    if "mechanism" not in request.GET:
+        return ""
+    act = request.GET.get("act", "")
+    return ADD if AGAIN in request.GET else act if act in (MORE, *FOLDS) else QUOTE
 
 
-def ask(
-    request: PersonRequest, found: Dataset, form: ReleaseForm | GatheringForm, asked: ReleaseRequest
-) -> Release | None:
+def _form(
+    request: PersonRequest, found: Dataset, entries: Sequence[AnyEntry], act: str, typed: QueryDict
+) -> ReleaseForm:
+    answers = Answers(trusted=typed.get("trusted", ""), protects=typed.get("protects", ""))
+    # Another mechanism was chosen: the form has no field yet of what that one asks about.
+    completed = () if act == SPEND else ("epsilon", "delta", *(("resolution",) if LIVE in typed else ()))
+    data, files = (typed, request.FILES) if act else (None, None)
+    return ReleaseForm(found, entries, data, files, answers, kind=typed.get("kind", ""), completed=completed)
+
+
+def _kinds(found: Dataset, form: ReleaseForm) -> list[dict[str, Any]]:
+    """What can be asked about in a dataset, each at its own address."""
+    new = reverse("release-new", args=[found.slug])
+    offered = {entry.kind for entry in registry.entries(relation=Relation(found.relation))}
+    asked = form.chosen.entry.kind if form.chosen else ""
+    cards = (
+        ("heatmap", "Map", "where people are", new),
+        ("centroid", "Point", "the middle of all", f"{new}?kind=centroid"),
+        ("zones", "Zones", "people in areas", reverse("release-zones", args=[found.slug])),
+        ("distances", "Distances", "people to places", reverse("release-distances", args=[found.slug])),
+    )
+    return [
+        {"kind": kind, "title": title, "about": about, "address": address, "is_asked": kind == asked}
+        for kind, title, about, address in cards
+        if kind in offered
+    ]
+
+
+def _open(typed: QueryDict, act: str, form: ReleaseForm, wish_form: WishForm) -> list[str]:
+    """What of the form is shown beyond its steps."""
+    is_needed = {
+        PART: form.asks_for_a_slice,
+        METHOD: form.chosen is None or form.answers.any or "trusted" in typed,
+        PROTECT: wish_form.is_used,
+    }
+    folds = [fold for fold in FOLDS if fold != METHOD or form.gathering is None]
+    return [fold for fold in folds if act == fold or fold in typed.getlist("open") or is_needed[fold]]
+
+
+def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, name_form: NameForm) -> Release | None:
     """The release; None when it was refused, and the form says why."""
     key = request.POST.get("key", "")[:120] or None
+    label = name_form.label()
     try:
-        return releases.request_release(request.user, found, asked, idempotency_key=key)
+        return lifecycle.request_release(
+            request.user, found, form.request(), idempotency_key=key, label=label
+        )
     except ParameterError as error:
         form.explain(error)
     except LedgerError as refusal:
@@ -125,64 +168,29 @@ def ask(
     return None
 
 
-def quote_words(
-    person: User, found: Dataset, form: ReleaseForm | GatheringForm, asked: ReleaseRequest
-) -> QuoteWords | None:
+def _quote(request: PersonRequest, found: Dataset, form: ReleaseForm) -> QuoteWords | None:
     """What a question costs; None where it is refused, and the form says why."""
     try:
-        quoted = releases.quote(found, asked)
+        return quote_words(request.user, found, form.request())
     except ParameterError as error:
         form.explain(error)
         return None
-    quote = forecasts.for_person(found, person, quoted)
-    region = queries.region_of(found)
-    expected = asdict(quote.expected_error) if quote.expected_error else None
-    return QuoteWords(
-        quote=quote,
-        part=part_words(quote.asked, region),
-        lines=_cost_lines(found, quote),
-        sentences=(
-            *for_guarantee(quote.guarantee, found, subject=f"this {result_word(asked.mechanism)}"),
-            *choosing.on_devices(quote.on_devices, found),
-        ),
-        result_word=result_word(asked.mechanism),
-        expected_error=error_words(expected, quote.asked.region(region)),
-        more=forecasts.forecast(found, person, quote),
-        fits="" if quote.affordable else fitting.largest_epsilon(found, person, asked),
-    )
 
 
-def _cost_lines(found: Dataset, quote: Quote) -> tuple[CostLine, ...]:
-    held = {line.kind: line.reserved for line in queries.budget(found)}
-    return tuple(_cost_line(line, held[line.kind]) for line in quote.lines)
+def _example(found: Dataset, form: ReleaseForm) -> str:
+    """The address of a picture of made-up people, blurred as much; empty where there is none."""
+    asked = {name: str(form.data.get(name, "")) for name in ("mechanism", "epsilon", "resolution")}
+    if example_map.example(found, asked) is None:
+        return ""
+    return f"{reverse('release-example', args=[found.slug])}?{urlencode(asked)}"
 
 
-def _cost_line(line: ChargeLine, reserved: str) -> CostLine:
-    return CostLine(
-        title=line.kind.label,
-        cost=queries.amount_text(line.amount, line.kind),
-        left_before=queries.amount_text(line.available, line.kind, missing=queries.NO_LIMIT),
-        left_after=_left_after(line),
-        limit=queries.amount_text(line.limit, line.kind, missing=queries.NO_LIMIT),
-        affordable=line.affordable,
-        has_limit=line.limit is not None,
-        reserved="" if reserved == "0" else reserved,
-        used_percent=queries.percent_of(line.committed, line.limit),
-        cost_percent=_fitting(line),
-    )
-
-
-def _left_after(line: ChargeLine) -> str:
-    if line.available is None:
-        return queries.NO_LIMIT
-    if line.amount is None:
-        return "—"
-    after = line.available - line.amount
-    return f"{queries.amount_text(abs(after), line.kind)}{'' if after >= 0 else ' too little'}"
-
-
-def _fitting(line: ChargeLine) -> str:
-    """The part of the bar that this release takes, cut where the bar ends."""
-    if line.amount is None or line.available is None:
-        return "0"
-    return queries.percent_of(min(line.amount, line.available), line.limit)
+def _refused(form: ReleaseForm, wish_form: WishForm) -> list[tuple[str, str]]:
+    """(label, what is wrong) of every field, for those who do not see the form itself."""
+    return [
+        (str(own[name].label), str(error))
+        for own in (form, wish_form)
+        for name, errors in own.errors.items()
+        if name != NON_FIELD_ERRORS
+        for error in errors
+    ]

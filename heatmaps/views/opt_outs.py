@@ -1,4 +1,4 @@
-"""Opt-outs: who asks for it is data, so the view is for stewards only."""
+"""Shows and changes opt-outs, which are private data, for stewards only."""
 
 from typing import BinaryIO, cast
 from uuid import UUID
@@ -9,11 +9,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from heatmaps.access import Act, dataset_for
-from heatmaps.ingest import optouts
+from heatmaps.ingest import opt_outs
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.reader import ReaderError
+from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.keys import KeyFileError
+from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.requests import PersonRequest
 
 
@@ -21,7 +21,7 @@ from heatmaps.views.requests import PersonRequest
 def opt_out(request: PersonRequest, slug: str) -> HttpResponse:
     """Users from the text box, one a line, and from a file: left out, or with `back` counted again."""
     found = dataset_for(request.user, slug, Act.UPLOAD)
-    act = optouts.take_back if "back" in request.POST else optouts.opt_out
+    act = opt_outs.take_back if "back" in request.POST else opt_outs.opt_out
     try:
         act(request.user, found, _users(request))
     except (UploadError, ReaderError, KeyFileError) as refusal:
@@ -29,23 +29,23 @@ def opt_out(request: PersonRequest, slug: str) -> HttpResponse:
         messages.error(request, f"{nobody}: {refusal}.")
     else:
         verb = "count them again where they were left out" if "back" in request.POST else "leave them out"
-        messages.success(request, f"Noted: from the next data version on, releases {verb}.")
-    return redirect("dataset", slug=found.slug)
+        messages.success(request, f"Saved: from the next data version on, releases {verb}.")
+    return redirect("dataset-data", slug=found.slug)
 
 
 @require_POST
 def take_back(request: PersonRequest, slug: str, entry: UUID) -> HttpResponse:
     """One entry of the list, which names nobody."""
     found = dataset_for(request.user, slug, Act.UPLOAD)
-    optouts.take_back_entry(request.user, found, entry)
-    messages.success(request, "Noted: from the next data version on, releases count this person again.")
-    return redirect("dataset", slug=found.slug)
+    opt_outs.take_back_entry(request.user, found, entry)
+    messages.success(request, "Saved: from the next data version on, releases count this person again.")
+    return redirect("dataset-data", slug=found.slug)
 
 
 def _users(request: PersonRequest) -> list[str]:
     typed = request.POST.get("users", "").splitlines()
     file = request.FILES.get("file")
     listed = (
-        optouts.users_of(cast(BinaryIO, file.file)) if isinstance(file, UploadedFile) and file.file else []
+        opt_outs.users_of(cast(BinaryIO, file.file)) if isinstance(file, UploadedFile) and file.file else []
     )
     return [*typed, *listed]

@@ -1,4 +1,4 @@
-"""Long lists in pages."""
+"""Splits long lists into pages."""
 
 from typing import Final, TypeVar
 
@@ -7,6 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 ROWS: Final = 20
+CARDS: Final = 12  # three screens of a telephone
 
 Row = TypeVar("Row", bound=Model)
 

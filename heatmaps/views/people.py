@@ -1,9 +1,9 @@
-"""Signing in and out."""
+"""Signs people in and out."""
 
 from django.contrib.auth.views import LoginView, LogoutView
 from django.utils.decorators import method_decorator
 
-from heatmaps.limited import limited_sign_in
+from heatmaps.http.rate_limits import limited_sign_in
 
 
 @method_decorator(limited_sign_in, name="dispatch")

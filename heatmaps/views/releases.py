@@ -1,88 +1,107 @@
-"""One release: its page, its map, its files."""
+"""Shows one release: its page, its map, its files."""
 
-from typing import Any, Final
+from datetime import timedelta
+from math import ceil
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from heatmaps import maps, publication, published, queries, releases
-from heatmaps.access import Act, may
+from heatmaps import maps, queries
+from heatmaps.districts.files import files_of
+from heatmaps.exports import district_sums, release_files
+from heatmaps.exports.sheet_words import citation
 from heatmaps.ledger.errors import LedgerError
+from heatmaps.maps.streets import streets_of
 from heatmaps.models import Release, ReleaseState
+from heatmaps.people.permissions import Act, may
+from heatmaps.releases import lifecycle, publication
+from heatmaps.releases.comparison import is_comparable
+from heatmaps.releases.names import may_rename
+from heatmaps.views.basemap import allow_tiles
+from heatmaps.views.districts import districts_beside, told_file
 from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
-from heatmaps.wording.distances import distances_words
-from heatmaps.wording.zones import shares_words
-from mechanisms import catalogue
-from mechanisms.places import PlaceDistances
-from mechanisms.point import Point
-from mechanisms.zones import ZoneShares
-
-TABLE_ROWS: Final = 15
+from heatmaps.wording.release_line import line_for, release_line
+from mechanisms.catalogue import registry
 
 
 @open_if_public
 @require_safe
 def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
     found = publication.readable_release(request.user, release_id)
-    outsider = publication.is_outsider(request.user, found)
-    context = {
-        "section": "datasets",
-        "release": found,
-        "dataset": found.dataset,
-        "entry": catalogue.get(found.mechanism),
-        "result_word": wording.result_word(found.mechanism),
-        "parameters": wording.parameter_words(found),
-        "outsider": outsider,  # somebody who reads it only because it is public
-        "charges": [] if outsider else queries.charges_of(found),
-        "sentences": wording.for_release(found),
-        "total": () if outsider else wording.for_dataset(found.dataset),
-        "expected_error": wording.error_words(found.expected_error, queries.released_region(found)),
+    context = about(request, found) | {
+        "promise": wording.promise_of(found),
+        "rename_at": _rename_at(request, found),
         "may_cancel": _may_cancel(request, found),
+        "seconds_left": seconds_left(found),
         "may_publish": may(request.user, found.dataset, Act.PUBLISH),
-        "may_read_ledger": may(request.user, found.dataset, Act.READ_LEDGER),
     }
     if found.state == ReleaseState.PUBLISHED:
-        context |= _published(found)
+        context |= _published(found) | _shared(request, found)
+        context["districts"] = districts_beside(request, found)
     return render(request, "releases/detail.html", context)
+
+
+def about(request: PersonRequest, release: Release) -> dict[str, Any]:
+    """What pages about a release of any state say of it and of how it is made."""
+    outsider = publication.is_outsider(request.user, release)
+    return {
+        "section": "datasets",
+        "release": release,
+        "dataset": release.dataset,
+        "line": line_for(request.user, release),
+        "result_word": wording.result_word(release.mechanism),
+        "parameters": wording.parameter_words(release),
+        "outsider": outsider,  # somebody who reads it only because it is public
+        "charges": [] if outsider else queries.charges_of(release),
+        "together": "" if outsider else wording.losses_together(release.dataset),
+        "expected_error": wording.error_words(
+            release.mechanism, release.expected_error, queries.released_region(release)
+        ),
+        "may_read_ledger": may(request.user, release.dataset, Act.READ_LEDGER),
+    }
 
 
 @never_cache
 @require_safe
 def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
-    """The public state, for the script of a queued release's page."""
-    return JsonResponse({"state": queries.release_for(request.user, release_id).public_state})
+    """The public state and when it ends, for the script of a queued release's page."""
+    found = queries.release_for(request.user, release_id)
+    return JsonResponse({"state": found.public_state, "seconds": seconds_left(found)})
 
 
 @open_if_public
 @require_safe
-def release_map(request: PersonRequest, release_id: UUID) -> HttpResponse:
+def release_map(request: PersonRequest, release_id: UUID) -> HttpResponseBase:
     """The map as a document of its own, for the frame of the release's page."""
     found = published_for(request, release_id)
-    title = f"{found.dataset.title}, {catalogue.get(found.mechanism).title}"
-    result, region = releases.result_of(found), queries.released_region(found)
-    nonce = str(request.csp_nonce)
-    if isinstance(result, ZoneShares):
-        parts = maps.zone_parts(result, region)
-        return HttpResponse(maps.rings_document(parts, nonce=nonce, title=title))
-    if isinstance(result, PlaceDistances):
-        parts = maps.distance_parts(result, region)
-        return HttpResponse(maps.rings_document(parts, nonce=nonce, title=title))
-    if isinstance(result, Point):
-        return HttpResponse(maps.point_document(result, region, nonce=nonce, title=title))
-    return HttpResponse(maps.document(result, region, nonce=nonce, title=title))
+    title = f"{found.dataset.title}, {registry.get(found.mechanism).title}"
+    parts = release_files.frame_of(found)
+    streets = streets_of(public=publication.is_outsider(request.user, found))
+    files = files_of(found.dataset) if district_sums.has_sums(found) else ()
+    text = maps.document(
+        parts,
+        nonce=str(request.csp_nonce),
+        title=title,
+        streets=streets,
+        districts=[told_file(found, file) for file in files],
+    )
+    return allow_tiles(HttpResponse(text), streets)
 
 
 @require_POST
 def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
     found = queries.release_for(request.user, release_id)
     try:
-        releases.cancel(request.user, found)
+        lifecycle.cancel(request.user, found)
         messages.success(request, "The release is cancelled; its charge is back in the budget.")
     except LedgerError as refusal:
         messages.error(request, f"Nothing was changed: {refusal}.")
@@ -94,24 +113,42 @@ def published_for(request: PersonRequest, release_id: UUID) -> Release:
     return queries.published_for(request.user, release_id)
 
 
+def seconds_left(found: Release) -> int:
+    """Until its outcome is told; counted here, as a reader's clock may be wrong."""
+    return max(0, ceil((found.visible_at - timezone.now()) / timedelta(seconds=1)))
+
+
 def _published(found: Release) -> dict[str, Any]:
-    """What there is to look at and to download, by kind."""
-    result = releases.result_of(found)
-    context: dict[str, Any] = {"formats": published.formats_for(found)}
-    if isinstance(result, Point):
-        return context | {"point": maps.point_words(result)}
-    if isinstance(result, ZoneShares):
-        return context | {"shares": shares_words(result)}
-    if isinstance(result, PlaceDistances):
-        return context | {"distances": distances_words(result)}
-    region = queries.released_region(found)
-    return context | {
-        "rows": maps.top_regions(result, region, most=TABLE_ROWS),
-        "centres": len(maps.centres_of(result, region)),
-        "regions": result.values.size,
+    """What there is to look at and to download."""
+    return {
+        "formats": release_files.formats_for(found),
+        "table": release_files.table_of(found),
+        "comparable": is_comparable(found),
+        "table_template": release_files.kind_of(found).table_template,
     }
+
+
+def _shared(request: PersonRequest, found: Release) -> dict[str, Any]:
+    """What a published release is linked, embedded and cited by."""
+    sheet = release_files.sheet_of(found)
+    addresses = {
+        name: request.build_absolute_uri(reverse(page, args=[found.pk]))
+        for name, page in (("page", "release"), ("embed", "embed"), ("image", "release-og-image"))
+    }
+    return {
+        "public_line": release_line(found),  # for programs that show links
+        "is_open": found.public_since is not None,
+        "addresses": addresses,
+        "sheet_title": sheet["title"],
+        "citation": citation(sheet, addresses["page"]),
+    }
+
+
+def _rename_at(request: PersonRequest, found: Release) -> str:
+    """Where its name is changed; empty for whoever may not."""
+    return reverse("release-name", args=[found.pk]) if may_rename(request.user, found) else ""
 
 
 def _may_cancel(request: PersonRequest, found: Release) -> bool:
     own = found.requested_by_id == request.user.pk
-    return own and found.public_state == "queued" and may(request.user, found.dataset, Act.RELEASE)
+    return own and lifecycle.may_be_cancelled(found) and may(request.user, found.dataset, Act.RELEASE)

@@ -1,4 +1,4 @@
-"""What every page knows of its request: somebody is signed in (`LoginRequiredMiddleware` saw to it)."""
+"""Types requests of signed-in people (`LoginRequiredMiddleware` ensures it)."""
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest

@@ -1,4 +1,4 @@
-"""Why a budget is where it is: by person, by mechanism, by day."""
+"""Shows where a budget went: by person, by mechanism, by day."""
 
 from dataclasses import dataclass
 
@@ -6,10 +6,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from heatmaps import alerts, queries, spending
-from heatmaps.access import Act, dataset_for, may
-from heatmaps.spending import Part, Spending
+from heatmaps import queries
+from heatmaps.budget import alerts, spending
+from heatmaps.budget.spending import Part, Spending
+from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.mechanisms import mechanism_title
+from heatmaps.wording.release import for_dataset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +41,7 @@ def spending_page(request: PersonRequest, slug: str) -> HttpResponse:
         "accounts": [_account(one) for one in spending.spending_of(found, request.user)],
         "alerts": alerts.alerts_of(found, request.user),
         "names": may(request.user, found, Act.READ_LEDGER),
+        "total": for_dataset(found),
     }
     return render(request, "ledger/spending.html", context)
 
@@ -49,14 +53,15 @@ def _account(one: Spending) -> AccountLines:
         limit=queries.amount_text(one.limit, one.kind, missing=queries.NO_LIMIT),
         unbounded=one.unbounded,
         tables=tuple(
-            (title, tuple(_part(part, one) for part in one.parts[by])) for by, title in spending.BY.items()
+            (title, tuple(_part(part, one, by) for part in one.parts[by]))
+            for by, title in spending.BY.items()
         ),
     )
 
 
-def _part(part: Part, one: Spending) -> PartLine:
+def _part(part: Part, one: Spending, by: str) -> PartLine:
     return PartLine(
-        name=part.name,
+        name=mechanism_title(part.name) if by == "mechanism" else part.name,
         amount=queries.amount_text(part.units, one.kind),
         percent=queries.percent_of(part.units, one.committed),
         releases=part.releases,

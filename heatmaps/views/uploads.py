@@ -1,4 +1,4 @@
-"""Uploads: data, so every view here is for stewards only."""
+"""Shows and receives uploads, which are private data, for stewards only."""
 
 from typing import Any, BinaryIO, cast
 from uuid import UUID
@@ -14,28 +14,32 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_POST, require_safe
 
 from heatmaps import keys, queries
-from heatmaps.access import Act, dataset_for
-from heatmaps.bodies import body_length
+from heatmaps.children.turns import turn
+from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.files import shown_name
+from heatmaps.ingest.formats.child_process import preview
+from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
-from heatmaps.ingest.preview import preview
-from heatmaps.ingest.reader import ReaderError
 from heatmaps.ingest.receiving import MOST_FILES, Taken
+from heatmaps.ingest.upload_files import shown_name
 from heatmaps.keys import KeyFileError
-from heatmaps.masses import packing
-from heatmaps.masses.packing import NotGivenUp
+from heatmaps.masses import column_copies
+from heatmaps.masses.column_copies import NotGivenUp
 from heatmaps.models import Dataset, Upload
+from heatmaps.numbers import size
+from heatmaps.people.permissions import Act, dataset_for
 from heatmaps.views.requests import PersonRequest, wants_json
 from mechanisms.check import ParameterError
 
 PREVIEW_BYTES = 8 * 2**20  # as in preview.js
+_OPTIONS = ("columns", "time_zone", "max_rejected")
 _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 
 @csrf_exempt  # checked in `_received`: reading the token reads the body, and that waits until it is welcome
 @require_POST
+@takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + _FORM_BYTES)
 def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
     """Refuse strangers and files that are too large before a byte of the body is read."""
     found = dataset_for(request.user, slug, Act.UPLOAD)
@@ -47,6 +51,7 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
 @csrf_exempt  # as above, in `_previewed`
 @never_cache
 @require_POST
+@takes_up_to(lambda: PREVIEW_BYTES + _FORM_BYTES)
 def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
     """The columns and first rows of (the beginning of) a file; nothing is stored."""
     found = dataset_for(request.user, slug, Act.UPLOAD)
@@ -68,7 +73,7 @@ def undo(request: PersonRequest, upload_id: UUID) -> HttpResponse:
         messages.error(request, f"Nothing was undone: {refusal}.")
     else:
         messages.success(request, f"The upload of {found.file_name} is undone; its rows are being deleted.")
-    return redirect("dataset", slug=found.dataset.slug)
+    return redirect("dataset-data", slug=found.dataset.slug)
 
 
 @require_POST
@@ -76,12 +81,12 @@ def copy_again(request: PersonRequest, upload_id: UUID) -> HttpResponse:
     """The copy in columns, which was given up."""
     found = queries.upload_for(request.user, upload_id)
     try:
-        packing.try_again(request.user, found)
+        column_copies.try_again(request.user, found)
     except NotGivenUp as refusal:
         messages.error(request, f"Nothing was changed: {refusal}.")
     else:
-        messages.success(request, f"The copy of {found.file_name} is tried again.")
-    return redirect("dataset", slug=found.dataset.slug)
+        messages.success(request, f"The server tries the copy of {found.file_name} again.")
+    return redirect("dataset-data", slug=found.dataset.slug)
 
 
 @never_cache
@@ -95,7 +100,7 @@ def upload(request: PersonRequest, upload_id: UUID) -> JsonResponse:
 def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
     path = uploads.rejected_rows_path(queries.upload_for(request.user, upload_id))
     if path is None:
-        raise Http404("no rejected rows, or their list is older than 7 days")
+        raise Http404("this upload has no rejected rows, or their list is older than 7 days")
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"rejected-rows-{upload_id}.csv")
 
 
@@ -110,7 +115,7 @@ def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
             found,
             [(file, file.name or "") for file in sent],
             advance=bool(request.POST.get("advance")),
-            options=_options(request),
+            options=Options.parse(**{name: request.POST.get(name, "") for name in _OPTIONS}),
         )
     except (UploadError, KeyFileError, ParameterError) as refusal:
         return _refused(request, found, str(refusal))
@@ -121,7 +126,7 @@ def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
             messages.success(request, f"{one.file_name} is here and is being read.")
         else:
             messages.error(request, f"{shown_name(file.name or '')} was refused: {one}.")
-    return redirect("dataset", slug=found.slug)
+    return redirect("dataset-data", slug=found.slug)
 
 
 def _told(sent: "list[UploadedFile[Any]]", taken: list[Taken]) -> JsonResponse:
@@ -136,19 +141,14 @@ def _told(sent: "list[UploadedFile[Any]]", taken: list[Taken]) -> JsonResponse:
     return JsonResponse({"files": files}, status=201 if some else 422)
 
 
-def _options(request: HttpRequest) -> Options:
-    """Errors: `ParameterError`."""
-    names = ("columns", "time_zone", "max_rejected")
-    return Options.parse(**{name: request.POST.get(name, "") for name in names})
-
-
 @csrf_protect
 def _previewed(request: HttpRequest) -> JsonResponse:
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or file.file is None:
         return JsonResponse({"error": "choose a file first"}, status=422)
     try:
-        found = preview(cast(BinaryIO, file.file), whole=not request.POST.get("partial"))
+        with turn():
+            found = preview(cast(BinaryIO, file.file), whole=not request.POST.get("partial"))
     except ReaderError as refusal:
         return JsonResponse({"error": str(refusal)}, status=422)
     return JsonResponse({"columns": found.columns, "guess": found.guess, "rows": found.rows})
@@ -158,11 +158,11 @@ def _refused(request: HttpRequest, found: Dataset, reason: str) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": reason}, status=422)
     messages.error(request, f"The upload was refused: {reason}.")
-    return redirect("dataset", slug=found.slug)
+    return redirect("dataset-data", slug=found.slug)
 
 
 def _too_large(request: HttpRequest) -> HttpResponse:
-    context = {"most": f"{settings.MAX_UPLOAD_BYTES / 2**20:,.0f} MiB"}
+    context = {"most": size(settings.MAX_UPLOAD_BYTES)}
     if wants_json(request):
         error = f"the file is larger than {context['most']}; compress it with gzip or split it"
         return JsonResponse({"error": error}, status=413)

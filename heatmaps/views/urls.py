@@ -1,27 +1,38 @@
-"""Addresses of the pages."""
+"""Routes the addresses of pages."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.templatetags.static import static
 from django.urls import path
 from django.views.generic import RedirectView
 
+from heatmaps.exports.release_files import PREVIEWS
 from heatmaps.views import (
     account,
     accounts,
     allowances,
+    basemap,
     blur,
+    budget,
+    comparison,
+    dataset_data,
+    dataset_tabs,
     datasets,
+    districts,
     downloads,
-    gathering,
+    embedding,
+    example_map,
+    home,
     invitations,
     ledger,
     limits,
-    measured,
+    measurements,
     members,
+    names,
     new_dataset,
     new_release,
     opt_outs,
     people,
+    places,
     public,
     releases,
     spending,
@@ -31,7 +42,7 @@ from heatmaps.views import (
 )
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="datasets"), name="home"),
+    path("", home.home, name="home"),
     path("favicon.ico", login_not_required(RedirectView.as_view(url=static("hazemap/favicon.svg")))),
     path("sign-in/", people.SignIn.as_view(), name="sign-in"),
     path("sign-out/", people.SignOut.as_view(), name="sign-out"),
@@ -57,23 +68,48 @@ urlpatterns = [
     ),
     path("public/", public.public_maps, name="public"),
     path("help/", words.help_page, name="help"),
-    path("help/mechanisms/", measured.mechanisms_page, name="help-mechanisms"),
-    path("places/", words.places, name="places"),
+    path("help/mechanisms/", measurements.mechanisms_page, name="help-mechanisms"),
+    path("help/mechanisms/<slug:anchor>/", measurements.measurement_page, name="help-measurement"),
+    path("help/<slug:name>/", words.help_topic, name="help-topic"),
+    path("places/", places.places, name="places"),
+    path("places/search/", places.place_search, name="place-search"),
+    path("ground/", words.ground, name="ground"),
+    path("basemap/city.pmtiles", basemap.archive, name="basemap"),
+    path("basemap/<int:zoom>/<int:x>/<int:y>", basemap.tile, name="basemap-tile"),
     path("datasets/", datasets.datasets, name="datasets"),
     path("datasets/new/", new_dataset.new_dataset, name="dataset-new"),
-    path("datasets/<slug:slug>/", datasets.dataset, name="dataset"),
+    path("datasets/<slug:slug>/", dataset_tabs.map_tab, name="dataset"),
+    path("datasets/<slug:slug>/releases/", dataset_tabs.releases_tab, name="dataset-releases"),
+    path("datasets/<slug:slug>/data/", dataset_data.data_tab, name="dataset-data"),
+    path("datasets/<slug:slug>/budget/", budget.budget_tab, name="dataset-budget"),
     path("datasets/<slug:slug>/versions/", versions.new_version, name="version-new"),
     path("datasets/<slug:slug>/schedule/", versions.schedule, name="schedule"),
     path("datasets/<slug:slug>/retention/", versions.retention, name="retention"),
-    path("datasets/<slug:slug>/uploads/found/", datasets.find_uploads, name="uploads-found"),
+    path("datasets/<slug:slug>/embedding/", embedding.embedding, name="embedding"),
+    path("datasets/<slug:slug>/uploads/found/", dataset_data.find_uploads, name="uploads-found"),
     path("datasets/<slug:slug>/uploads/", uploads.new_upload, name="upload-new"),
     path("datasets/<slug:slug>/uploads/preview/", uploads.preview_upload, name="upload-preview"),
     path("datasets/<slug:slug>/opt-outs/", opt_outs.opt_out, name="opt-out"),
     path("datasets/<slug:slug>/opt-outs/<uuid:entry>/", opt_outs.take_back, name="opt-out-take-back"),
     path("datasets/<slug:slug>/releases/new/", new_release.new_release, name="release-new"),
-    path("datasets/<slug:slug>/releases/zones/", gathering.new_zones, name="release-zones"),
-    path("datasets/<slug:slug>/releases/distances/", gathering.new_distances, name="release-distances"),
+    path("datasets/<slug:slug>/releases/example.png", example_map.example_picture, name="release-example"),
+    *(
+        path(
+            f"datasets/<slug:slug>/releases/{kind}/",
+            new_release.new_release,
+            {"kinds": (kind,)},
+            f"release-{kind}",
+        )
+        for kind in ("zones", "distances")
+    ),
     path("datasets/<slug:slug>/blur/", blur.blur, name="blur"),
+    path("datasets/<slug:slug>/districts/", districts.districts, name="districts"),
+    path("datasets/<slug:slug>/districts/<uuid:file_id>/", districts.district_file, name="district-file"),
+    path(
+        "datasets/<slug:slug>/districts/<uuid:file_id>/delete/",
+        districts.delete,
+        name="district-file-delete",
+    ),
     path("datasets/<slug:slug>/people/", members.people, name="people"),
     path("datasets/<slug:slug>/people/add/", members.add, name="member-add"),
     path("datasets/<slug:slug>/people/<int:account_id>/role/", members.role, name="member-role"),
@@ -96,8 +132,40 @@ urlpatterns = [
     path("releases/<uuid:release_id>/", releases.release, name="release"),
     path("releases/<uuid:release_id>/state/", releases.release_state, name="release-state"),
     path("releases/<uuid:release_id>/cancel/", releases.cancel, name="release-cancel"),
+    path("releases/<uuid:release_id>/name/", names.release_name, name="release-name"),
     path("releases/<uuid:release_id>/publication/", public.release_publication, name="release-publication"),
     path("releases/<uuid:release_id>/map/", releases.release_map, name="release-map"),
+    path("embed/<uuid:release_id>/", embedding.embed, name="embed"),
+    path("releases/<uuid:release_id>/compare/", comparison.comparable, name="release-comparable"),
+    path(
+        "releases/<uuid:release_id>/compare/<uuid:other_id>/",
+        comparison.comparison,
+        name="release-comparison",
+    ),
+    path(
+        "releases/<uuid:release_id>/compare/<uuid:other_id>/map/",
+        comparison.comparison_map,
+        name="release-comparison-map",
+    ),
     path("releases/<uuid:release_id>/sheet/", downloads.sheet, name="release-sheet"),
+    *(
+        path(
+            f"releases/<uuid:release_id>/{name}{suffix}",
+            downloads.preview,
+            {"name": name},
+            f"release-{name}",
+        )
+        for name, (suffix, _) in PREVIEWS.items()
+    ),
     path("releases/<uuid:release_id>/heatmap.<str:suffix>", downloads.download, name="release-download"),
+    path(
+        "releases/<uuid:release_id>/districts/<uuid:file_id>.geojson",
+        districts.release_districts,
+        name="release-districts",
+    ),
+    path(
+        "releases/<uuid:release_id>/districts/<uuid:file_id>.csv",
+        districts.release_district_sums,
+        name="release-district-sums",
+    ),
 ]

@@ -1,1 +1,1 @@
-"""Plain words for people: what a guarantee promises, what an event of the ledger says."""
+"""Words for people: what a guarantee promises, what an event of the ledger says."""

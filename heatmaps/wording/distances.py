@@ -1,10 +1,14 @@
-"""Released mean distances in words."""
+"""Words released mean distances."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from heatmaps.lengths import length_words, measured_words
-from mechanisms.places import PlaceDistances
-from mechanisms.prediction import WITHIN_ERRORS
+from heatmaps.numbers import Scale
+from heatmaps.result_kinds.kind import SheetPart
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.results.distances import PlaceDistances
+from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +28,45 @@ class DistancesWords:
     errors_within: float  # how many of them the least and the most are away
 
 
-def distances_words(found: PlaceDistances) -> DistancesWords:
+def distances_words(found: PlaceDistances, _: Region) -> DistancesWords:
     """In the order in which the places were given."""
-    error_m = found.standard_error_m
-    near_m = WITHIN_ERRORS * error_m
+    scale = distances_scale(found)
+    near_m = WITHIN_ERRORS * found.standard_error_m
     rows = (
         DistanceRow(
             name=place.name,
-            distance=measured_words(distance_m, error_m),
-            least=measured_words(max(distance_m - near_m, 0.0), error_m),
-            most=measured_words(distance_m + near_m, error_m),
+            distance=scale.nearest(distance_m),
+            least=scale.down(max(distance_m - near_m, 0.0)),
+            most=scale.up(distance_m + near_m),
         )
         for place, distance_m in zip(found.places, found.distances_m, strict=True)
     )
-    return DistancesWords(rows=tuple(rows), error=length_words(error_m), errors_within=WITHIN_ERRORS)
+    error = scale.up(found.standard_error_m)
+    return DistancesWords(rows=tuple(rows), error=error, errors_within=WITHIN_ERRORS)
+
+
+def distances_scale(found: PlaceDistances) -> Scale:
+    """The unit and the decimals that all distances and their error have."""
+    return Scale.of_lengths(found.standard_error_m, greatest_m=max(found.distances_m))
+
+
+def sheet_part(found: PlaceDistances, _: Region) -> SheetPart:
+    """All places and all that was released."""
+    distances = []
+    for place, distance_m in zip(found.places, found.distances_m, strict=True):
+        lat, lon = place.degrees
+        error = {"distance_m": distance_m, "standard_error_m": found.standard_error_m}
+        distances.append({"name": place.name, "lat": lat, "lon": lon, **error})
+    return SheetPart(
+        measures={"distances": distances},
+        post_processing=("distances cut to 0 and the diameter of the region",),
+    )
+
+
+def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(title, text) of the distances."""
+    error_m = max(one["standard_error_m"] for one in sheet["distances"])
+    scale = Scale.of_lengths(error_m, greatest_m=max(one["distance_m"] for one in sheet["distances"]))
+    lengths = ((one["name"], scale.nearest(one["distance_m"])) for one in sheet["distances"])
+    found = ((name, f"{length} away on average") for name, length in lengths)
+    return (*found, ("Standard error of each", scale.up(error_m)))

@@ -1,29 +1,37 @@
-"""Plain sentences about privacy, generated from a `Guarantee`: for one release and for a dataset's total."""
+"""Words a `Guarantee` in plain sentences, for one release and for a dataset's total."""
 
 import math
 from fractions import Fraction
 from typing import Final
 
-from heatmaps.wording.plan import explained
+from heatmaps.numbers import UP, amount, count, exact_length, number
+from heatmaps.wording.protection import explained
+from heatmaps.wording.record_distance import as_read
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Trust
 
-_LARGEST_FACTOR: Final = 10**12
-_WEAK_EPSILON: Final = 5
+LARGEST_FACTOR: Final = 10**12
+WEAK_EPSILON: Final = 5
+_EXP_ERROR: Final = Fraction(1, 10**12)  # relative, of e^ε: ε is rounded to a double, up to 700, and so is it
 
 RELATIONS: Final = {
     Relation.ADD_REMOVE: (
         "A person is there or not: it stays uncertain whether any one person's check-ins are in the data "
-        "at all. The number of persons is secret."
+        "at all. The number of people is secret."
     ),
     Relation.REPLACE: (
-        "A person's record is exchanged for another: everybody knows who is enrolled and how many, "
-        "but where any one person was stays uncertain; short moves can be protected more strongly."
+        "A person's record is exchanged for another: who is enrolled is public, where any one of them was "
+        "stays uncertain. Short moves can be protected more strongly."
     ),
 }
 
+RELATIONS_IN_SHORT: Final = {
+    Relation.ADD_REMOVE: "Hides whether any one person is in the data.",
+    Relation.REPLACE: "Hides where any one person was.",
+}
+
 TRUST: Final = {
-    Trust.CENTRAL: "Whoever runs this server sees the check-ins: what is published is protected.",
-    Trust.SHUFFLE: "The shuffler must not work together with whoever reads the result.",
+    Trust.CENTRAL: "This server's operator sees the check-ins: only what is published is protected.",
+    Trust.SHUFFLE: "The shuffler must not work together with the reader of the result.",
     Trust.LOCAL: "Noise was added on each person's own device: no server has to be trusted.",
 }
 
@@ -43,11 +51,13 @@ def sentences(
 
 
 def record_loss(guarantee: Guarantee, diameter_m: float | None) -> Exact:
-    """The loss when a record is exchanged for any other: records of a region lie within its diameter.
+    """The loss when a record is exchanged for any other, as it is charged.
 
-    The next whole metre covers the rounding of the diameter, as where it is charged.
+    The next whole metre covers the rounding of the diameter.
     """
-    return guarantee.loss(INFINITY if diameter_m is None else math.floor(diameter_m) + 1)
+    if diameter_m is None:
+        return guarantee.loss(INFINITY)
+    return guarantee.exchange_loss(math.floor(diameter_m) + 1)
 
 
 def decimal(value: Exact, *, digits: int = 12) -> str:
@@ -59,15 +69,26 @@ def decimal(value: Exact, *, digits: int = 12) -> str:
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
 
 
+def loss(value: Exact) -> str:
+    """A loss in a sentence: four digits, rounded up. The sheet and the API have the exact one."""
+    return "no bound" if value == INFINITY else amount(value)
+
+
+def priced(epsilon: Exact, delta: Fraction) -> str:
+    """ "ε = 0.5, δ = 0.000001": a loss never goes without its δ, where there is one; both rounded up."""
+    said = f"ε = {loss(epsilon)}"
+    return f"{said}, δ = {loss(delta)}" if delta else said
+
+
 def factor(epsilon: Exact) -> str:
     """e^ε in words of at most four digits, rounded up."""
     value = float(epsilon)
-    if value > math.log(_LARGEST_FACTOR):
+    if value > math.log(LARGEST_FACTOR):
         return "more than a million million"
     exact = math.exp(value)
     if exact >= 1000:
         step = 10 ** (math.floor(math.log10(exact)) - 2)
-        return f"{math.ceil(exact / step) * step:,.0f}"
+        return count(math.ceil(exact / step) * step)
     decimals = 4 if exact < 1.01 else 2
     return f"{math.ceil(exact * 10**decimals) / 10**decimals:.{decimals}f}"
 
@@ -79,7 +100,7 @@ def right_guesses(epsilon: Exact, delta: Fraction) -> str:
     """
     odds = math.exp(-float(epsilon))
     share = min(1.0, (1 + float(delta) * odds) / (1 + odds))
-    return f"{min(100.0, math.ceil(share * 1000) / 10):.1f}".removesuffix(".0")
+    return number(100 * Fraction(str(share)), rounding=UP)
 
 
 def _presence(guarantee: Guarantee, subject: str) -> list[str]:
@@ -91,20 +112,23 @@ def _presence(guarantee: Guarantee, subject: str) -> list[str]:
     whether = (
         f"Whether any one person's whole record is in the data or not changes the probability of "
         f"whatever {subject} could show by a factor of at most {factor(epsilon)} "
-        f"(presence ε = {decimal(epsilon)})."
+        f"(presence ε = {loss(epsilon)})."
     )
     guessing = _guessing("whether that person is in the data", epsilon, delta)
     return [whether, guessing, _exceptions(delta), _moved(epsilon, delta)]
 
 
+def delta_of_a_move(epsilon: Exact, delta: Fraction) -> Fraction:
+    """δ(1 + e^ε) of two steps of (ε, δ), which cost 2ε (group privacy), rounded up."""
+    odds = Fraction(math.exp(min(float(epsilon), 700.0))) * (1 + _EXP_ERROR)
+    return min(Fraction(1), delta * (1 + odds))
+
+
 def _moved(epsilon: Exact, delta: Fraction) -> str:
-    """Two steps of (ε, δ) are (2ε, δ(1 + e^ε)) (group privacy)."""
-    twice = min(Fraction(1), delta * (1 + Fraction(math.exp(min(float(epsilon), 700.0)))))
+    twice = delta_of_a_move(epsilon, delta)
     return (
         f"Moving a person's record elsewhere is a removal and an addition: a factor of at most "
-        f"{factor(2 * epsilon)} (ε = {decimal(2 * epsilon)}"
-        + (f", δ = {decimal(twice, digits=18)}" if delta else "")
-        + "); nothing smaller is claimed for short moves."
+        f"{factor(2 * epsilon)} ({priced(2 * epsilon, twice)}); nothing smaller is claimed for short moves."
     )
 
 
@@ -118,10 +142,11 @@ def _exchange(
         said.append(_exchange_radius(guarantee.loss(radius_m), guarantee.delta, radius_m))
         if diameter_m is not None:
             said.extend(explained(guarantee, radius_m=radius_m, diameter_m=diameter_m))
+        said.append(as_read(guarantee.delta))
     return [
         *said,
         _exceptions(guarantee.delta),
-        "The number of persons enrolled is public and not protected.",
+        "The number of people enrolled is public and not protected.",
     ]
 
 
@@ -130,25 +155,25 @@ def _exchange_record(epsilon: Exact, delta: Fraction, subject: str) -> str:
         return f"For the exchange of a whole record against any other, {subject} carries no bound."
     return (
         f"Exchanging one person's whole record for any other changes the probability of whatever {subject} "
-        f"could show by a factor of at most {factor(epsilon)} (whole record ε = {decimal(epsilon)}). "
+        f"could show by a factor of at most {factor(epsilon)} (whole record ε = {loss(epsilon)}). "
         + _guessing("which of two records a person has", epsilon, delta)
     )
 
 
 def _exchange_radius(epsilon: Exact, delta: Fraction, radius_m: int) -> str:
     if epsilon == INFINITY:
-        return f"For moves of up to {metres(radius_m)} there is no bound either."
+        return f"For moves of up to {exact_length(radius_m)} there is no bound either."
     return (
-        f"If the two records are within {metres(radius_m)} of each other (earth mover's distance), "
-        f"the factor is at most {factor(epsilon)} (radius ε = {decimal(epsilon)}), and such a guess is right "
+        f"If the two records are within {exact_length(radius_m)} of each other (earth mover's distance), "
+        f"the factor is at most {factor(epsilon)} (radius ε = {loss(epsilon)}), and such a guess is right "
         f"at most {right_guesses(epsilon, delta)} % of the time."
     )
 
 
 def _guessing(what: str, epsilon: Exact, delta: Fraction) -> str:
-    weak = " That is a weak promise." if epsilon > _WEAK_EPSILON else ""
+    weak = " That is a weak promise." if epsilon > WEAK_EPSILON else ""
     return (
-        f"Somebody who knows everything else and could only toss a coin about {what} "
+        f"Someone who knows everything else and could only toss a coin about {what} "
         f"is right at most {right_guesses(epsilon, delta)} % of the time afterwards.{weak}"
     )
 
@@ -156,8 +181,8 @@ def _guessing(what: str, epsilon: Exact, delta: Fraction) -> str:
 def _exceptions(delta: Fraction) -> str:
     if delta == 0:
         return "This holds without exception (δ = 0)."
-    chance = f", at most one in {math.floor(1 / delta):,}" if delta < 1 else ""
-    return f"On top of the factor a probability may differ by δ = {decimal(delta, digits=18)}{chance}."
+    chance = f", at most one in {count(math.floor(1 / delta))}" if delta < 1 else ""
+    return f"On top of the factor a probability may differ by δ = {loss(delta)}{chance}."
 
 
 def _who_is_trusted(guarantee: Guarantee) -> list[str]:
@@ -166,12 +191,8 @@ def _who_is_trusted(guarantee: Guarantee) -> list[str]:
         said.append(
             "What people's devices would do was simulated on stored check-ins, so it asks for the same trust."
         )
-    if guarantee.if_shuffler_fails is not None:
-        loss = decimal(guarantee.if_shuffler_fails.loss(INFINITY))
-        said.append(f"If the shuffler does collude, what is left is ε = {loss}.")
+    left = guarantee.if_shuffler_fails
+    if left is not None:
+        promise = priced(left.loss(INFINITY), left.delta)
+        said.append(f"If the shuffler does collude, what is left is {promise}.")
     return said
-
-
-def metres(distance_m: float) -> str:
-    """A distance for people: metres below 10 km, kilometres above."""
-    return f"{distance_m:,.0f} m" if distance_m < 10_000 else f"{distance_m / 1000:,.0f} km"

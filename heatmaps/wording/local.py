@@ -1,12 +1,13 @@
-"""Plain sentences about reports that were blurred one by one."""
+"""Words the promises of reports that were blurred one by one."""
 
 import math
 from typing import Final
 
-from heatmaps.lengths import at_least_words, length_words
-from heatmaps.wording.guarantee import decimal, factor, metres
-from mechanisms.geometry.least_error import LeastError, least_error
+from heatmaps.numbers import count, error_length, exact_length, length_at_least
+from heatmaps.wording.guarantee import factor, loss
+from heatmaps.wording.record_distance import PLACES_AS_READ
 from mechanisms.guarantee import Guarantee
+from mechanisms.local.least_error import LeastError, least_error
 from mechanisms.local.reports import LocalMechanism
 
 _WEAK_EPSILON: Final = 5
@@ -17,10 +18,10 @@ _UNPROTECTED: Final = (
 
 
 ON_A_DEVICE: Final = (
-    "Whoever runs this command sees the true places; run on a person's own device, nobody else does."
+    "The person who runs this command sees the true places; run on a person's own device, nobody else does."
 )
 ON_THE_SERVER: Final = (
-    "The server that blurred the file saw the true places, and so did whoever uploaded it: they are trusted. "
+    "The server that blurred the file saw the true places, and so did the uploader: both are trusted. "
     "Run on a person's own device, nobody else would be."
 )
 
@@ -30,21 +31,22 @@ def statements(
 ) -> tuple[str, ...]:
     """What is promised of a file of reports, what is not, how far reports are off, and who is trusted."""
     times, error = mechanism.max_reports, mechanism.expected_error()
-    within_words = length_words(error.within_m)
-    within = f"within {metres(radius_m)} of the true one"
+    within_words = error_length(error.within_m)
+    within = f"within {exact_length(radius_m)} of the true one"
     one = f"One report: any place {within}"
-    reports = "1 report" if times == 1 else f"{times:,} reports"
+    reports = "1 report" if times == 1 else f"{count(times)} reports"
     each = f"A person with {reports}: any other places, each {within},"
     return (
         _promise(one, mechanism.per_report, radius_m),
         _promise(each, mechanism.guarantee, radius_m),
         _promise("The same person: any other places in the region", mechanism.guarantee, _far(diameter_m)),
+        PLACES_AS_READ,
         _UNPROTECTED,
-        "Further reports of the same persons, in another file or run, add their loss to this.",
-        f"Expected error: {length_words(error.expected_m)}; 95 % of reports are within {within_words}. "
+        "Further reports of the same people, in another file or run, add their loss to this.",
+        f"Expected error: {error_length(error.expected_m)}; 95 % of reports are within {within_words}. "
         + error.assumptions,
-        "No mechanism can do better than this with no more loss a metre between cells of this size: "
-        + at_best(least_of(mechanism)),
+        "No mechanism can do better than this with no more loss a metre of the region's flat map, between "
+        "cells of this size: " + at_best(least_of(mechanism)),
         trusted,
     )
 
@@ -56,17 +58,17 @@ def least_of(mechanism: LocalMechanism) -> LeastError:
 
 def at_best(least: LeastError) -> str:
     return (
-        f"an expected error of {at_least_words(least.mean_m)}, averaged over all cells alike, and of "
-        f"{at_least_words(least.worst_m)} in the cell where it is largest."
+        f"an expected error of {length_at_least(least.mean_m)}, averaged over all cells alike, and of "
+        f"{length_at_least(least.worst_m)} in the cell where it is largest."
     )
 
 
 def _promise(what: str, guarantee: Guarantee, distance_m: int) -> str:
-    loss = guarantee.loss(distance_m)
-    weak = " That is a weak promise." if loss > _WEAK_EPSILON else ""
+    epsilon = guarantee.loss(distance_m)
+    weak = " That is a weak promise." if epsilon > _WEAK_EPSILON else ""
     return (
         f"{what} could have led to the same with a probability that differs by a factor of at most "
-        f"{factor(loss)} (ε = {decimal(loss, digits=6)}, δ = 0).{weak}"
+        f"{factor(epsilon)} (ε = {loss(epsilon)}, δ = {loss(guarantee.delta)}).{weak}"
     )
 
 

@@ -1,10 +1,15 @@
-"""Released shares in zones, in words."""
+"""Words released zone shares."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from heatmaps.numbers import Scale
+from heatmaps.result_kinds.kind import SheetPart
 from heatmaps.wording.guarantee import decimal
-from mechanisms.prediction import WITHIN_ERRORS
-from mechanisms.zones import ZoneShares
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.results.zones import ZoneShares
+from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +31,16 @@ class SharesWords:
     errors_within: float  # how many of them the least and the most are away
 
 
-def shares_words(found: ZoneShares) -> SharesWords:
+def shares_words(found: ZoneShares, _: Region) -> SharesWords:
     """In the order in which the zones were given."""
-    error, near = found.standard_error, WITHIN_ERRORS * found.standard_error
+    near = WITHIN_ERRORS * found.standard_error
+    scale = Scale.of_shares(found.standard_error)
     rows = (
         ZoneRow(
             name=zone.name,
-            percent=_percent(share),
-            least=_percent(max(share - near, 0.0)),
-            most=_percent(min(share + near, 1.0)),
+            percent=scale.nearest(share),
+            least=scale.down(max(share - near, 0.0)),
+            most=scale.up(min(share + near, 1.0)),
             told_apart=share > near,
         )
         for zone, share in zip(found.zones, found.shares, strict=True)
@@ -42,10 +48,25 @@ def shares_words(found: ZoneShares) -> SharesWords:
     return SharesWords(
         rows=tuple(rows),
         margin=decimal(found.margin_m, digits=3),
-        error=f"{100 * error:.2g}",
+        error=scale.up(found.standard_error),
         errors_within=WITHIN_ERRORS,
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def sheet_part(found: ZoneShares, _: Region) -> SheetPart:
+    """All that was asked and all that was released: rings are closed, longitude first."""
+    zones = [
+        {"name": zone.name, "share": share, "standard_error": found.standard_error, "ring": zone.degrees}
+        for zone, share in zip(found.zones, found.shares, strict=True)
+    ]
+    return SheetPart(
+        measures={"zones": zones, "margin_m": found.margin_m}, post_processing=("shares cut to 0 and 1",)
+    )
+
+
+def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(title, text) of the shares."""
+    error = max(one["standard_error"] for one in sheet["zones"])
+    scale = Scale.of_shares(error)
+    shares = ((one["name"], f"{scale.nearest(one['share'])} % of all people") for one in sheet["zones"])
+    return (*shares, ("Standard error of each", f"{scale.up(error)} percentage points"))

@@ -1,4 +1,4 @@
-"""Noise that is cut to a padding, and its sum over persons: how much privacy the cut can cost.
+"""Computes how much privacy the cut of noise to a padding can cost, for one person and for sums.
 
 N_1 … N_n are independent SGDL(β, p) draws, A the event that all |N_i| ≤ c, τ = P(not A), S their sum. With
 conditioned noise the analyst sees S given A (law Q); with clamped noise each x_i + N_i + c is moved into its
@@ -43,11 +43,13 @@ def log_truncation(*, persons: int, beta: float, epsilon: float, padding: int) -
 def smallest_padding(*, persons: int, beta: float, epsilon: float, log_probability: float) -> int:
     """The smallest c with P(some |N_i| > c) at most the probability, given as its logarithm.
 
+    beta: at most 1, so that noise is no wider than geometric noise, of which |N| > c has at most p^c.
     Errors: ValueError for values out of range; `ParameterError` when more than a million would be needed.
     """
     positive(persons=persons, beta=beta, epsilon=epsilon)
+    in_range(0, 1, beta=beta)
     in_range(-100_000, 0, log_probability=log_probability)
-    enough = math.ceil((math.log(2 * persons) - log_probability + 10 + 2 * math.log1p(1 / epsilon)) / epsilon)
+    enough = math.ceil((math.log(2 * persons) - log_probability) / epsilon)
     if enough > LARGEST_PADDING:
         raise ParameterError("epsilon", epsilon, f"larger: the padding would be above {LARGEST_PADDING}")
     tails = _log_tails(beta, epsilon, enough)
@@ -112,7 +114,10 @@ def _cut(table: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
 
 
 def _chernoff(law: SymmetricLaw, persons: int, radius: int) -> float:
-    """min over t of 2·E[e^(tY)]^n·e^(−t·radius) ≥ P(|S| > radius)."""
+    """min over t of 2·E[e^(tY)]^n·e^(−t·radius) ≥ P(|S| > radius).
+
+    S is whole, so that there is e^t to spare for rounding.
+    """
     steps = np.arange(-law.radius, law.radius + 1)
     logs = law.two_sided()
 
@@ -122,7 +127,7 @@ def _chernoff(law: SymmetricLaw, persons: int, radius: int) -> float:
         return persons * (largest + math.log(float(np.exp(terms - largest).sum()))) - t * radius
 
     best = minimize_scalar(log_bound, bounds=(0.0, 50.0), method="bounded")
-    return min(1.0, 2 * math.exp(min(0.0, float(best.fun) + 1e-6)))
+    return min(1.0, 2 * math.exp(min(0.0, float(best.fun))))
 
 
 def _log_tails(beta: float, epsilon: float, last: int) -> NDArray[np.float64]:
@@ -130,7 +135,7 @@ def _log_tails(beta: float, epsilon: float, last: int) -> NDArray[np.float64]:
     reach = last + math.ceil(60 / epsilon)
     law = sgdl(beta, epsilon, radius=reach)
     logs = law.log_probabilities[:0:-1]  # of reach … 1
-    beyond = math.log(law.mass_beyond / 2) if law.mass_beyond else -math.inf
+    beyond = math.log(law.mass_beyond) - math.log(2)
     tails = np.logaddexp.accumulate(np.concatenate([[beyond], logs]))[::-1]
     return tails[: last + 1] + math.log(2) + SLACK / 2
 

@@ -1,4 +1,4 @@
-"""The law of the number of ones among bits that were each flipped with one probability.
+"""Computes the law of the number of ones among bits that were each flipped with one probability.
 
 Y = Bin(T, 1 − f) + Bin(N − T, f) for N bits, T of them ones. Its law depends on T: variance is N·f·(1 − f)
 whatever T, skewness is not. Summing products of binomials would cost the square of the window; with
@@ -23,7 +23,7 @@ from scipy.linalg.lapack import dgttrf
 from mechanisms.check import ParameterError, in_range
 
 _LOG_BEYOND: Final = 60.0  # what a table leaves out is below 2·exp(−60), nothing beside any δ in use
-LARGEST_BITS: Final = 10**11
+LARGEST_BITS: Final = 10**10
 WIDEST: Final = 4_000_000  # entries of a table
 _FEWEST_STEPS: Final = 32  # that are worth a call
 
@@ -41,7 +41,7 @@ class Window:
 
 @lru_cache(maxsize=32)  # tables are large
 def flipped_bits(bits: int, ones: int, flip: float, covering: tuple[int, int] | None = None) -> Window:
-    """The law of Y on a window around its mean, and on `covering` (first, last); log entries good to 1e-11.
+    """The law of Y on a window around its mean, and on `covering` (first, last); log entries good to 1e-10.
 
     Errors: `ParameterError` for ones out of range, a probability not inside (0, 1/2] or a window too wide.
     """

@@ -1,8 +1,8 @@
-"""How far apart a law and its shift are: δ as a function of the loss, and the noise that a target needs.
+"""Computes δ as a function of the loss for a law and its shift, and the noise that a target needs.
 
 δ(d; ε') = Σ_y max(0, P(y − d) − e^ε'·P(y)). For a symmetric P the other direction has the same value.
-Rounded up: floating-point sums of positive terms are off by less than `SLACK` relative, the table's missing
-mass is added on top.
+Rounded up: floating-point sums of positive terms are off by less than `SLACK` relative, log probabilities by
+less than half of `LOSS_SLACK`, by which the loss is lowered; the table's missing mass is added on top.
 """
 
 import math
@@ -16,11 +16,13 @@ from mechanisms.accounting.sgdl import sgdl
 from mechanisms.accounting.symmetric_law import SymmetricLaw
 from mechanisms.check import in_range, positive
 
-SLACK: Final = 1e-9  # relative; the entries themselves are good to about 1e-12
+SLACK: Final = 1e-9  # relative
+LOSS_SLACK: Final = 1e-11  # the entries' logarithms are good to about 1e-12
+_BELOW: Final = 1 - 1e-15  # a loss may have been rounded to a double
 
 
 def hockey_stick(law: SymmetricLaw, *, distance: int, loss: float) -> float:
-    """An upper bound on δ for a shift of `distance` steps at `loss`, at most SLACK above what is exact.
+    """An upper bound on δ for a shift of `distance` steps at `loss`, as near as both slacks allow.
 
     Errors: ValueError for a distance that the table does not reach (it would silently give 0).
     """
@@ -30,7 +32,7 @@ def hockey_stick(law: SymmetricLaw, *, distance: int, loss: float) -> float:
         return 0.0
     logs = law.two_sided()
     here, shifted = logs[distance:], logs[:-distance]
-    excess = shifted - here - loss
+    excess = shifted - here - (loss - LOSS_SLACK)
     above = excess > 0
     inside = float((np.exp(shifted[above]) * -np.expm1(-excess[above])).sum())
     # Where P(y) is not in the table, all of P(y − d) counts; P(y − d) beyond it is mass_beyond.
@@ -51,8 +53,10 @@ def largest_hockey_stick(law: SymmetricLaw, *, radius: int, epsilon: float, log_
 
 def geo_sum_delta(*, persons: int, epsilon_geo: float, radius: int, epsilon: float) -> float:
     """δ within `radius` of the sum of n geometric noises, none of them truncated: SGDL(n, e^−ε_geo)."""
+    if epsilon_geo <= epsilon * _BELOW:
+        return 0.0  # one person's noise suffices alone, whatever the others do
     law = sgdl(persons, epsilon_geo, radius=_table_radius(persons, epsilon_geo, radius))
-    return largest_hockey_stick(law, radius=radius, epsilon=epsilon, log_concave=persons >= 1)
+    return largest_hockey_stick(law, radius=radius, epsilon=epsilon, log_concave=True)
 
 
 def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int) -> float:
@@ -77,7 +81,7 @@ def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int
     while low > math.log(epsilon) and excess(low) >= 0:
         low, high = max(low - 0.5, math.log(epsilon)), low
     if excess(low) >= 0:
-        return epsilon  # one person's noise suffices alone, whatever the others do
+        return epsilon * _BELOW
     found = float(brentq(excess, low, high, xtol=1e-11, rtol=1e-15))
     while excess(found) > 0:
         found -= 1e-11

@@ -1,4 +1,4 @@
-"""Exact accounting for randomised response on shuffled bits: the supremum over everybody else's bits.
+"""Accounts exactly for randomised response on shuffled bits: the supremum over everybody else's bits.
 
 One person's value moves from x to x + d: d of the N = n·k bits turn from 0 to 1, and T of the other N − d
 bits are ones. The analyst sees Y, the number of ones after each bit was flipped with probability f; write P_T
@@ -40,7 +40,7 @@ from mechanisms.accounting.flipped_bits import LARGEST_BITS, flipped_bits
 from mechanisms.check import ParameterError, in_range, positive
 
 SLACK: Final = 1e-9  # relative; as in hockey_stick.py
-_LOSS_SLACK: Final = 1e-10  # twice what log probabilities may be off by
+_LOSS_SLACK: Final = 2e-10  # twice what log probabilities may be off by
 _MOST_INTERVALS: Final = 400
 _FEW_INTERVALS: Final = 300
 _PARTS: Final = 24  # of the range of T, to begin with

@@ -1,4 +1,4 @@
-"""A symmetric law on the integers, as a table of log probabilities with a bound on what it leaves out."""
+"""Holds a symmetric law on the integers as log probabilities, with a bound on what it leaves out."""
 
 from dataclasses import dataclass, field
 

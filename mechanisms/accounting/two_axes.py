@@ -1,16 +1,15 @@
-"""Exact accounting for independent integer noise on two axes, and lattice shifts of any direction."""
+"""Accounts exactly for independent integer noise on two axes, and lattice shifts of any direction."""
 
 import math
 from collections.abc import Iterable
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from mechanisms.accounting.hockey_stick import SLACK, hockey_stick
+from mechanisms.accounting.hockey_stick import LOSS_SLACK, SLACK, hockey_stick
 from mechanisms.accounting.symmetric_law import SymmetricLaw
 
 Shift: TypeAlias = tuple[int, int]
-_LOSS_SLACK: Final = 1e-11
 
 
 def disk(radius: float) -> list[Shift]:
@@ -48,9 +47,9 @@ def two_axes_delta(law: SymmetricLaw, *, shift: Shift, loss: float) -> float:
     # Tails from the top down; entry k is the sum over the k largest places of the other axis.
     top = np.concatenate([[0.0], np.cumsum(np.exp(other_shifted[::-1]))])
     below = np.concatenate([[0.0], np.cumsum(np.exp((other_shifted - other_ratios)[::-1]))])
-    left = loss - _LOSS_SLACK - ratios
-    ordered = np.maximum.accumulate(other_ratios)  # rising but for rounding
-    taken = ordered.size - np.searchsorted(ordered, left, side="right")
+    left = loss - LOSS_SLACK - ratios
+    # Ratios rise but for rounding, which is within LOSS_SLACK.
+    taken = other_ratios.size - np.searchsorted(other_ratios, left, side="right")
     inner = np.maximum(top[taken] - np.exp(np.minimum(left, 700.0)) * below[taken], 0.0)
     total = float((np.exp(shifted) * np.minimum(inner + other_uncovered, 1.0)).sum()) + uncovered
     return min(1.0, total * (1 + SLACK) + 2 * law.mass_beyond)

@@ -11,31 +11,30 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
-from mechanisms.calibration import checked_epsilon, only_replace
-from mechanisms.central.net import MICRO, Plane
-from mechanisms.check import ParameterError, exact_decimal, whole
-from mechanisms.grid import Region
-from mechanisms.guarantee import Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource, Target
+from mechanisms.candidate_net import MICRO, Plane
+from mechanisms.check import ParameterError, whole
+from mechanisms.error_bounds import POINT_QUANTITY, PointError
+from mechanisms.guarantee import Guarantee, Term, Trust
 from mechanisms.local.geo_local import axis_table
 from mechanisms.local.lattice import LONGEST_ROW
 from mechanisms.local.noise_table import NoiseTable
 from mechanisms.local.reports import fitted, short
-from mechanisms.point import Point, RecordMeans
-from mechanisms.prediction import POINT_QUANTITY, PointError
+from mechanisms.mechanism import CentroidMechanism, Target
+from mechanisms.randomness import RandomSource
+from mechanisms.records.means import RecordMeans
 from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
 from mechanisms.shuffle.plane_noise import noise_length
 from mechanisms.shuffle.protocol import MOST_PERSONS
+from mechanisms.space.grid import Region
 
 _USUAL_STEPS: Final = 64  # squares in the radius: what rounding to them adds costs 2 % then
-_LARGEST_LENGTH_M: Final = 10**8
 _CERTAIN: Final = 6  # a report is stopped at a border exp(-6) as often as one error of the mean is wide
 _NORMAL: Final = 400  # persons, from where on their noise is taken for normal
 _AT_A_TIME: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeoLocalCentroid:
+class GeoLocalCentroid(CentroidMechanism):
     """The mean of n reports, each blurred by `geo-local`: two-sided geometric noise on columns and rows.
 
     A report may lie outside the region, so that stopping at a border does not pull the mean inwards: the
@@ -45,7 +44,8 @@ class GeoLocalCentroid:
     integers of the table. Given the sum S of all persons' squares on an axis, report i is blurred from square
     ⌊(S + i) / n⌋: these sum to S, and one person who moves by m squares moves as many reports as it takes by
     m squares in all, at a loss of λm. Both axes: λ(|i| + |j|) ≤ √2·λ·|(i, j)|; a move of d metres on the
-    ground is at most (d + offset)·squares a metre, rounding of the sums included (`Lattice`). On devices each
+    ground, of records as read (`Guarantee`), is at most (d + offset)·squares a metre, rounding of the sums
+    included (`Lattice`). On devices each
     report by itself has that guarantee (`guarantee_on_devices`), and their mean the same law as here but for
     reports that are stopped at a border.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
@@ -56,20 +56,13 @@ class GeoLocalCentroid:
     """
 
     name: ClassVar[str] = "geo-local"
-    relation: Relation
-    epsilon: Fraction  # loss when one person's record moves by `radius_m`
-    radius_m: Fraction
-    persons: int  # n
-    region: Region
+    most_persons: ClassVar[int] = MOST_PERSONS
+    lengths: ClassVar[tuple[str, ...]] = ("radius_m", "cell_m")
     cell_m: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", only_replace(self.relation))
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        for name in ("radius_m", "cell_m"):
-            exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=_LARGEST_LENGTH_M)
-            object.__setattr__(self, name, exact)
-        whole(1, MOST_PERSONS, persons=self.persons)
+        # super() knows the class only as it was before slots were added.
+        CentroidMechanism.__post_init__(self)
         if _row(self)[1] > LONGEST_ROW:
             least = _span(self.persons) * (1 + ROOT_TWO) / LONGEST_ROW
             allowed = f"at least {float(least):.2g}, with squares as large as the radius"
@@ -87,19 +80,10 @@ class GeoLocalCentroid:
     ) -> Self:
         """Without `cell_m`, squares small enough that rounding to them costs next to nothing, or as small as
         tables can follow."""
-        radius_m = target.needed_radius_m
         if cell_m is None:
             whole(1, MOST_PERSONS, persons=persons)
-            cell_m = _usual_cell_m(region, target.epsilon, radius_m, persons)
-        return cls(
-            relation=target.relation,
-            epsilon=target.epsilon,
-            radius_m=radius_m,
-            persons=persons,
-            region=region,
-            cell_m=Fraction(cell_m),
-            **parameters,
-        )
+            cell_m = _usual_cell_m(region, target.epsilon, target.needed_radius_m, persons)
+        return cls.spending(target, region=region, persons=persons, cell_m=cell_m, **parameters)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -111,13 +95,9 @@ class GeoLocalCentroid:
         cap = min(self._farthest_loss, 2 * self.device.table.cap())
         return Guarantee(relation=self.relation, trust=Trust.LOCAL, terms=(self._term(cap),))
 
-    def release(self, means: RecordMeans, rng: RandomSource) -> Point:
-        if means.persons != self.persons:
-            raise ParameterError("means", f"of {means.persons} persons", f"of {self.persons}")
-        noisy = self.noisy_sums(means, rng)
-        lat, lon = self.lattice.place(*(value / self.persons for value in noisy))
-        error = self.expected_error()
-        return Point(lat=lat, lon=lon, expected_m=error.expected_m, within_m=error.within_m)
+    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+        across, along = self.noisy_sums(means, rng)
+        return self.lattice.place(across / self.persons, along / self.persons)
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[Fraction, Fraction]:
         """Unbiased sums of squares on each axis, from the reports; the released point is a function of it."""

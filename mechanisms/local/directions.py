@@ -1,4 +1,4 @@
-"""Moves on a lattice into which every other move decomposes, hardly longer than a straight line."""
+"""Finds lattice moves that every other move decomposes into, hardly longer than a straight line."""
 
 import math
 from fractions import Fraction

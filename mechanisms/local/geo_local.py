@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.interface import RandomSource
+from mechanisms.error_bounds import PointError
 from mechanisms.local import reports
 from mechanisms.local.lattice import Cells, Lattice, root_up
 from mechanisms.local.noise_table import NoiseTable
-from mechanisms.prediction import PointError
+from mechanisms.randomness import RandomSource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The cells of a region that local mechanisms report, and the distances between their centres."""
+"""Holds the cells of a region that local mechanisms report, and the distances between their centres."""
 
 import math
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Final, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mechanisms.central.net import MICRO, Net, Plane, rounded_up
+from mechanisms.candidate_net import MICRO, Net, Plane, rounded_up
 from mechanisms.check import ParameterError, in_range, positive
-from mechanisms.grid import FINEST_LEVEL, Region, morton_decode
+from mechanisms.space.grid import FINEST_LEVEL, Region, morton_decode
 
 MOST_A_SIDE: Final = 2**12
 LONGEST_ROW: Final = 2**16  # cells of a lattice that is one cell high, or one wide

@@ -15,9 +15,9 @@ from typing import Final, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.interface import RandomSource
 from mechanisms.local.directions import detour, moves, usual_longest
 from mechanisms.local.lattice import Cells, Floats, Lattice
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import uniform_below
 
 TOTAL_BITS: Final = 62

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError
-from mechanisms.interface import RandomSource, Target
+from mechanisms.error_bounds import PointError
 from mechanisms.local import programme, reports
 from mechanisms.local.directions import moves, usual_longest
 from mechanisms.local.lattice import Cells, Floats, Lattice
-from mechanisms.prediction import PointError
+from mechanisms.mechanism import Target
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import uniform_below
 
 TOTAL: Final = 2**50  # of each row of the table

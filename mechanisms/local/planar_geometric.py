@@ -1,5 +1,7 @@
 """Noise on the lattice of cells whose probability falls exponentially with straight distance."""
 
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -7,39 +9,29 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from mechanisms.interface import RandomSource
+from mechanisms.error_bounds import PointError
 from mechanisms.local import reports
 from mechanisms.local.lattice import Cells, Floats, Lattice
 from mechanisms.local.noise_table import Axis, NoiseTable, binned, tail_nodes
-from mechanisms.prediction import PointError
+from mechanisms.randomness import RandomSource
 
 REACH: Final = 40.0  # decay lengths: beyond, less than 10^-15 of the law is left
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanarGeometric(reports.LocalMechanism):
-    """The report is the true cell moved by lattice noise with P ∝ exp(-decay · distance), clamped.
+class PlanarMechanism(reports.LocalMechanism):
+    """Base of the mechanisms whose law falls with straight distance: one table for all cells."""
 
-    Guarantee: one term a report, delta 0, LOCAL: loss(d) = min(cap, α · (d + offset)), with α and cap
-    measured on the integers of the table (`NoiseTable`). Before rounding α = decay: a law of one shape moved
-    by d changes by at most exp(decay · d) (Andrés et al. 2013, section 4), and clamping is post-processing.
-    Edge cases: places outside the region count at its border, and distances are those of clamped
-    places. A report is uniform over all cells about once in a million, whatever the place.
-    Error: `expected_error`, in metres.
-    References: Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013; Ghosh, Roughgarden, Sundararajan
-    2012 for the geometric law in one dimension.
-    """
+    __slots__ = ()
 
-    name: ClassVar[str] = "planar-geometric"
     most_a_side: ClassVar[int] = 1024
 
     @property
-    def costs(self) -> reports.Costs:
-        return table_costs(self.table)
+    @abstractmethod
+    def table(self) -> NoiseTable: ...
 
     @property
-    def table(self) -> NoiseTable:
-        return _table(self.lattice, self.decay_per_m)
+    def costs(self) -> reports.Costs:
+        return _costs(self.table)
 
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         return self.table.draw(cells, rng)
@@ -48,21 +40,45 @@ class PlanarGeometric(reports.LocalMechanism):
         return reports.point_error(self.table.displacements(), self.lattice.distances_m())
 
 
-@lru_cache(maxsize=8)
-def table_costs(table: NoiseTable) -> reports.Costs:
-    """Of planar noise."""
-    return reports.Costs(per_metre=table.loss_per_metre(), cap=table.cap(), snap_m=table.lattice.snap_m)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanarGeometric(PlanarMechanism):
+    """The report is the true cell moved by lattice noise with P ∝ exp(-decay · distance), clamped.
+
+    Guarantee: one term a report, delta 0, LOCAL: loss(d) = min(cap, α · (d + offset)), with α and cap
+    measured on the integers of the table (`NoiseTable`). Before rounding α = decay: a law of one shape moved
+    by d changes by at most exp(decay · d) (Andrés et al. 2013, section 4), and clamping is post-processing.
+    Edge cases: places outside the region count at its nearest edge, and distances are those of clamped
+    places. A report is uniform over all cells about once in a million, whatever the place.
+    Error: `expected_error`, in metres.
+    References: Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013; Ghosh, Roughgarden, Sundararajan
+    2012 for the geometric law in one dimension.
+    """
+
+    name: ClassVar[str] = "planar-geometric"
+
+    @property
+    def table(self) -> NoiseTable:
+        return _table(self.lattice, self.decay_per_m)
 
 
-@lru_cache(maxsize=4)
-def _table(lattice: Lattice, decay_per_m: Fraction) -> NoiseTable:
+def planar_law(lattice: Lattice, decay_per_m: Fraction, axis: Callable[[int, float], Axis]) -> Floats:
+    """exp(-decay · distance) binned by cells; `axis` gives the nodes for a side and a decay in cells."""
     decay, width_m, height_m = float(decay_per_m), float(lattice.column_m), float(lattice.row_m)
 
     def value(x: Floats, y: Floats) -> Floats:
         return np.asarray(np.exp(-decay * np.hypot(x * width_m, y * height_m)))
 
-    across, along = _axis(lattice.columns, decay * width_m), _axis(lattice.rows, decay * height_m)
-    return NoiseTable.of(lattice, binned(across, along, value))
+    return binned(axis(lattice.columns, decay * width_m), axis(lattice.rows, decay * height_m), value)
+
+
+@lru_cache(maxsize=8)
+def _costs(table: NoiseTable) -> reports.Costs:
+    return reports.Costs(per_metre=table.loss_per_metre(), cap=table.cap(), snap_m=table.lattice.snap_m)
+
+
+@lru_cache(maxsize=4)
+def _table(lattice: Lattice, decay_per_m: Fraction) -> NoiseTable:
+    return NoiseTable.of(lattice, planar_law(lattice, decay_per_m, _axis))
 
 
 def _axis(side: int, decay: float) -> Axis:

@@ -10,12 +10,9 @@ import numpy as np
 from scipy.special import gammainc, lambertw
 
 from mechanisms.check import in_range
-from mechanisms.interface import RandomSource
-from mechanisms.local import reports
-from mechanisms.local.lattice import Cells, Floats, Lattice
-from mechanisms.local.noise_table import Axis, NoiseTable, binned, tail_nodes
-from mechanisms.local.planar_geometric import table_costs
-from mechanisms.prediction import PointError
+from mechanisms.local.lattice import Lattice
+from mechanisms.local.noise_table import Axis, NoiseTable, tail_nodes
+from mechanisms.local.planar_geometric import PlanarMechanism, planar_law
 
 _OUTSIDE: Final = 2.0**-50  # share of the law that the table leaves out
 _NODES: Final = 6  # of a cell's width and height, for its integral
@@ -24,7 +21,7 @@ _MANY_CELLS: Final = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanarLaplace(reports.LocalMechanism):
+class PlanarLaplace(PlanarMechanism):
     """The report is the centre of the true cell moved by planar Laplace noise, snapped and clamped.
 
     The continuous noise has a uniform direction and a radius of which `radius_m` (Lambert W) is the inverse
@@ -40,21 +37,10 @@ class PlanarLaplace(reports.LocalMechanism):
     """
 
     name: ClassVar[str] = "planar-laplace"
-    most_a_side: ClassVar[int] = 1024
-
-    @property
-    def costs(self) -> reports.Costs:
-        return table_costs(self.table)
 
     @property
     def table(self) -> NoiseTable:
         return _table(self.lattice, self.decay_per_m)
-
-    def release(self, cells: Cells, rng: RandomSource) -> Cells:
-        return self.table.draw(cells, rng)
-
-    def expected_error(self) -> PointError:
-        return reports.point_error(self.table.displacements(), self.lattice.distances_m())
 
 
 def radius_m(share: float, decay_per_m: float) -> float:
@@ -68,12 +54,7 @@ def radius_m(share: float, decay_per_m: float) -> float:
 @lru_cache(maxsize=4)
 def _table(lattice: Lattice, decay_per_m: Fraction) -> NoiseTable:
     decay, width_m, height_m = float(decay_per_m), float(lattice.column_m), float(lattice.row_m)
-
-    def value(x: Floats, y: Floats) -> Floats:
-        return np.asarray(np.exp(-decay * np.hypot(x * width_m, y * height_m)))
-
-    across, along = _axis(lattice.columns, decay * width_m), _axis(lattice.rows, decay * height_m)
-    law = binned(across, along, value)
+    law = planar_law(lattice, decay_per_m, _axis)
     if min(lattice.columns, lattice.rows) > 1:  # else the middle cell holds tails as well
         law[0, 0] = _middle(decay * width_m / 2, decay * height_m / 2) / (decay**2 * width_m * height_m)
     return NoiseTable.of(lattice, law)

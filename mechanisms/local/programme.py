@@ -1,4 +1,4 @@
-"""The linear programme of the optimal local mechanism, made small by the symmetries of lattice and prior."""
+"""Solves the linear programme of the optimal local mechanism, reduced by its symmetries."""
 
 from itertools import product
 from typing import Any, Final, TypeAlias

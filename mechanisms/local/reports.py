@@ -1,4 +1,4 @@
-"""What local mechanisms share: a target becomes a decay, measured integers a guarantee and an error."""
+"""Base of the local mechanisms: a target becomes a decay, measured integers a guarantee and an error."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from mechanisms.check import ParameterError, exact_decimal, in_range, whole
-from mechanisms.grid import Region
+from mechanisms.error_bounds import PointError
 from mechanisms.guarantee import Exact, Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource, Target
 from mechanisms.local.lattice import Cells, Floats, Lattice
-from mechanisms.prediction import PointError
+from mechanisms.mechanism import Target
+from mechanisms.randomness import RandomSource
+from mechanisms.space.grid import Region
 
 MOST_REPORTS: Final = 10**6
 SMALLEST_EPSILON: Final = Fraction(1, 10**6)
@@ -71,7 +72,8 @@ class LocalMechanism(ABC):
 
     @property
     def per_report(self) -> Guarantee:
-        """Of one report: two places at a distance d have centres at most stretch · d + snap_m apart."""
+        """Of one report: two places at a distance d, each `Region.clamped`, have centres at most
+        stretch · d + snap_m apart."""
         costs, stretch = self.costs, self.lattice.stretch
         term = Term(cap=costs.cap, alpha_per_m=costs.per_metre * stretch, offset_m=costs.snap_m / stretch)
         return Guarantee(relation=self.relation, trust=Trust.LOCAL, terms=(term,))

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import uniform_below
 
 

@@ -1,11 +1,11 @@
-"""How many of many coins show heads, exactly, from about two random bits a coin."""
+"""Draws how many of many coins show heads, exactly, from about two random bits a coin."""
 
 from typing import Final
 
 import numpy as np
 
 from mechanisms.check import in_range
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 
 CHANCE_BITS: Final = 32
 _WORDS: Final = 1 << 20  # at a time

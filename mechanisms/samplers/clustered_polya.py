@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, positive, shown
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.negative_binomial import BITS, DrawTable, table_of
 from mechanisms.samplers.uniform import uniform_below
@@ -45,7 +45,7 @@ def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.i
     An octave 2^j ≤ k < 2^(j+1) is proposed at random and k in it, and taken with probability
     2^j/k · e^(−(k − 1)/scale).
     """
-    octaves = int(_FARTHEST * _checked_scale(scale)).bit_length() + 1
+    octaves = _octaves(_checked_scale(scale))
     found = [np.empty(0, np.int64)]
     missing = size
     while missing > 0:
@@ -53,6 +53,11 @@ def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.i
         found.append(taken)
         missing -= taken.size
     return np.concatenate(found)
+
+
+def _octaves(scale: Fraction) -> int:
+    """So many have all numbers up to `_FARTHEST` scales."""
+    return int(_FARTHEST * scale).bit_length()
 
 
 def _attempts(rng: RandomSource, scale: Fraction, octaves: int, count: int) -> NDArray[np.int64]:

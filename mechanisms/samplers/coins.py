@@ -1,4 +1,4 @@
-"""Very many coins of one bias, exactly and packed: about eight random bits a coin, however fine the bias."""
+"""Draws very many coins of one bias, exactly and packed: about eight random bits a coin."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import in_range
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 
 CHANCE_BITS: Final = 32
 _WORDS: Final = 1 << 18  # at a time: they stay near the processor

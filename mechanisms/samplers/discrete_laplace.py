@@ -1,4 +1,4 @@
-"""The discrete Laplace law, exactly and in integers."""
+"""Draws from the discrete Laplace law, exactly and in integers."""
 
 from fractions import Fraction
 from typing import Final
@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, positive, shown
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.uniform import uniform_below
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, positive, shown
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import integer_below
 
 BITS: Final = 640  # of the first table entry's scale
@@ -63,7 +63,9 @@ def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
     to `BITS` bits: off by less than 4 units, which later steps multiply by at most g, the largest entry over
     the first one (ratios fall through 1 once at most): entry k is too small by less than 4(k + 1)·g units.
     The entries past the last have ratios of at most r = p·max(1, (β + k)/(k + 1)) < 1: all of them together
-    are at most the last one times r/(1 − r).
+    are at most the last one times r/(1 − r). What p lacks there is nothing beside what its last entry lacks.
+    No entry is too large; so, divided by their sums, none is larger by more than the part of the exact sum
+    that is missing, which is the total variation.
     """
     positive(shape=shape, epsilon=epsilon)
     if shape > 1000:
@@ -74,11 +76,11 @@ def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
     p = exp_minus(epsilon, BITS)
     weights = _weights(shape, p)
     k = len(weights) - 1
-    ratio = Fraction(p + 1, 1 << BITS) * max(Fraction(1), (shape + k) / (k + 1))
+    ratio = Fraction(p, 1 << BITS) * max(Fraction(1), (shape + k) / (k + 1))
     units = 4 * (k + 1) * ((max(weights) >> BITS) + 1)
     missing = (weights[-1] + units) * ratio / (1 - ratio)
     off = (missing + (k + 1) * units) / sum(weights)
-    return table_of(weights, 2 * off)
+    return table_of(weights, off)
 
 
 def exp_minus(epsilon: Fraction, bits: int) -> int:
@@ -100,9 +102,9 @@ def _weights(shape: Fraction, p: int) -> list[int]:
         following = (weights[-1] * p * (b + k * s) // (s * (k + 1))) >> BITS
         weights.append(following)
         total += following
-        # Geometric from here on, at worst: stop when even 2^40 times the last entry is missing mass too
-        # small.
-        if (b + k * s) * p < (s * (k + 1)) << BITS and following << (_LOG2_MISSING + 40) < total:
+        # Ratios fall through 1 once at most, so that entries only fall from here on, at worst geometrically:
+        # stop when even 2^40 times the last entry is missing mass too small.
+        if following << (_LOG2_MISSING + 40) < total:
             return weights
 
 

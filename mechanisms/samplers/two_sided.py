@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError, positive
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.samplers.negative_binomial import negative_binomial, table
 

@@ -1,9 +1,9 @@
-"""Uniform integers below a bound."""
+"""Draws uniform integers below a bound."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 
 _WORDS = 1 << 64
 

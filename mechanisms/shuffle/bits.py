@@ -1,11 +1,11 @@
-"""The shuffler: the bits of all participants in one uniformly random order."""
+"""Shuffles the bits of all participants into one uniformly random order."""
 
 from typing import Final
 
 import numpy as np
 
 from mechanisms.check import in_range
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.coins import CHANCE_BITS, coins, emptied
 from mechanisms.samplers.uniform import uniform_below
 from mechanisms.shuffle.unary import Packed, count_ones

@@ -16,7 +16,7 @@ from scipy.special import erfinv
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.check import ParameterError
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.binomial import binomial
 from mechanisms.shuffle.geo_shuffle import CUT_PART
 from mechanisms.shuffle.padded_noise import PaddedNoise, padding_for

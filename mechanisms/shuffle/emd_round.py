@@ -8,14 +8,14 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.central.kept_tree import MeasuredLevel
-from mechanisms.central.noisy_cells import largest
-from mechanisms.central.reconstruct import reconstruct
-from mechanisms.central.sparse_emd import DEFAULT_WIDTH
+from mechanisms.central.grid_laplace.noisy_cells import largest
+from mechanisms.central.sparse_emd.measurement import MeasuredLevel
+from mechanisms.central.sparse_emd.mechanism import DEFAULT_WIDTH
+from mechanisms.central.sparse_emd.reconstruction import reconstruct
 from mechanisms.check import ParameterError, exact_decimal, in_range
-from mechanisms.grid import children, parent
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
-from mechanisms.interface import Heatmap, RandomSource
+from mechanisms.randomness import RandomSource
+from mechanisms.results.heatmap import Heatmap
 from mechanisms.samplers.clustered_polya import TOTAL_VARIATION, clustered_polya
 from mechanisms.shuffle.shuffle_emd import ShuffleEmd
 from mechanisms.shuffle.split_and_mix import (
@@ -27,6 +27,7 @@ from mechanisms.shuffle.split_and_mix import (
     sums,
     view_distance,
 )
+from mechanisms.space.grid import children, parent
 
 MOST_PERSONS: Final = 10**6
 HIGHEST_EPSILON: Final = 100  # beyond it a δ is nothing beside e^ε
@@ -67,8 +68,8 @@ class EmdRound:
         """With the fewest shares. Errors: `ParameterError`."""
         in_range(0, HIGHEST_EPSILON, epsilon=law.epsilon)
         most = persons if capacity is None else capacity
-        wanted = float(delta) / (_odds(law) * _coordinates(law)) - 4 * persons * float(TOTAL_VARIATION)
-        shares = least_shares(persons=persons, modulus=_modulus(law, most), distance=wanted * (1 - 1e-9))
+        wanted = float(delta) / (_odds(law) * _coordinates(law))  # samplers' errors are nothing beside it
+        shares = least_shares(persons=persons, modulus=_modulus(law, most), distance=wanted)
         return cls(law=law, delta=Fraction(delta), persons=persons, capacity=most, shares=shares)
 
     @property

@@ -5,27 +5,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum, geo_sum_delta
 from mechanisms.check import ParameterError
-from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource
+from mechanisms.guarantee import INFINITY, Term
 from mechanisms.shuffle.padded_noise import (
     PaddedNoise,
+    PaddedSum,
     Variant,
     padding_for,
 )
-from mechanisms.shuffle.protocol import check_target, rounded_down, sum_guarantee
-from mechanisms.shuffle.unary import Packed
+from mechanisms.shuffle.protocol import check_target, rounded_down
 
 CUT_PART: Final = 1e-3  # of δ, for what the padding cuts off
 _SUM_PART: Final = 0.998  # of δ, for the noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeoSum:
+class GeoSum(PaddedSum):
     """The sum of n values with noise N_i ~ P(x) ∝ e^(−ε_geo|x|) from everybody.
 
     Guarantee: loss ε a step up to `radius` steps of one person's value, nothing beyond, δ under REPLACE. The
@@ -42,29 +38,20 @@ class GeoSum:
     """
 
     name: ClassVar[str] = "geo-shuffle"
-    persons: int  # n, the least number of honest participants
-    epsilon: Fraction  # a step
-    delta: Fraction
-    radius: int  # D, steps
     epsilon_geo: Fraction
-    noise: PaddedNoise
 
     def __post_init__(self) -> None:
-        check_target(self.persons, self.epsilon, self.delta, self.radius, self.domain)
+        PaddedSum.__post_init__(self)  # super() knows the class only as it was before slots were added
         if self.noise.shape != 1 or self.noise.epsilon != self.epsilon_geo:
             raise ParameterError("noise", "of another law", "geometric with epsilon_geo")
-        spent = self.noise.spent(
+        self._check_spent(
             geo_sum_delta(
                 persons=self.persons,
                 epsilon_geo=float(self.epsilon_geo),
                 radius=self.radius,
                 epsilon=float(self.epsilon),
-            ),
-            draws=self.persons,
-            loss=float(self.epsilon) * self.radius,
+            )
         )
-        if spent > self.delta:
-            raise ParameterError("delta", float(self.delta), f"at least {spent:.6g} with this noise")
 
     @classmethod
     def calibrate(
@@ -102,34 +89,10 @@ class GeoSum:
             noise=noise,
         )
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """With a step counted as a metre."""
-        edge = self.noise.local_edge(self.radius)
-        alone = Guarantee(
-            relation=Relation.REPLACE,
-            trust=Trust.LOCAL,
-            delta=Fraction(edge),
-            max_distance_m=Fraction(self.radius) if edge else INFINITY,
-            terms=(Term(cap=INFINITY, alpha_per_m=self.epsilon_geo),),
-        )
-        return sum_guarantee(epsilon=self.epsilon, delta=self.delta, radius=self.radius, alone=alone)
-
-    @property
-    def domain(self) -> int:
-        return self.noise.domain
-
-    @property
-    def places(self) -> int:
-        return self.noise.places
-
-    def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
-        return self.noise.randomise(values, rng)
-
-    def analyse(self, ones: int, participants: int) -> Fraction:
-        return self.noise.analyse(ones, participants)
-
     def standard_error(self, participants: int) -> float:
         """Of the sum, in steps."""
         p = math.exp(-float(self.epsilon_geo))
         return math.sqrt(2 * participants * p) / (1 - p)
+
+    def _alone(self, edge: float) -> Term:  # noqa: ARG002 - the same with and without an edge
+        return Term(cap=INFINITY, alpha_per_m=self.epsilon_geo)

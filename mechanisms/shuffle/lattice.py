@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
-from mechanisms.central.net import MICRO, Plane
+from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
-from mechanisms.point import PARTS, RecordMeans
+from mechanisms.records.means import PARTS, RecordMeans
 from mechanisms.shuffle.protocol import LARGEST_DOMAIN
+from mechanisms.space.grid import Region
 
 ROOT_TWO: Final = Fraction(14142135623731, 10**13)  # above √2
 

@@ -1,10 +1,11 @@
 """One axis of Geo- and SGDL-Shuffle: integer noise from each person, and a padding that keeps it in range."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,10 @@ from mechanisms.accounting.conditioned import (
 )
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.check import ParameterError, in_range, positive
-from mechanisms.interface import RandomSource
+from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.two_sided import conditioned_noise, sgdl_noise, total_variation
-from mechanisms.shuffle.protocol import LARGEST_DOMAIN, check_values
+from mechanisms.shuffle.protocol import LARGEST_DOMAIN, check_target, check_values, sum_guarantee
 from mechanisms.shuffle.unary import Packed, encode
 
 HIGHEST_LOSS: Final = 250.0  # at the radius: e^loss has to be small beside what samplers leave out
@@ -95,6 +97,59 @@ class PaddedNoise:
         lowest = self.padding - radius + 1
         edge = table[max(lowest, 0) :].sum() + (table[1 : 1 - lowest].sum() if lowest < 0 else 0.0)
         return min(1.0, float(edge / inside) * (1 + 1e-9))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaddedSum(ABC):
+    """Base of Geo- and SGDL-Shuffle: the sum of n values with padded noise from everybody."""
+
+    name: ClassVar[str]
+    persons: int  # n, the least number of honest participants
+    epsilon: Fraction  # a step
+    delta: Fraction
+    radius: int  # D, steps
+    noise: PaddedNoise
+
+    def __post_init__(self) -> None:
+        check_target(self.persons, self.epsilon, self.delta, self.radius, self.domain)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """With a step counted as a metre."""
+        edge = self.noise.local_edge(self.radius)
+        alone = Guarantee(
+            relation=Relation.REPLACE,
+            trust=Trust.LOCAL,
+            delta=Fraction(edge),
+            max_distance_m=Fraction(self.radius) if edge else INFINITY,
+            terms=(self._alone(edge),),
+        )
+        return sum_guarantee(epsilon=self.epsilon, delta=self.delta, radius=self.radius, alone=alone)
+
+    @property
+    def domain(self) -> int:
+        return self.noise.domain
+
+    @property
+    def places(self) -> int:
+        return self.noise.places
+
+    def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
+        return self.noise.randomise(values, rng)
+
+    def analyse(self, ones: int, participants: int) -> Fraction:
+        return self.noise.analyse(ones, participants)
+
+    @abstractmethod
+    def _alone(self, edge: float) -> Term:
+        """Without the shuffler; `edge` is the δ of the padding's edge."""
+
+    def _check_spent(self, delta_of_sum: float) -> None:
+        loss = float(self.epsilon) * self.radius
+        spent = self.noise.spent(delta_of_sum, draws=self.persons, loss=loss)
+        if spent > self.delta:
+            allowed = f"at least {spent:.6g} with this noise and padding"
+            raise ParameterError("delta", float(self.delta), allowed)
 
 
 def padding_for(*, draws: int, shape: Fraction, epsilon: Fraction, part: float, loss: float) -> int:

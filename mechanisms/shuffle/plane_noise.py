@@ -1,4 +1,4 @@
-"""Geometric noise on two axes at once: how little suffices, and how long it is."""
+"""Finds how little geometric noise on two axes suffices, and how long it is."""
 
 import math
 from functools import lru_cache

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mechanisms.calibration import checked_epsilon
 from mechanisms.check import exact_decimal, whole
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.shuffle.bits import shuffle_bits
 from mechanisms.shuffle.unary import Packed
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mechanisms.accounting.randomised_response import calibrate_flip, largest_ones_delta
 from mechanisms.check import ParameterError, in_range
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.coins import CHANCE_BITS, coins, emptied
 from mechanisms.shuffle.protocol import check_target, check_values, rounded_up, sum_guarantee
 from mechanisms.shuffle.unary import Packed, encode

@@ -5,23 +5,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.accounting.symmetric_law import SymmetricLaw
 from mechanisms.check import ParameterError
-from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource
-from mechanisms.shuffle.padded_noise import PaddedNoise, Variant, padding_for
-from mechanisms.shuffle.protocol import check_target, rounded_down, rounded_up, sum_guarantee
-from mechanisms.shuffle.unary import Packed
+from mechanisms.guarantee import INFINITY, Term
+from mechanisms.shuffle.padded_noise import PaddedNoise, PaddedSum, Variant, padding_for
+from mechanisms.shuffle.protocol import check_target, rounded_down, rounded_up
 
 _CUT_PART: Final = 0.999  # of δ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SgdlSum:
+class SgdlSum(PaddedSum):
     """The sum of n values with noise N_i ~ SGDL(1/n, e^−ε) from everybody, which sums to geometric noise.
 
     Guarantee: loss ε a step up to `radius` steps, nothing beyond, δ under REPLACE. Noise that is not cut is
@@ -38,20 +33,12 @@ class SgdlSum:
     """
 
     name: ClassVar[str] = "sgdl-shuffle"
-    persons: int  # n, the least number of honest participants
-    epsilon: Fraction  # a step
-    delta: Fraction
-    radius: int  # D, steps
-    noise: PaddedNoise
 
     def __post_init__(self) -> None:
-        check_target(self.persons, self.epsilon, self.delta, self.radius, self.domain)
+        PaddedSum.__post_init__(self)  # super() knows the class only as it was before slots were added
         if self.noise.shape * self.persons != 1 or self.noise.epsilon > self.epsilon:
             raise ParameterError("noise", "of another law", "an n-th of geometric noise with epsilon")
-        loss = float(self.epsilon) * self.radius
-        spent = self.noise.spent(0.0, draws=self.persons, loss=loss)
-        if spent > self.delta:
-            raise ParameterError("delta", float(self.delta), f"at least {spent:.6g} with this padding")
+        self._check_spent(0.0)
 
     @classmethod
     def calibrate(
@@ -80,32 +67,6 @@ class SgdlSum:
         )
 
     @property
-    def guarantee(self) -> Guarantee:
-        """With a step counted as a metre."""
-        edge = self.noise.local_edge(self.radius)
-        term = Term(
-            cap=rounded_up(self.local_loss(self.radius)) if edge else INFINITY,
-            alpha_per_m=rounded_up(self.local_loss(1)),
-        )
-        farthest: Exact = Fraction(self.radius) if edge else INFINITY
-        alone = Guarantee(
-            relation=Relation.REPLACE,
-            trust=Trust.LOCAL,
-            delta=Fraction(edge),
-            max_distance_m=farthest,
-            terms=(term,),
-        )
-        return sum_guarantee(epsilon=self.epsilon, delta=self.delta, radius=self.radius, alone=alone)
-
-    @property
-    def domain(self) -> int:
-        return self.noise.domain
-
-    @property
-    def places(self) -> int:
-        return self.noise.places
-
-    @property
     def sends_exact_value(self) -> float:
         """The probability that a person's noise is 0."""
         return math.exp(float(self._law(0).log_probabilities[0]))
@@ -119,16 +80,14 @@ class SgdlSum:
         logs = self._law(distance).log_probabilities
         return float(logs[0] - logs[distance])
 
-    def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
-        return self.noise.randomise(values, rng)
-
-    def analyse(self, ones: int, participants: int) -> Fraction:
-        return self.noise.analyse(ones, participants)
-
     def standard_error(self, participants: int) -> float:
         """Of the sum, in steps."""
         p = math.exp(-float(self.noise.epsilon))
         return math.sqrt(2 * p * participants / self.persons) / (1 - p)
+
+    def _alone(self, edge: float) -> Term:
+        cap = rounded_up(self.local_loss(self.radius)) if edge else INFINITY
+        return Term(cap=cap, alpha_per_m=rounded_up(self.local_loss(1)))
 
     def _law(self, radius: int) -> SymmetricLaw:
         return sgdl(float(self.noise.shape), float(self.noise.epsilon), radius=max(radius, 1000))

@@ -6,26 +6,28 @@ Whoever runs it sees the check-ins: trust is CENTRAL, `simulated`. What is relea
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final
 
-from mechanisms.calibration import check_masses, checked_epsilon, level_of, noise_scale
-from mechanisms.central.kept_tree import MeasuredLevel, measure_tree
-from mechanisms.central.level_budgets import shares, start_level
-from mechanisms.central.reconstruct import reconstruct
-from mechanisms.central.sparse_emd import DEFAULT_DECAY, DEFAULT_WIDTH
+from mechanisms.calibration import check_masses, noise_scale
+from mechanisms.central.sparse_emd.level_budgets import shares, start_level
+from mechanisms.central.sparse_emd.measurement import MeasuredLevel, measure_tree
+from mechanisms.central.sparse_emd.mechanism import DEFAULT_DECAY, DEFAULT_WIDTH
+from mechanisms.central.sparse_emd.reconstruction import reconstruct
 from mechanisms.check import ParameterError, power_of_two
+from mechanisms.error_bounds import ErrorBound, LevelNoise, sparse_reconstruction
 from mechanisms.guarantee import Guarantee, Relation, Term
-from mechanisms.interface import Heatmap, MassMap, RandomSource, Target
-from mechanisms.prediction import ErrorBound, LevelNoise, sparse_reconstruction
+from mechanisms.mechanism import GridMechanism
+from mechanisms.randomness import RandomSource
+from mechanisms.records.mass_map import MassMap
+from mechanisms.results.heatmap import Heatmap
 from mechanisms.samplers.clustered_polya import LARGEST_SCALE, SCALE_PARTS
 
-HIGHEST_RESOLUTION: Final = 256  # devices send shares for every cell of every level
 DEFAULT_PARTS: Final = 1024
 MOST_PARTS: Final = 2**16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShuffleEmd:
+class ShuffleEmd(GridMechanism):
     """`SparseEmd` with masses in `parts` of a person and noise that is the sum of everybody's shares.
 
     Guarantee: `Guarantee.flat(epsilon)`, `simulated`, between neighbours under REPLACE, whose records have
@@ -40,17 +42,13 @@ class ShuffleEmd:
     """
 
     name: ClassVar[str] = "shuffle-emd"
-    relation: Relation
-    epsilon: Fraction
-    resolution: int  # cells a side
+    highest_resolution: ClassVar[int] = 256  # devices send shares for every cell of every level
     parts: int = DEFAULT_PARTS  # B: what a person's mass is divided into
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", Relation(self.relation))
+        GridMechanism.__post_init__(self)  # super() knows the class only as it was before slots were added
         if self.relation is not Relation.REPLACE:
             raise ParameterError("relation", self.relation, f"{Relation.REPLACE}: who takes part is known")
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        level_of(self.resolution, highest=HIGHEST_RESOLUTION)
         power_of_two(2, MOST_PARTS, parts=self.parts)
         widest = max(self.level_scales)
         if widest > LARGEST_SCALE:
@@ -58,10 +56,6 @@ class ShuffleEmd:
             raise ParameterError(
                 "epsilon", self.epsilon, f"at least {least * 1.001:.2e} with these parameters"
             )
-
-    @classmethod
-    def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
-        return cls(relation=target.relation, epsilon=target.epsilon, resolution=resolution, **parameters)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -75,8 +69,7 @@ class ShuffleEmd:
     @property
     def levels(self) -> range:
         """Those that are measured: q, …, ℓ."""
-        finest = level_of(self.resolution, highest=HIGHEST_RESOLUTION)
-        return range(start_level(DEFAULT_WIDTH, finest), finest + 1)
+        return range(start_level(DEFAULT_WIDTH, self.level), self.level + 1)
 
     @property
     def level_scales(self) -> tuple[Fraction, ...]:

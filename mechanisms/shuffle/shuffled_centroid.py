@@ -1,55 +1,50 @@
-"""What central points by shuffled bits share: a lattice, integer noise on the sum of each axis, a point."""
+"""Base of central points by shuffled bits: a lattice, integer noise on the sum of each axis, a point."""
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Self
 
 from mechanisms.accounting.two_axes import Shift, snapped_disk
-from mechanisms.calibration import only_replace
-from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.grid import Region
-from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term, Trust
-from mechanisms.interface import RandomSource, Target
-from mechanisms.point import Point, RecordMeans
-from mechanisms.prediction import POINT_QUANTITY, PointError
+from mechanisms.check import ParameterError
+from mechanisms.error_bounds import POINT_QUANTITY, PointError
+from mechanisms.guarantee import INFINITY, Guarantee, Term, Trust
+from mechanisms.mechanism import CentroidMechanism, Target
+from mechanisms.randomness import RandomSource
+from mechanisms.records.means import RecordMeans
 from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
 from mechanisms.shuffle.padded_noise import HIGHEST_LOSS
-from mechanisms.shuffle.protocol import check_target
+from mechanisms.shuffle.protocol import MOST_PERSONS, check_target
+from mechanisms.space.grid import Region
 
 # Accounts of smaller losses take tables of many millions of entries.
 _LEAST_LOSS_A_SQUARE: Final = Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShuffledCentroid(ABC):
+class ShuffledCentroid(CentroidMechanism):
     """What the three mechanisms share: a lattice, integer noise on the sum of each axis, a point.
 
     Guarantee: one term, δ, under REPLACE, up to `reach_m` and nothing beyond. ε_s a square of Euclidean
     length on the lattice; a move of d metres on the ground is at most (d + offset)·squares a metre there,
-    rounding of the sums included (`Lattice`). Accounted for every lattice move that the reach can become.
+    rounding of the sums included (`Lattice`); d is that of records as read (`Guarantee`). Accounted for every
+    lattice move that the reach can become.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
     region.
     Error: `expected_error`.
     """
 
-    name: ClassVar[str]
     usual_steps: ClassVar[int] = 20  # squares in the radius, by default
-    relation: Relation
-    epsilon: Fraction  # loss when one person's record moves by `radius_m`
+    most_persons: ClassVar[int] = MOST_PERSONS
+    lengths: ClassVar[tuple[str, ...]] = ("radius_m", "reach_m", "cell_m")
     delta: Fraction
-    radius_m: Fraction
     reach_m: Fraction  # distance up to which anything is promised: at least the radius
-    persons: int  # n
-    region: Region
     cell_m: Fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "relation", only_replace(self.relation))
-        for name in ("radius_m", "reach_m", "cell_m"):
-            exact = exact_decimal(name, getattr(self, name), low=0, low_open=True, high=10**8)
-            object.__setattr__(self, name, exact)
+        # super() knows the class only as it was before slots were added.
+        CentroidMechanism.__post_init__(self)
         farthest = max(self.lattice.domains)
         check_target(self.persons, self.epsilon, self.delta, 1, farthest)
         if self.steps > farthest:
@@ -83,15 +78,13 @@ class ShuffledCentroid(ABC):
             finest = math.ceil(Lattice.smallest_cell_m(region) * 1000)
             steps = min(Fraction(cls.usual_steps), max(target.epsilon * 250, Fraction(1)))
             cell_m = Fraction(max(math.ceil(radius_m * 1000 / steps), finest), 1000)
-        return cls(
-            relation=target.relation,
-            epsilon=target.epsilon,
-            delta=target.delta,
-            radius_m=radius_m,
-            reach_m=radius_m if reach_m is None else Fraction(reach_m),
-            persons=persons,
+        return cls.spending(
+            target,
             region=region,
-            cell_m=Fraction(cell_m),
+            persons=persons,
+            delta=target.delta,
+            reach_m=radius_m if reach_m is None else reach_m,
+            cell_m=cell_m,
             **parameters,
         )
 
@@ -181,13 +174,9 @@ class ShuffledCentroid(ABC):
             if_shuffler_fails=alone,
         )
 
-    def release(self, means: RecordMeans, rng: RandomSource) -> Point:
-        if means.persons != self.persons:
-            raise ParameterError("means", f"of {means.persons} persons", f"of {self.persons}")
-        noisy = self.noisy_sums(means, rng)
-        lat, lon = self.lattice.place(*(value / self.persons for value in noisy))
-        error = self.expected_error()
-        return Point(lat=lat, lon=lon, expected_m=error.expected_m, within_m=error.within_m)
+    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+        across, along = self.noisy_sums(means, rng)
+        return self.lattice.place(across / self.persons, along / self.persons)
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[Fraction, Fraction]:
         """What the analyst computes on each axis; the released point is a function of it."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
 from mechanisms.check import ParameterError, in_range, power_of_two
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 
 Words: TypeAlias = NDArray[np.uint64]
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import in_range
-from mechanisms.interface import RandomSource
+from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import uniform_below
 
 Packed = NDArray[np.uint8]

@@ -1,61 +1,110 @@
 // What a map shows without any tile: a graticule that follows the zoom, the region's border, place names.
 // A classic script, not a module: folium's inline script uses it right after it has loaded.
-window.hazemap = (() => {
+window.hazemap = /** @type {Hazemap} */ ((() => {
   "use strict";
 
   const STEPS = [90, 45, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
   const LINES_WANTED = 4;
-  const NAME_HEIGHT = 30; // pixels, with some air
-  const NAME_WIDTH_PER_LETTER = 7;
+  const [SMALL, BUTTONS, AIR] = [520, 58, 12]; // pixels, as map.css has them
+  /** @type {WeakMap<L.Map, Place[]>} */
+  const placesOf = new WeakMap(); // of each map, those that are named on it
+  const GROUND_DETAIL = 6; // the ground that is drawn may be so many views wide
 
   // Draws everything that does not move, and keeps graticule and names in step with the view.
-  function basemap(map, { region, places, attribution }) {
+  /** @type {Hazemap["basemap"]} */
+  function basemap(map, { region, places, attribution, ground: land }) {
     addPane(map, "graticule", 410);
     addPane(map, "names", 620);
-    L.control.attribution({ prefix: false }).addAttribution(attribution).addTo(map);
+    map.attributionControl = L.control.attribution({ prefix: false }).addAttribution(attribution).addTo(map);
+    if (land) groundLayer(map).show(land);
     if (region) border(map, region);
-    const names = nameLayer(map);
+    const names = window.hazemap.nameLayer(map);
+    names.showCountries(land?.countries ?? []);
     names.show(places);
-    namesButton(map, names);
+    placesOf.set(map, places);
+    const streets = window.hazemap.streets?.(map, names);
+    names.addButton(!streets?.isLettered);
+    if (region && places.length) window.hazemap.searchControl(map, { region, places });
     followView(map, () => names.declutter());
     return names;
   }
 
+  // Coast, water and borders from our own origin, below everything that was released.
+  /** @type {Hazemap["groundLayer"]} */
+  function groundLayer(map, load) {
+    addPane(map, "ground", 150);
+    const layer = L.layerGroup().addTo(map);
+    const style = { interactive: false, pane: "ground", smoothFactor: 0 };
+    /** @type {Box | null} */
+    let shown = null; // the box that is drawn
+    let credit = "";
+
+    /** @type {GroundLayer["show"]} */
+    function show(land) {
+      map.attributionControl?.removeAttribution(credit);
+      credit = land.missing ?? land.attribution;
+      map.attributionControl?.addAttribution(credit);
+      layer.clearLayers();
+      if (land.missing !== undefined) return;
+      // One path of all rings of each: by the even-odd rule an island is land again. Lakes are drawn over the
+      // sea, as theirs may overlap.
+      for (const rings of [land.sea, land.lakes]) {
+        L.polygon(rings.map((steps) => path(steps, land)), { ...style, className: "water" }).addTo(layer);
+      }
+      L.polyline(land.borders.map((steps) => path(steps, land)), { ...style, className: "country-border" })
+        .addTo(layer);
+    }
+
+    // Loads more than the view, and again where the view leaves that or is a fraction of it.
+    /** @type {GroundLayer["follow"]} */
+    async function follow([west, south, east, north]) {
+      if (!load) return;
+      const inside = shown && west >= shown[0] && south >= shown[1] && east <= shown[2] && north <= shown[3];
+      if (shown && inside && (east - west) * GROUND_DETAIL > shown[2] - shown[0]) return;
+      const [across, up] = [(east - west) / 2, (north - south) / 2];
+      /** @type {Box} */
+      const box = [
+        Math.max(west - across, -180), Math.max(south - up, -85),
+        Math.min(east + across, 180), Math.min(north + up, 85),
+      ];
+      shown = box;
+      const land = await load(box.map((value) => value.toFixed(4)).join(","));
+      if (shown !== box) return;
+      if (land) show(land);
+      else shown = null; // asked again at the next look
+    }
+
+    return { show, follow };
+  }
+
+  // An outline's first point and the steps from there, in whole units, as points of Leaflet.
+  /** @type {(steps: number[], outlines: Outlines) => L.LatLngTuple[]} */
+  function path(steps, { origin: [west, south], unit }) {
+    /** @type {L.LatLngTuple[]} */
+    const points = [];
+    let [x, y] = [0, 0];
+    for (let at = 0; at < steps.length; at += 2) {
+      [x, y] = [x + steps[at], y + steps[at + 1]];
+      points.push([south + y * unit, west + x * unit]);
+    }
+    return points;
+  }
+
+  // The whole region in view, and in a small window beside the buttons.
+  /** @type {Hazemap["fit"]} */
+  function fit(map, bounds) {
+    const buttons = map.getSize().x <= SMALL ? BUTTONS : AIR;
+    map.fitBounds(bounds, { paddingTopLeft: [AIR, AIR], paddingBottomRight: [buttons, AIR] });
+  }
+
+  /** @type {Hazemap["border"]} */
   function border(map, [west, south, east, north]) {
     return L.rectangle([[south, west], [north, east]], {
       className: "region-border", fill: false, interactive: false, pane: "graticule",
     }).addTo(map);
   }
 
-  // A released point and the circle that the truth is in, by a polygon's corners.
-  function point(map, { lat, lon, circle }) {
-    addPane(map, "released", 610);
-    L.polygon(circle, { className: "error-circle", interactive: false, pane: "released", smoothFactor: 0 })
-      .addTo(map);
-    L.circleMarker([lat, lon], { className: "released-point", radius: 7, interactive: false, pane: "released" })
-      .addTo(map);
-  }
-
-  // Centres of areas, each with its number and share beside it.
-  function centres(map, found) {
-    addPane(map, "released", 610);
-    for (const { lat, lon, text } of found) {
-      L.circleMarker([lat, lon], { className: "released-point", radius: 6, interactive: false, pane: "released" })
-        .addTo(map);
-      textMarker([lat, lon], text, "centre-name", "released").addTo(map);
-    }
-  }
-
-  // Rings of a release: zones in the classes of its legend, or circles around places, each with its sign.
-  function rings(map, found) {
-    addPane(map, "zones", 410);
-    addPane(map, "released", 610);
-    for (const { ring, key, text, middle } of found) {
-      L.polygon(ring, { className: `zone ${key}`, interactive: false, pane: "zones", smoothFactor: 0 }).addTo(map);
-      textMarker(middle, text, "zone-name", "released").addTo(map);
-    }
-  }
-
+  /** @type {(map: L.Map, alsoRun: () => void) => void} */
   function followView(map, alsoRun) {
     const lines = L.layerGroup().addTo(map);
     const redraw = () => {
@@ -66,6 +115,7 @@ window.hazemap = (() => {
     map.whenReady(redraw);
   }
 
+  /** @type {(map: L.Map, lines: L.LayerGroup) => void} */
   function drawGraticule(map, lines) {
     lines.clearLayers();
     const view = map.getBounds();
@@ -80,10 +130,12 @@ window.hazemap = (() => {
     }
   }
 
+  /** @type {(extent: number) => number} */
   function niceStep(extent) {
     return STEPS.find((step) => extent / step >= LINES_WANTED) ?? STEPS[STEPS.length - 1];
   }
 
+  /** @type {(low: number, high: number, step: number) => number[]} */
   function multiples(low, high, step) {
     const found = [];
     for (let index = Math.ceil(low / step); index * step <= high; index += 1) {
@@ -92,86 +144,46 @@ window.hazemap = (() => {
     return found.slice(0, 40);
   }
 
+  /** @type {(value: number, positive: string, negative: string) => string} */
   function degrees(value, positive, negative) {
     const wrapped = positive === "E" ? ((value + 540) % 360) - 180 : value;
-    const number = Number(Math.abs(wrapped).toFixed(4));
-    return `${number}°${number === 0 ? "" : wrapped > 0 ? positive : negative}`;
+    const shown = globalThis.hazemapNumbers.number(Math.abs(wrapped), 4);
+    return `${shown}°${shown === "0" ? "" : wrapped > 0 ? positive : negative}`;
   }
 
+  /** @type {(points: L.LatLngTuple[]) => L.Layer} */
   function line(points) {
     return L.polyline(points, { className: "graticule-line", interactive: false, pane: "graticule" });
   }
 
+  /** @type {(point: L.LatLngTuple, text: string, className: string) => L.Layer} */
   function label(point, text, className) {
     return textMarker(point, text, `graticule-label ${className}`, "graticule");
   }
 
-  function nameLayer(map) {
-    const layer = L.layerGroup().addTo(map);
-    let known = [];
-    const declutter = () => {
-      layer.clearLayers();
-      const taken = [];
-      for (const place of known) {
-        const at = map.latLngToContainerPoint([place.lat, place.lon]);
-        const width = place.name.length * NAME_WIDTH_PER_LETTER + 14;
-        const box = [at.x - 6, at.y - NAME_HEIGHT / 2, at.x + width, at.y + NAME_HEIGHT / 2];
-        if (taken.some((other) => overlap(box, other))) continue;
-        taken.push(box);
-        layer.addLayer(textMarker([place.lat, place.lon], place.name, "place-name", "names"));
-      }
-    };
-    return {
-      declutter,
-      setVisible(visible) {
-        visible ? layer.addTo(map) : layer.remove();
-      },
-      show(places) {
-        known = places;
-        if (map._loaded) declutter();
-      },
-    };
-  }
-
-  // Names stand on top of the cells: whoever wants to see those in full takes the names away.
-  function namesButton(map, names) {
-    const control = L.control({ position: "topright" });
-    control.onAdd = () => {
-      const bar = L.DomUtil.create("div", "leaflet-bar");
-      const button = L.DomUtil.create("button", "", bar);
-      button.type = "button";
-      button.textContent = "Names";
-      button.setAttribute("aria-pressed", "true");
-      button.addEventListener("click", () => {
-        const visible = button.getAttribute("aria-pressed") !== "true";
-        button.setAttribute("aria-pressed", String(visible));
-        names.setVisible(visible);
-      });
-      L.DomEvent.disableClickPropagation(bar);
-      return bar;
-    };
-    control.addTo(map);
-  }
-
-  function overlap(one, other) {
-    return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
-  }
-
   // Text goes in as text: no name is ever read as HTML.
+  /** @type {Hazemap["textMarker"]} */
   function textMarker(point, text, className, pane) {
     const element = document.createElement("span");
     element.textContent = text;
     return L.marker(point, {
-      icon: L.divIcon({ className, html: element, iconSize: null }),
+      icon: L.divIcon({ className, html: element, iconSize: undefined }),
       interactive: false, keyboard: false, pane,
     });
   }
 
+  /** @type {(map: L.Map, name: string, zIndex: number) => void} */
   function addPane(map, name, zIndex) {
     const pane = map.createPane(name);
-    pane.style.zIndex = zIndex;
+    pane.style.zIndex = String(zIndex);
     pane.classList.add("pane-through");
   }
 
-  return { basemap, border, centres, point, rings, textMarker };
-})();
+  // Where a point of a map lies, in words.
+  /** @type {Hazemap["whereabouts"]} */
+  function whereabouts(map, point) {
+    return globalThis.hazemapWhereabouts(placesOf.get(map) ?? [], point);
+  }
+
+  return { basemap, border, fit, groundLayer, textMarker, whereabouts };
+})());

@@ -1,11 +1,15 @@
 // Zones or places of a form, drawn on its map while they are typed, pasted or chosen as a file.
 // A classic script beside basemap.js, which made `window.hazemap`.
+/** @type {Hazemap["drawGathered"]} */
 window.hazemap.drawGathered = (map, text, file) => {
   "use strict";
 
-  const PER_DEGREE = 1e7; // of the spelling that the page writes: [[name, corners], …]
+  /** @typedef {{ name: string, points: L.LatLngTuple[] }} Thing */
+
+  const PER_DEGREE = 1e7; // of the short spelling: [[name, corners], …]
   const MOST_BYTES = 200_000; // of a file that the server takes
   const layer = L.layerGroup().addTo(map);
+  const signs = window.hazemap.signs(map, "markerPane");
   let turns = 0; // of drawing
 
   text.addEventListener("input", draw);
@@ -14,19 +18,19 @@ window.hazemap.drawGathered = (map, text, file) => {
 
   async function draw() {
     const turn = ++turns;
-    const chosen = file.files[0];
+    const chosen = file.files?.[0];
     const filed = chosen && chosen.size <= MOST_BYTES ? await chosen.text() : "";
     if (turn !== turns) return; // typed or chosen again meanwhile
     layer.clearLayers();
-    for (const { name, points } of [text.value, filed].flatMap(read)) {
-      const isSpot = points.length === 1;
-      layer.addLayer(isSpot ? spot(points[0]) : ring(points));
-      const sign = isSpot ? "centre-name" : "zone-name";
-      if (name) layer.addLayer(window.hazemap.textMarker(middle(points), name, sign, "markerPane"));
-    }
+    const things = [text.value, filed].flatMap(read);
+    for (const { points } of things) layer.addLayer(points.length === 1 ? spot(points[0]) : ring(points));
+    signs.show(things.filter(({ name }) => name).map(({ name, points }) => ({
+      point: middle(points), text: name, short: name, className: points.length === 1 ? "centre-name" : "zone-name",
+    })));
   }
 
   // What is no such text yet is not drawn; the server says what is wrong with it.
+  /** @type {(content: string) => Thing[]} */
   function read(content) {
     try {
       const body = JSON.parse(content);
@@ -37,30 +41,36 @@ window.hazemap.drawGathered = (map, text, file) => {
     }
   }
 
+  /** @type {(thing: any) => Thing} */
   function spelled([name, content]) {
     const corners = Array.isArray(content[0]) ? content : [content];
-    return { name, points: corners.map(([lon, lat]) => [lat / PER_DEGREE, lon / PER_DEGREE]) };
+    return { name, points: corners.map((/** @type {Corner} */ [lon, lat]) => [lat / PER_DEGREE, lon / PER_DEGREE]) };
   }
 
+  /** @type {(body: any) => any[]} */
   function features(body) {
     if (body.type === "FeatureCollection") return body.features;
     return [body.type === "Feature" ? body : { geometry: body }];
   }
 
+  /** @type {(feature: any) => Thing} */
   function feature({ geometry, properties }) {
     const corners = geometry.type === "Point" ? [geometry.coordinates] : geometry.coordinates[0];
     const name = properties?.name || properties?.title || "";
-    return { name: String(name), points: corners.map(([lon, lat]) => [lat, lon]) };
+    return { name: String(name), points: corners.map((/** @type {Corner} */ [lon, lat]) => [lat, lon]) };
   }
 
+  /** @type {(point: L.LatLngTuple) => L.Layer} */
   function spot(point) {
     return L.circleMarker(point, { className: "gathered spot", radius: 6, interactive: false });
   }
 
+  /** @type {(points: L.LatLngTuple[]) => L.Layer} */
   function ring(points) {
     return L.polygon(points, { className: "gathered", interactive: false, smoothFactor: 0 });
   }
 
+  /** @type {(points: L.LatLngTuple[]) => L.LatLng} */
   function middle(points) {
     return L.latLngBounds(points).getCenter();
   }

@@ -1,21 +1,45 @@
-// The form of a new dataset: fields of one relation only, an address made of the title, and its region.
-const form = document.getElementById("new-dataset");
+// The form of a new dataset: fields of one relation only, a word for each limit, an address made of the title, and
+// its region.
+const form = /** @type {HTMLFormElement} */ (document.getElementById("new-dataset"));
+const title = /** @type {HTMLInputElement} */ (form.elements.namedItem("title"));
+const slug = /** @type {HTMLInputElement | null} */ (form.elements.namedItem("slug"));
+/** @type {Record<string, number>} */
+const strengths = JSON.parse(form.dataset.strengths ?? "{}");
 
 window.hazemap.regionPicker(form);
 for (const radio of form.querySelectorAll("[data-relation]")) radio.addEventListener("change", showRelation);
-form.elements.title.addEventListener("input", suggestAddress);
+for (const name of ["presence_limit", "record_limit", "radius_limit"]) sayStrength(name);
+if (slug) title.addEventListener("input", () => suggestAddress(slug));
 showRelation();
 
 function showRelation() {
-  const chosen = form.querySelector("[data-relation]:checked")?.value;
-  for (const part of form.querySelectorAll("[data-for]")) {
-    part.hidden = Boolean(chosen) && part.dataset.for !== chosen;
-    part.querySelector("[data-heading]").hidden = Boolean(chosen);
+  const relation = /** @type {HTMLInputElement | null} */ (form.querySelector("[data-relation]:checked"));
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-for]"))) {
+    part.hidden = relation !== null && part.dataset.for !== relation.value;
+    const heading = /** @type {HTMLElement} */ (part.querySelector("[data-heading]"));
+    heading.hidden = relation !== null;
   }
 }
 
-function suggestAddress() {
-  const address = form.elements.title.value.normalize("NFKD").toLowerCase()
+/** @type {(name: string) => void} */
+function sayStrength(name) {
+  const limit = /** @type {HTMLInputElement} */ (form.elements.namedItem(name));
+  const [row, word] = [document.createElement("div"), document.createElement("span")];
+  row.className = "with-unit";
+  word.className = "unit";
+  limit.before(row);
+  row.append(limit, word);
+  const say = () => {
+    const epsilon = limit.value.trim() === "" ? NaN : Number(limit.value);
+    const strong = Object.keys(strengths).find((name) => epsilon <= strengths[name]);
+    word.textContent = Number.isNaN(epsilon) ? "" : (strong ?? "weak");
+  };
+  limit.addEventListener("input", say);
+  say();
+}
+
+/** @type {(slug: HTMLInputElement) => void} */
+function suggestAddress(slug) {
+  slug.placeholder = title.value.normalize("NFKD").toLowerCase()
     .replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 60);
-  form.elements.slug.placeholder = address;
 }

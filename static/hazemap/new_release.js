@@ -1,43 +1,56 @@
-// Shows only what the chosen mechanism asks for, and a rectangle of the region on its map.
-const fieldsets = [...document.querySelectorAll("fieldset[data-mechanism], fieldset[data-kind], fieldset[data-delta]")];
-const radios = [...document.querySelectorAll('input[name="mechanism"]')];
+// The parts of a question that only some have: the map of its rectangle, or of what is gathered, and the filter
+// of methods. The cost is kept up to date by live_quote.js.
+const form = /** @type {HTMLFormElement} */ (document.getElementById("release-form"));
+const { gathered } = form.dataset; // name of the text that zones or places are gathered in
 
-function showParameters() {
-  const chosen = radios.find((radio) => radio.checked);
-  for (const fieldset of fieldsets) {
-    const { mechanism, kind, delta } = fieldset.dataset;
-    const own = mechanism
-      ? mechanism === chosen?.value
-      : kind
-        ? kind === chosen?.dataset.kind
-        : delta === chosen?.dataset.delta;
-    fieldset.hidden = !own;
-    fieldset.disabled = !own;
+/** @type {(name: string) => void} */
+function gather(name) {
+  const text = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem(name));
+  const file = /** @type {HTMLInputElement} */ (form.elements.namedItem("file"));
+  const map = form.elements.namedItem("latitude") ? window.hazemap.placePicker(form) : window.hazemap.regionPicker(form);
+  window.hazemap.drawGathered(map, text, file);
+}
+
+// A rectangle is asked for of maps only.
+function showRectangle() {
+  const method = /** @type {HTMLInputElement | null} */ (
+    form.querySelector('input[name="mechanism"]:checked, input[type="hidden"][name="mechanism"]')
+  );
+  for (const fieldset of /** @type {NodeListOf<HTMLFieldSetElement>} */ (form.querySelectorAll("fieldset[data-kind]"))) {
+    fieldset.hidden = fieldset.disabled = fieldset.dataset.kind !== method?.dataset.kind;
   }
 }
 
-const questions = ["trusted", "protects"].map((name) => document.getElementById(`id_${name}`));
-
 // As the button without scripts does it: hides what does not fit both answers.
-function showWhatFits() {
-  const choices = [...document.querySelectorAll("label.choice[data-trusted]")];
+/** @type {(questions: HTMLSelectElement[]) => void} */
+function showWhatFits(questions) {
+  const choices = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("label.choice[data-trusted]"))];
   for (const choice of choices) {
     choice.hidden = questions.some((select) => select.value && choice.dataset[select.name] !== select.value);
   }
-  for (const others of document.querySelectorAll("details.others")) {
-    const inside = [...others.querySelectorAll("label.choice")];
+  for (const others of /** @type {NodeListOf<HTMLDetailsElement>} */ (document.querySelectorAll("details.others"))) {
+    const inside = [.../** @type {NodeListOf<HTMLElement>} */ (others.querySelectorAll("label.choice"))];
     others.hidden = inside.every((choice) => choice.hidden);
     if (questions.some((select) => select.value)) others.open = !others.hidden;
   }
-  const fitting = choices.filter((choice) => !choice.hidden).map((choice) => choice.querySelector("input"));
-  document.getElementById("nothing-fits").hidden = fitting.length > 0;
+  const fitting = choices.filter((choice) => !choice.hidden).map((choice) => /** @type {HTMLInputElement} */ (choice.querySelector("input")));
+  const nothing = /** @type {HTMLElement} */ (document.getElementById("nothing-fits"));
+  nothing.hidden = fitting.length > 0;
   const usual = fitting.filter((radio) => !radio.closest("details.others"));
-  if (fitting.length > 0 && !fitting.some((radio) => radio.checked)) (usual[0] ?? fitting[0]).checked = true;
-  showParameters();
+  if (fitting.length === 0 || fitting.some((radio) => radio.checked)) return;
+  const first = usual[0] ?? fitting[0];
+  first.checked = true;
+  first.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-for (const select of questions) select.addEventListener("change", showWhatFits);
-document.getElementById("show-what-fits").hidden = true;
-for (const radio of radios) radio.addEventListener("change", showParameters);
-showParameters();
-window.hazemap.regionPicker(document.getElementById("release-form"), "All of the region is asked about.");
+function chooseMethod() {
+  const questions = ["trusted", "protects"].map((name) => /** @type {HTMLSelectElement} */ (document.getElementById(`id_${name}`)));
+  for (const select of questions) select.addEventListener("change", () => showWhatFits(questions));
+  /** @type {HTMLElement} */ (document.getElementById("show-what-fits")).hidden = true;
+  form.addEventListener("change", showRectangle);
+}
+
+if (document.getElementById("what-fits")) chooseMethod();
+if (gathered) gather(gathered);
+else if (document.getElementById("data-slice")) window.hazemap.regionPicker(form, "All of the region is asked about.");
+showRectangle();

@@ -1,16 +1,19 @@
 // Shows what a chosen file has, and which of its columns will be read. Without it, the columns are typed.
+/** @typedef {{ columns: string[], guess: Record<string, string>, rows: string[][] }} Preview */
+
 const HEAD_BYTES = 2 ** 18;
 const MOST_BYTES = 8 * 2 ** 20; // that the server takes for a preview
 const TAIL_BYTES = 2 ** 20;
+/** @type {Record<string, string>} */
 const FIELDS = { user: "User", time: "Time", lat: "Latitude", lon: "Longitude" };
 
-const form = document.getElementById("upload-form");
-const input = document.getElementById("file");
-const chosen = document.getElementById("columns");
-const panel = document.getElementById("preview");
-const news = document.getElementById("preview-news");
-const choices = document.getElementById("preview-choices");
-const rows = document.getElementById("preview-rows");
+const form = /** @type {HTMLFormElement} */ (document.getElementById("upload-form"));
+const input = /** @type {HTMLInputElement} */ (document.getElementById("file"));
+const chosen = /** @type {HTMLInputElement} */ (document.getElementById("columns"));
+const panel = /** @type {HTMLElement} */ (document.getElementById("preview"));
+const news = /** @type {HTMLElement} */ (document.getElementById("preview-news"));
+const choices = /** @type {HTMLElement} */ (document.getElementById("preview-choices"));
+const rows = /** @type {HTMLElement} */ (document.getElementById("preview-rows"));
 let latest = 0;
 
 input.addEventListener("change", show);
@@ -21,32 +24,38 @@ form.addEventListener("reset", () => {
 
 async function show() {
   const turn = (latest += 1);
-  const file = input.files[0];
+  const file = input.files?.[0];
   panel.hidden = true;
   chosen.value = "";
   if (!file) return;
   try {
-    const response = await fetch(form.dataset.preview, { method: "POST", body: await partOf(file) });
+    const response = await fetch(form.dataset.preview ?? "", { method: "POST", body: await partOf(file) });
     const found = await response.json();
     if (turn !== latest) return; // another file was chosen meanwhile
     clear();
     if (response.ok) showColumns(found);
     else say(`${found.error}.`, "bad");
-    if (input.files.length > 1) tellWhich(file.name);
+    if (chosenFiles() > 1) tellWhich(file.name);
     panel.hidden = false;
   } catch {
     // Without a preview the file can be sent all the same; the server checks it.
   }
 }
 
+function chosenFiles() {
+  return input.files?.length ?? 0;
+}
+
+/** @type {(name: string) => void} */
 function tellWhich(name) {
-  const text = `This is ${name}. Its columns are used for all ${input.files.length} files.`;
+  const text = `This is ${name}. Its columns are used for all ${chosenFiles()} files.`;
   news.prepend(element("p", text));
 }
 
+/** @type {(file: File) => Promise<FormData>} */
 async function partOf(file) {
   const body = new FormData();
-  body.append("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+  body.append("csrfmiddlewaretoken", /** @type {HTMLInputElement} */ (form.elements.namedItem("csrfmiddlewaretoken")).value);
   const isParquet = (await file.slice(0, 4).text()) === "PAR1";
   if (!isParquet) {
     body.append("file", file.slice(0, HEAD_BYTES), file.name);
@@ -64,6 +73,7 @@ function clear() {
   for (const part of [news, choices, rows]) part.replaceChildren();
 }
 
+/** @type {(found: Preview) => void} */
 function showColumns(found) {
   for (const [field, title] of Object.entries(FIELDS)) {
     const pick = document.createElement("div");
@@ -81,11 +91,14 @@ function showColumns(found) {
   choose(found.columns);
 }
 
+/** @type {(columns: string[]) => void} */
 function choose(columns) {
+  /** @type {string[]} */
   const parts = [];
+  /** @type {string[]} */
   const missing = [];
   for (const select of choices.querySelectorAll("select")) {
-    const { field } = select.dataset;
+    const { field = "" } = select.dataset;
     const own = columns.some((name) => name.toLowerCase() === field);
     if (!select.value && field !== "time") missing.push(FIELDS[field].toLowerCase());
     else if (select.value ? select.value.toLowerCase() !== field : own) parts.push(part(field, select.value));
@@ -94,11 +107,13 @@ function choose(columns) {
   say(missing.length ? `Choose the column for ${missing.join(", ")}.` : "", "warn");
 }
 
+/** @type {(field: string, column: string) => string} */
 function part(field, column) {
   const text = `${field}=${column}`;
   return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** @type {(found: Preview) => HTMLTableElement} */
 function tableOf(found) {
   const table = document.createElement("table");
   table.append(element("caption", "The first rows"));
@@ -117,6 +132,7 @@ function tableOf(found) {
   return table;
 }
 
+/** @type {(text: string, kind: string) => void} */
 function say(text, kind) {
   news.replaceChildren();
   if (!text) return;
@@ -126,6 +142,7 @@ function say(text, kind) {
   news.append(note);
 }
 
+/** @template {keyof HTMLElementTagNameMap} Name @param {Name} tag @param {string} text */
 function element(tag, text) {
   const made = document.createElement(tag);
   made.textContent = text;

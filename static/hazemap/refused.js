@@ -1,6 +1,6 @@
 // A refused form says so first: the focus goes to the summary, or to the first field that is wrong.
-const summary = document.querySelector('main .note.bad[role="alert"]');
-const wrong = document.querySelector('main [aria-invalid="true"]');
+const summary = /** @type {HTMLElement | null} */ (document.querySelector('main .note.bad[role="alert"]'));
+const wrong = /** @type {HTMLElement | null} */ (document.querySelector('main [aria-invalid="true"]'));
 
 if (summary) {
   summary.tabIndex = -1;

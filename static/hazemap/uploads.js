@@ -1,33 +1,40 @@
 // Sends a file with progress, and follows uploads that are being read. Without it the form works by itself.
+/** @typedef {{ item: HTMLElement, state: HTMLElement, bar: HTMLProgressElement }} Line */
+/** @typedef {{ name: string, label: string, url: string, error?: string }} Sent */
+
 const POLL_WAIT = 1000;
 
-const form = document.getElementById("upload-form");
-const input = document.getElementById("file");
-const drop = document.getElementById("drop");
-const send = document.getElementById("send");
-const sending = document.getElementById("sending");
-const news = document.getElementById("upload-news");
+const form = /** @type {HTMLFormElement} */ (document.getElementById("upload-form"));
+const input = /** @type {HTMLInputElement} */ (document.getElementById("file"));
+const drop = /** @type {HTMLElement} */ (document.getElementById("drop"));
+const send = /** @type {HTMLButtonElement} */ (document.getElementById("send"));
+const sending = /** @type {HTMLElement} */ (document.getElementById("sending"));
+const news = /** @type {HTMLElement} */ (document.getElementById("upload-news"));
 let someRefused = false; // then the page stays as it is, so that the reasons can be read
 
-document.getElementById("drop-hint").hidden = false;
+const dropHint = /** @type {HTMLElement} */ (document.getElementById("drop-hint"));
+dropHint.hidden = false;
 form.addEventListener("submit", submit);
-for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => over(event, true));
-for (const name of ["dragleave", "drop"]) drop.addEventListener(name, (event) => over(event, false));
+for (const name of /** @type {const} */ (["dragenter", "dragover"])) drop.addEventListener(name, (event) => over(event, true));
+for (const name of /** @type {const} */ (["dragleave", "drop"])) drop.addEventListener(name, (event) => over(event, false));
 drop.addEventListener("drop", (event) => {
-  if (!event.dataTransfer.files.length) return;
-  input.files = event.dataTransfer.files;
+  const files = event.dataTransfer?.files;
+  if (!files?.length) return;
+  input.files = files;
   input.dispatchEvent(new Event("change"));
 });
-for (const item of document.querySelectorAll("[data-poll]")) follow(item, item.dataset.poll);
+for (const item of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-poll]"))) follow(item, item.dataset.poll ?? "");
 
+/** @type {(event: DragEvent, isOver: boolean) => void} */
 function over(event, isOver) {
   event.preventDefault();
   drop.classList.toggle("over", isOver);
 }
 
+/** @type {(event: SubmitEvent) => void} */
 function submit(event) {
   event.preventDefault();
-  const files = [...input.files];
+  const files = [...(input.files ?? [])];
   if (!files.length) {
     say("Choose a file first.", "bad");
     input.focus();
@@ -49,6 +56,7 @@ function submit(event) {
 }
 
 // They are sent one after the other, in their order, as the parts of one form.
+/** @type {(files: File[], lines: Line[], moved: ProgressEvent) => void} */
 function advance(files, lines, moved) {
   if (!moved.lengthComputable) return;
   const total = files.reduce((sum, file) => sum + file.size, 0);
@@ -61,6 +69,7 @@ function advance(files, lines, moved) {
   }
 }
 
+/** @type {(file: File) => Line} */
 function lineOf(file) {
   const item = document.createElement("li");
   const top = element("div", "upload-top");
@@ -74,7 +83,9 @@ function lineOf(file) {
   return { item, state, bar };
 }
 
+/** @type {(request: XMLHttpRequest, lines: Line[]) => void} */
 function received(request, lines) {
+  /** @type {Sent[] | undefined} */
   const files = request.response?.files;
   if (!files) {
     const error = request.response?.error;
@@ -82,7 +93,9 @@ function received(request, lines) {
     return;
   }
   const taken = files.filter((file) => !file.error);
-  files.forEach((file, at) => file.error && refuse(lines[at], file.error));
+  files.forEach((file, at) => {
+    if (file.error) refuse(lines[at], file.error);
+  });
   taken.forEach((file) => follow(addItem(file), file.url));
   if (taken.length) form.reset();
   const news = [taken.length ? `${named(taken)} here and being read.` : ""];
@@ -90,10 +103,12 @@ function received(request, lines) {
   finished(news.join(" ").trim(), taken.length < files.length ? "bad" : "", taken.length < files.length);
 }
 
+/** @type {(files: Sent[]) => string} */
 function named(files) {
   return files.length === 1 ? `${files[0].name} is` : `${files.length} files are`;
 }
 
+/** @type {(line: Line, reason: string) => void} */
 function refuse({ item, state, bar }, reason) {
   bar.remove();
   state.textContent = "refused";
@@ -102,6 +117,7 @@ function refuse({ item, state, bar }, reason) {
   someRefused = true;
 }
 
+/** @type {(text: string, kind: string, keepLines?: boolean) => void} */
 function finished(text, kind, keepLines = false) {
   if (keepLines) for (const item of [...sending.children]) item.querySelector("progress") && item.remove();
   sending.hidden = !keepLines;
@@ -109,6 +125,7 @@ function finished(text, kind, keepLines = false) {
   say(text, kind);
 }
 
+/** @type {(text: string, kind?: string) => void} */
 function say(text, kind = "") {
   news.replaceChildren();
   if (!text) return;
@@ -117,6 +134,7 @@ function say(text, kind = "") {
   news.append(note);
 }
 
+/** @type {(upload: Sent) => HTMLElement} */
 function addItem(upload) {
   const item = document.createElement("li");
   const top = element("div", "upload-top");
@@ -127,10 +145,11 @@ function addItem(upload) {
   progress.max = 100;
   progress.setAttribute("aria-label", `Reading ${upload.name}`);
   item.append(top, progress);
-  document.getElementById("uploads").prepend(item);
+  /** @type {HTMLElement} */ (document.getElementById("uploads")).prepend(item);
   return item;
 }
 
+/** @type {(item: HTMLElement, url: string) => Promise<void>} */
 async function follow(item, url) {
   try {
     const response = await fetch(url, { headers: { Accept: "application/json" } });
@@ -139,7 +158,7 @@ async function follow(item, url) {
       return;
     }
     const upload = await response.json();
-    const state = item.querySelector("[data-state]");
+    const state = /** @type {HTMLElement} */ (item.querySelector("[data-state]"));
     state.textContent = upload.label;
     state.className = `tag ${upload.state}`;
     const progress = item.querySelector("progress");
@@ -155,6 +174,7 @@ async function follow(item, url) {
   setTimeout(follow, POLL_WAIT, item, url);
 }
 
+/** @template {keyof HTMLElementTagNameMap} Name @param {Name} tag @param {string} className @param {string} [text] */
 function element(tag, className, text) {
   const made = document.createElement(tag);
   made.className = className;

@@ -3,13 +3,13 @@
 import json
 
 import pytest
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from heatmaps import releases
+from heatmaps.http import counters
 from heatmaps.ingest import uploads
 from heatmaps.models import ApiToken, Scope
+from heatmaps.releases import clock, lifecycle
 from tests.pages import conftest as pages
 
 # The same people, datasets and releases as in the tests of the pages.
@@ -17,12 +17,15 @@ for _name in (
     "sent",
     "static_folder",
     "people",
+    "client_of",
     "make_dataset",
     "dataset",
     "panel",
     "upload",
+    "start_later",
     "queued",
     "published",
+    "counted",
 ):
     globals()[_name] = getattr(pages, _name)
 
@@ -49,7 +52,7 @@ class ApiClient(Client):
 
 @pytest.fixture(autouse=True)
 def no_counts_of_earlier_tests():
-    cache.clear()
+    counters.own().clear()
 
 
 @pytest.fixture
@@ -92,11 +95,15 @@ def client_of_token():
 @pytest.fixture
 def work(sent):
     """Does what the workers would do with the messages so far."""
-    runs = {"heatmaps.ingest": uploads.run, "heatmaps.release": releases.run}
+    runs = {"heatmaps.ingest": uploads.run, "heatmaps.release": lifecycle.run}
 
     def do():
+        clock.tick()
         while sent:
-            task, number = sent.pop(0)
-            runs[task](number)
+            # All of it before the next tick: what was begun and is not drawn by then is put off.
+            while sent:
+                task, number = sent.pop(0)
+                runs[task](number)
+            clock.tick()
 
     return do

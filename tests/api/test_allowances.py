@@ -50,6 +50,7 @@ def test_it_follows_the_default_again(api, dataset):
         ({"account": "record"}, 422, "account"),
         ({"reason": "  "}, 422, "reason"),
         ({"extra": 1}, 400, "extra"),
+        *(({"follows_default": flag}, 400, "follows_default") for flag in ["yes", "true", "on", 1, 0, 1.0]),
     ],
 )
 def test_it_says_which_field_is_wrong(api, dataset, change, status, field):

@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from heatmaps import releases
 from tests import geojson
+from tests.services.draws import carry_out
 
 QUESTIONS = {
     "zones": {
@@ -21,7 +21,7 @@ QUESTIONS = {
     },
 }
 PERIOD = {"since": "2026-03-01", "until": "2026-03-31T20:00:00-04:00"}
-SHOWN = {"since": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z", "within": None}
+SHOWN = {"since": "2026-03-01T00:00:00Z", "until": "2026-04-01T00:00:00Z", "rectangle": None}
 
 
 @pytest.fixture(params=QUESTIONS)
@@ -45,7 +45,7 @@ def test_a_question_is_quoted_released_and_read(api, asked, kind):
     assert error["share"] > 0 if kind == "zones" else 0 < error["expected_m"] < error["within_m"]
     made = asked("releases", question)
     assert made.status_code == 202
-    releases.run(made.json()["id"])
+    carry_out(made.json()["id"])
     found = analyst.send("GET", "release", made.json()["id"]).json()
     assert set(found["links"][kind]) == {"png", "html", "geojson", "csv"}
     free = asked("quotes", question, parameters=found["parameters"]).json()
@@ -59,21 +59,21 @@ def test_a_question_is_quoted_released_and_read(api, asked, kind):
 
 def test_a_period_is_promised_and_charged_as_a_whole_record_and_told(api, asked, kind):
     question, analyst = QUESTIONS[kind], api("analyst")
-    whole, part = (asked("quotes", question, **change).json() for change in ({}, PERIOD))
+    whole, part = (asked("quotes", question, **change).json() for change in ({}, {"data_slice": PERIOD}))
     # A small move may take all of a record out of a period: what a whole record loses, at every distance.
     rising, flat = (quote["guarantee"]["terms"] for quote in (whole, part))
     assert [term["cap"] for term in flat] == [term["cap"] for term in rising]
     assert {term["alpha_per_m"] for term in flat} == {"inf"}
     assert part["guarantee"] | {"terms": rising} == whole["guarantee"]
-    assert {name: part[name] for name in SHOWN} == SHOWN
+    assert part["data_slice"] == SHOWN
     before, after = (
         {line["account"]: Fraction(line["amount"]) for line in quote["accounts"]} for quote in (whole, part)
     )
     assert before["radius"] < before["record"] == after["record"] == after["radius"]
-    made = asked("releases", question, **PERIOD).json()
-    assert {name: made[name] for name in SHOWN} == SHOWN
-    releases.run(made["id"])
-    again = asked("releases", question, **SHOWN).json()
+    made = asked("releases", question, data_slice=PERIOD).json()
+    assert made["data_slice"] == SHOWN
+    carry_out(made["id"])
+    again = asked("releases", question, data_slice=SHOWN).json()
     assert (again["id"], again["state"]) == (made["id"], "published")
     sheet = json.loads(b"".join(analyst.send("GET", kind, made["id"], "json").streaming_content))
     assert sheet["period"] == {name: SHOWN[name] for name in ("since", "until")}
@@ -83,19 +83,20 @@ def test_a_period_is_promised_and_charged_as_a_whole_record_and_told(api, asked,
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"since": "yesterday"}, "since"),
-        ({"until": "2026-03-01"}, "until"),  # not after `since`
+        ({"since": "yesterday"}, "data_slice.since"),
+        ({"until": "2026-03-01"}, "data_slice.until"),  # not after `since`
     ],
 )
 def test_a_period_that_is_none_is_refused(asked, kind, change, field):
     for address in ("quotes", "releases"):
-        answer = asked(address, QUESTIONS[kind], **(PERIOD | change))
+        answer = asked(address, QUESTIONS[kind], data_slice=PERIOD | change)
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["field"] == field
 
 
 @pytest.mark.parametrize(
-    "change", [{"parameters": {}}, {"resolution": 64}, {"within": [0, 0, 1, 0.5]}, {"delta": "0.1"}]
+    "change",
+    [{"parameters": {}}, {"resolution": 64}, {"data_slice": {"rectangle": [0, 0, 1, 0.5]}}, {"delta": "0.1"}],
 )
 def test_what_is_no_such_question_is_refused(asked, kind, change):
     assert asked("quotes", QUESTIONS[kind], **change).status_code == 422

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from heatmaps import blurred_files
+from heatmaps.blurring import download
 from mechanisms.guarantee import Guarantee, Trust
 
 ROWS = b"user,lat,lon\na,0.5,0.5\na,0.5,0.5\n"
@@ -47,5 +47,5 @@ def test_what_is_wrong_is_named(api, dataset, query, status, field):
 def test_other_files_are_refused(api, dataset, monkeypatch):
     assert send(api("steward"), dataset, content=b"nothing").status_code == 422
     assert send(api("steward"), dataset, content_type="text/html").status_code == 415
-    monkeypatch.setattr(blurred_files, "MOST_BYTES", 10)
+    monkeypatch.setattr(download, "MOST_BYTES", 10)
     assert send(api("steward"), dataset).status_code == 413

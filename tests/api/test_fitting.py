@@ -2,9 +2,10 @@
 
 import pytest
 
-from heatmaps import allowances, releases
+from heatmaps.budget import allowances
 from heatmaps.models import Release
-from heatmaps.releases import ReleaseRequest
+from heatmaps.releases import lifecycle
+from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
 from tests.services import seed
 
@@ -56,14 +57,14 @@ def test_a_whole_record_is_charged_by_its_distance(api, both, panel):
 def test_an_allowance_tells_what_is_left_of_it(both, dataset, people, question):
     allowed = {"account": "presence", "analyst": "analyst", "allowance": "0.6", "reason": "shares"}
     allowances.change(people["steward"], dataset, **allowed)
-    releases.request_release(people["analyst"], dataset, ReleaseRequest(**question(epsilon="0.25")))
+    lifecycle.request_release(people["analyst"], dataset, ReleaseRequest(**question(epsilon="0.25")))
     quote, refusal = both(dataset, question(epsilon="1"))
     assert refusal["code"] == "allowance_exceeded"
     assert quote["largest_epsilon"] == refusal["largest_epsilon"] == "0.35"
 
 
 def test_nothing_is_said_where_nothing_fits(both, dataset, people, question):
-    releases.request_release(people["analyst"], dataset, ReleaseRequest(**question(epsilon="2")))
+    lifecycle.request_release(people["analyst"], dataset, ReleaseRequest(**question(epsilon="2")))
     quote, refusal = both(dataset, question(epsilon="1"))
     assert quote["largest_epsilon"] is None
     assert "largest_epsilon" not in refusal

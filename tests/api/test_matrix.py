@@ -9,15 +9,18 @@ Each request is undone afterwards.
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import transaction
 
 from api.errors import PROBLEM_JSON
-from heatmaps import invitations, publication
-from heatmaps.ingest import optouts
-from heatmaps.models import ApiToken, Scope
+from heatmaps.ingest import opt_outs
+from heatmaps.models import AdministratorRead, ApiToken, Scope
+from heatmaps.people import invitations
+from heatmaps.releases import publication
 from tests.addresses import EVERYBODY, by_person
+from tests.services.seed import store_districts
 
 READ, RELEASE, STEWARD, NO_SCOPE = "read", "release", "steward", ""
 ALL = (200, 200, 200, 200, 200, 401)
@@ -48,6 +51,11 @@ WEEKLY = {"schedule": {"every": "weekly", "weekday": "monday", "hour": 3}, "reas
 QUESTION = {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": 16}
 PLAN = {"wishes": [{"part": "1/30", "distance_m": "1000", "epsilon": "0.2"}]}
 BLUR = "?mechanism=planar-geometric&epsilon=1&radius_m=20000&max_reports=1"
+AREA = {"type": "Polygon", "coordinates": [[[0, 0], [0.5, 0], [0.5, 0.5], [0, 0]]]}
+DISTRICTS = ("slug", "districts")
+NO_SUMS = (422, 422, 422, 422, 404, 401)  # the release is a map that states no errors of sums
+FILE_ID = UUID("33333333-3333-4333-8333-333333333333")
+OF_DISTRICTS = {"query": f"?districts={FILE_ID}"}
 CSV = b"user,time,lat,lon\na,,0.5,0.5\n"
 
 OPERATIONS = {
@@ -102,6 +110,25 @@ OPERATIONS = {
     ("POST", "opt-out-take-back"): Operation(
         statuses=instead(STEWARDS, 204), scope=STEWARD, about=SLUG, body={"user": "left out"}
     ),
+    ("GET", "districts"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
+    ("POST", "districts"): Operation(
+        statuses=instead(STEWARDS, 201),
+        scope=STEWARD,
+        about=SLUG,
+        body=AREA,
+        options={"query": "?title=Quarters&source=City"},
+    ),
+    ("GET", "district"): Operation(statuses=MEMBERS, scope=READ, about=DISTRICTS),
+    ("PATCH", "district"): Operation(
+        statuses=STEWARDS, scope=STEWARD, about=DISTRICTS, body={"licence": "CC0"}
+    ),
+    ("DELETE", "district"): Operation(statuses=instead(STEWARDS, 204), scope=STEWARD, about=DISTRICTS),
+    ("GET", "release-districts"): Operation(statuses=MEMBERS, scope=READ, about=ONE_RELEASE),
+    ("GET", "release-district"): Operation(statuses=MEMBERS, scope=READ, about=("release", "districts")),
+    ("GET", "areas"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, options=OF_DISTRICTS),
+    ("POST", "areas"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, body=AREA),
+    ("GET", "areas-csv"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, options=OF_DISTRICTS),
+    ("POST", "areas-csv"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, body=AREA),
     ("POST", "quotes"): Operation(statuses=ASKING, scope=RELEASE, about=SLUG, body=QUESTION),
     ("GET", "releases"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
     ("POST", "releases"): Operation(statuses=instead(ASKING, 202), scope=RELEASE, about=SLUG, body=QUESTION),
@@ -117,6 +144,7 @@ OPERATIONS = {
     ("GET", "ledger-file"): Operation(
         statuses=(200, 403, 200, 200, 404, 401), scope=READ, about=("slug", "=csv")
     ),
+    ("GET", "administrator-reads"): Operation(statuses=STEWARDS, scope=STEWARD, about=SLUG),
     ("GET", "spending"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
     ("GET", "allowances"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
     ("POST", "allowances"): Operation(
@@ -153,9 +181,14 @@ OPERATIONS = {
     ("PATCH", "release"): Operation(
         statuses=STEWARDS, scope=STEWARD, about=ONE_RELEASE, body={"public": True}
     ),
+    ("PATCH", "release-name"): Operation(  # the analyst asked for it
+        statuses=ASKING, scope=RELEASE, about=ONE_RELEASE, body={"name": "Nights"}
+    ),
     ("POST", "release-cancel"): Operation(
         statuses=(403, 409, 403, 403, 404, 401), scope=RELEASE, about=ONE_RELEASE
     ),
+    ("GET", "release-thumbnail"): Operation(statuses=MEMBERS, scope=READ, about=ONE_RELEASE),
+    ("GET", "release-og-image"): Operation(statuses=MEMBERS, scope=READ, about=ONE_RELEASE),
     ("GET", "heatmap"): Operation(statuses=MEMBERS, scope=READ, about=("release", "=npy")),
     ("GET", "point"): Operation(  # the release is a map
         statuses=(422, 422, 422, 422, 404, 401), scope=READ, about=("release", "=json")
@@ -168,8 +201,16 @@ OPERATIONS = {
     ),
 }
 OPEN = {"schema", "docs"}  # the product's documentation: for everybody
-PUBLIC = (("GET", "release"), ("GET", "heatmap"))
-OF_RELEASES = (*PUBLIC, ("GET", "point"), ("GET", "zones"), ("GET", "distances"))
+UNBOUND = {"tokens", "mechanisms"}  # about no dataset
+PUBLIC = (
+    *(("GET", name) for name in ("release", "heatmap", "release-thumbnail", "release-og-image")),
+    *(("GET", name) for name in ("release-districts", "release-district")),
+)
+OF_RELEASES = (
+    *PUBLIC,
+    *((method, name) for method in ("GET", "POST") for name in ("areas", "areas-csv")),
+    *(("GET", name) for name in ("point", "zones", "distances")),
+)
 SCOPED = [key for key, operation in OPERATIONS.items() if operation.scope != NO_SCOPE]
 HINT = "give it a row in OPERATIONS of tests/api/test_matrix.py, as the head of that file says"
 
@@ -178,11 +219,12 @@ HINT = "give it a row in OPERATIONS of tests/api/test_matrix.py, as the head of 
 def things(people, dataset, upload, published):
     """What addresses are about, by the names that the rows use."""
     token, _ = ApiToken.objects.create(user=people["steward"], name="test", scopes=["read"])
-    entry, _ = optouts.enter(people["steward"], dataset, "left out")
+    entry, _ = opt_outs.enter(people["steward"], dataset, "left out")
     return {name: person.pk for name, person in people.items()} | {
         "slug": dataset.slug,
         "upload": upload.pk,
         "release": published.pk,
+        "districts": store_districts(people["steward"], dataset, file_id=FILE_ID).pk,
         "token": token.token_key,
         "opt-out": entry.entry,
         "invitation": invitations.invite(people["steward"], dataset, "analyst").row.pk,
@@ -234,6 +276,16 @@ def test_it_answers_everybody_as_the_table_says(api, ask, person):
             assert problem["code"]
             assert problem["detail"]
     assert wrong == {}
+
+
+def test_it_records_what_an_administrator_reads_of_a_dataset(api, things):
+    client = api("administrator")
+    for (method, name), row in OPERATIONS.items():
+        if method == "GET" and by_person(row.statuses)["administrator"] == 200 and name not in UNBOUND:
+            about = [word[1:] if word.startswith("=") else things[word] for word in row.about]
+            client.send(method, name, *about)
+            last = AdministratorRead.objects.get(page=f"api:{name}")
+            assert (last.dataset.slug, last.reader.username) == (things["slug"], "administrator")
 
 
 @pytest.mark.parametrize("missing", [scope.value for scope in Scope])

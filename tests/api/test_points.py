@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from heatmaps import releases
+from heatmaps.releases import lifecycle
 from mechanisms.guarantee import Relation
 from tests.services import seed
+from tests.services.draws import carry_out
 
 QUESTION = {"mechanism": "exponential", "epsilon": "0.5"}
 
@@ -22,7 +23,7 @@ def panel(make_dataset):
 def point(api, panel):
     made = api("analyst").send("POST", "releases", panel.slug, body=QUESTION)
     assert made.status_code == 202
-    releases.run(made.json()["id"])
+    carry_out(made.json()["id"])
     return api("analyst").send("GET", "release", made.json()["id"]).json()
 
 
@@ -49,7 +50,7 @@ def test_every_file_can_be_had(api, point, suffix):
     assert answer.status_code == 200
     content = b"".join(answer.streaming_content)
     if suffix == "json":
-        found = releases.result_of(releases.Release.objects.get(pk=point["id"]))
+        found = lifecycle.result_of(lifecycle.Release.objects.get(pk=point["id"]))
         assert json.loads(content)["point"]["lat"] == found.lat
 
 
@@ -71,7 +72,10 @@ def test_there_is_no_point_of_a_map(api, published):
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [({"resolution": 16}, "resolution"), ({"within": [0.1, 0.1, 0.2, 0.2]}, "within")],
+    [
+        ({"resolution": 16}, "resolution"),
+        ({"data_slice": {"rectangle": [0.1, 0.1, 0.2, 0.2]}}, "data_slice.rectangle"),
+    ],
 )
 def test_what_the_kind_has_not_is_refused_by_name(api, panel, change, field):
     answer = api("analyst").send("POST", "quotes", panel.slug, body=QUESTION | change)
@@ -104,7 +108,7 @@ def test_a_shuffled_point_carries_its_delta(api, make_dataset):
     amounts = {line["account"]: line["amount"] for line in quote["accounts"]}
     assert (amounts["delta"], amounts["record"]) == ("0.000000001", None)
     made = api("analyst").send("POST", "releases", free.slug, body=asked | {"delta": "1e-8"})
-    releases.run(made.json()["id"])
+    carry_out(made.json()["id"])
     found = api("analyst").send("GET", "release", made.json()["id"]).json()
     assert (found["state"], found["delta"]) == ("published", "0.00000001")
     assert found["guarantee"]["trust"] == "central"

@@ -9,7 +9,7 @@ from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
-from heatmaps.masses import packing
+from heatmaps.masses import column_copies
 from heatmaps.models import CheckIn, PackingAttempts, Upload
 
 ROWS = "".join(f"u{at % 30},2025-03-01T08:30:00Z,0.{at % 10},0.0{at % 7}\n" for at in range(20))
@@ -71,7 +71,12 @@ def test_it_reads_a_file_as_it_is_told(api, dataset, work):
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("?advance=no", "advance"), ("?advnace=false", "advnace"), ("?time_zone=Mars", "time_zone")],
+    [
+        *((f"?advance={text}", "advance") for text in ["no", "True", "1", "on", "", "true%20"]),
+        ("?advance=false&advance=true", "advance"),
+        ("?advnace=false", "advnace"),
+        ("?time_zone=Mars", "time_zone"),
+    ],
 )
 def test_it_refuses_a_parameter_that_it_does_not_know(api, dataset, query, field):
     """A word mistyped must not make data available."""
@@ -190,13 +195,13 @@ def test_it_takes_an_upload_back_until_a_version_includes_it(api, dataset, work)
 @pytest.mark.parametrize(
     ("least", "attempts", "told"),
     [
-        (1, packing.MOST_ATTEMPTS, "given_up"),
-        (1, packing.MOST_ATTEMPTS - 1, None),
-        (100_000, packing.MOST_ATTEMPTS, "none"),
+        (1, column_copies.MOST_ATTEMPTS, "given_up"),
+        (1, column_copies.MOST_ATTEMPTS - 1, None),
+        (100_000, column_copies.MOST_ATTEMPTS, "none"),
     ],
 )
 def test_it_tells_how_far_the_copy_of_an_upload_is(api, upload, monkeypatch, *, least, attempts, told):
-    monkeypatch.setattr(packing, "LEAST_CHECKINS", least)
+    monkeypatch.setattr(column_copies, "LEAST_CHECKINS", least)
     given(upload, attempts)
     steward = api("steward")
 
@@ -210,8 +215,8 @@ def test_it_tells_how_far_the_copy_of_an_upload_is(api, upload, monkeypatch, *, 
 
 
 def test_it_tries_a_copy_again_that_was_given_up(api, upload, monkeypatch):
-    monkeypatch.setattr(packing, "LEAST_CHECKINS", 1)
-    given(upload, packing.MOST_ATTEMPTS)
+    monkeypatch.setattr(column_copies, "LEAST_CHECKINS", 1)
+    given(upload, column_copies.MOST_ATTEMPTS)
     steward = api("steward")
     address = steward.send("GET", "upload", upload.pk).json()["links"]["copy"]
     assert api("analyst").post(address).status_code == 403

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.db.models import F
 
-from heatmaps.ingest import scheduling
+from heatmaps.ingest.versions import scheduled as scheduling
 from heatmaps.models import Dataset, Event
 
 DAILY = {"every": "daily", "hour": 3}

@@ -5,7 +5,7 @@ from tests.pages import conftest as of_the_pages
 
 for _name in ("sent", "static_folder", "people", "client_of", "make_dataset", "dataset", "upload"):
     globals()[_name] = getattr(of_the_pages, _name)
-for _name in ("queued", "published", "addresses"):
+for _name in ("start_later", "queued", "published", "addresses"):
     globals()[_name] = getattr(of_the_pages, _name)
 for _name in ("no_counts_of_earlier_tests", "token_of", "api", "question", "work", "client_of_token"):
     globals()[_name] = getattr(of_the_api, _name)

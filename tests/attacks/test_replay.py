@@ -3,9 +3,11 @@
 import pytest
 from django.urls import reverse
 
-from heatmaps import releases, tasks
+from heatmaps import tasks
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Release, Result
+from heatmaps.releases import draws, lifecycle
+from tests.services.draws import carry_out
 
 HALF = 10**12 // 2
 
@@ -21,7 +23,10 @@ def state_of(dataset):
 
 
 @pytest.mark.parametrize("end", ["reserved", "published", "cancelled", "failed"])
-def test_a_request_with_the_same_key_changes_nothing(api, dataset, question, monkeypatch, end):
+def test_a_request_with_the_same_key_changes_nothing(  # noqa: PLR0917 - fixtures
+    api, dataset, question, monkeypatch, settings, end
+):
+    settings.START_SECONDS = 60 if end == "cancelled" else 0
     analyst = api("analyst")
     send = lambda: analyst.send(  # noqa: E731
         "POST", "releases", dataset.slug, body=question(), **{"idempotency-key": "k1"}
@@ -32,8 +37,8 @@ def test_a_request_with_the_same_key_changes_nothing(api, dataset, question, mon
         analyst.send("POST", "release-cancel", release.pk)
     elif end != "reserved":
         if end == "failed":
-            monkeypatch.setattr(releases, "_draw", lambda *_arguments: 1 / 0)
-        releases.run(release.pk)
+            monkeypatch.setattr(lifecycle, "_draw", lambda *_arguments: 1 / 0)
+        carry_out(release.pk)
     before = state_of(dataset)
 
     again = send()
@@ -86,15 +91,16 @@ def test_a_form_posted_again_after_signing_out_is_refused(client_of, dataset, qu
 @pytest.mark.parametrize("end", ["published", "cancelled", "failed", "spent"])
 def test_a_task_delivered_again_does_nothing(dataset, queued, monkeypatch, end):
     if end == "cancelled":
-        releases.transitions.cancel(queued.pk, actor=None)
+        lifecycle.transitions.cancel(queued.pk, actor=None)
     elif end == "spent":
-        releases.transitions.spend(queued.pk)
+        lifecycle.transitions.spend(queued.pk)
+        draws.claim(queued.pk)
     else:
         if end == "failed":
-            monkeypatch.setattr(releases, "_draw", lambda *_arguments: 1 / 0)
-        tasks.release(str(queued.pk))
+            monkeypatch.setattr(lifecycle, "_draw", lambda *_arguments: 1 / 0)
+        carry_out(queued.pk)
     before, drawn = state_of(dataset), []
-    monkeypatch.setattr(releases, "_draw", lambda *arguments: drawn.append(arguments))
+    monkeypatch.setattr(lifecycle, "_draw", lambda *arguments: drawn.append(arguments))
 
     for _ in range(3):
         tasks.release(str(queued.pk))
@@ -105,7 +111,7 @@ def test_a_task_delivered_again_does_nothing(dataset, queued, monkeypatch, end):
     assert verify(dataset).ok
 
 
-def test_a_cancellation_sent_again_gives_nothing_back_twice(api, dataset, queued, question):
+def test_a_cancellation_sent_again_gives_nothing_back_twice(start_later, api, dataset, queued, question):
     analyst = api("analyst")
     other = analyst.send("POST", "releases", dataset.slug, body=question()).json()["id"]
     analyst.send("POST", "release-cancel", queued.pk)

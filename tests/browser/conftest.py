@@ -32,7 +32,7 @@ def site(tmp_path_factory, migrated_sqlite):
     words = dict(line.split("=", 1) for line in (made.folder / "credentials").read_text().splitlines())
     address = f"http://127.0.0.1:{free_port()}"
     with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
-        wait_until(lambda: healthy(address), seconds=60, what="the server answering")
+        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
         yield Site(address=address, username=words["username"], password=words["password"], installation=made)
 
 
@@ -82,18 +82,33 @@ def open_page(chromium, site):
     assert watch.complaints == []
 
 
+@pytest.fixture(scope="session")
+def session_cookies():
+    """Of the steward who signed in once: each time takes a second. No test signs him out."""
+    return []
+
+
 @pytest.fixture
-def signed_in(open_page, site):
-    def make(**options):
+def signed_in(open_page, site, session_cookies):
+    def make(*, by_form=False, **options):
         page = open_page(**options)
-        page.goto("/")
-        page.get_by_label("Username").fill(site.username)
-        page.get_by_label("Password").fill(site.password)
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("heading", name="Datasets").wait_for()
+        page.context.add_cookies([] if by_form else session_cookies)
+        if by_form or not session_cookies:
+            sign_in(page, site)
+        else:
+            page.goto("/")
+        session_cookies[:] = page.context.cookies()
         return page
 
     return make
+
+
+def sign_in(page, site):
+    page.goto("/")
+    page.get_by_label("Username").fill(site.username)
+    page.get_by_label("Password").fill(site.password)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign out").wait_for()
 
 
 @pytest.fixture(scope="module")

@@ -5,22 +5,33 @@ from dataclasses import dataclass, field
 from django.urls import reverse
 
 from heatmaps.views.accounts import CHANGES
+from heatmaps.views.new_release import FOLDS
+from heatmaps.views.words import TOPICS
 
 # Names of addresses that answer no page on GET: acts, and what is not HTML.
 ACTS = {
-    *("home", "sign-out", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
+    *("sign-out", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
     *("member-add", "invitation-new", "invitation-revoke", "token-new"),
     *("account-invite", "account-invitation-revoke", "sign-up-rule", "account-reset"),
     *("opt-out-take-back", "upload-copy"),
 }
 NO_HTML = {
     "ledger-file",
+    "basemap",
+    "basemap-tile",
+    "ground",
     "places",
+    "place-search",
     "upload",
     "upload-preview",
     "upload-rejected",
     "release-state",
     "release-download",
+    "release-districts",
+    "release-district-sums",
+    "release-thumbnail",
+    "release-og-image",
+    "release-example",
 }
 
 
@@ -54,37 +65,61 @@ def pages(named):
         page("sign-in", "anonymous"),
         page("sign-in", "anonymous", submits=own),
         page("help", "anonymous"),
+        *(
+            Page(name="help-topic", who="anonymous", address=reverse("help-topic", args=[topic.name]))
+            for topic in TOPICS
+        ),
         page("help-mechanisms", "analyst"),
+        *(
+            Page(name="help-measurement", who="analyst", address=reverse("help-measurement", args=[anchor]))
+            for anchor in ("which", "points")
+        ),
+        *(page("home", who) for who in ("steward", "analyst", "auditor", "administrator")),
         page("datasets", "steward"),
         page("datasets", "administrator"),
         page("dataset-new", "steward"),
+        page("dataset-new", "steward", query="?more=1"),
         page("dataset-new", "steward", submits=own),
         page("dataset", "steward", "dataset"),
         page("dataset", "analyst", "dataset"),
         page("dataset", "auditor", "dataset"),
         page("dataset", "steward", "panel"),
+        page("dataset-releases", "analyst", "dataset"),
+        page("dataset-data", "steward", "dataset"),
+        page("dataset-data", "auditor", "dataset"),
+        page("dataset-budget", "steward", "dataset"),
+        page("dataset-budget", "analyst", "panel"),
         page("release-new", "analyst", "dataset"),
         page("release-new", "analyst", "dataset", query=wrong),
         page("release-new", "analyst", "dataset", query=costly),
         page("release-new", "analyst", "dataset", query=fair),
         page("release-new", "steward", "panel"),
+        *(page("release-new", "steward", "panel", query=f"?open={fold}") for fold in FOLDS),
         page("release-zones", "steward", "panel"),
         page("release-distances", "steward", "panel"),
         page("ledger", "auditor", "dataset"),
+        page("ledger", "steward", "dataset", query="?filter=1"),
         page("blur", "steward", "dataset"),
         page("blur", "steward", "dataset", submits=own),
         page("schedule", "steward", "dataset"),
         page("schedule", "steward", "dataset", submits=own),
+        page("districts", "steward", "dataset"),
+        page("districts", "auditor", "dataset"),
+        page("districts", "steward", "dataset", submits=own),
+        page("district-file", "steward", "dataset", "districts"),
+        page("district-file-delete", "steward", "dataset", "districts"),
         page("retention", "steward", "dataset"),
         page("retention", "steward", "dataset", submits=own),
         page(
             "uploads-found",
             "steward",
             "dataset",
-            at="dataset",
+            at="dataset-data",
             query="?state=failed",
             fills={"#upload-name": "f"},
         ),
+        page("embedding", "steward", "dataset"),
+        page("embedding", "steward", "dataset", submits=own),
         page("allowances", "steward", "dataset"),
         page("allowances", "steward", "dataset", submits=own),
         page("spending", "auditor", "dataset"),
@@ -94,10 +129,16 @@ def pages(named):
         page("release", "steward", "point"),
         page("release-map", "steward", "point"),
         page("release-map", "analyst", "published"),
+        page("release-comparable", "analyst", "one"),
+        page("release-comparison", "analyst", "one", "other"),
+        page("release-comparison-map", "analyst", "one", "other"),
         page("release-sheet", "auditor", "published"),
         page("public", "anonymous"),
         page("release", "anonymous", "published"),
+        page("embed", "anonymous", "published"),
         page("release-publication", "steward", "published"),
+        page("release-name", "steward", "published"),
+        page("release-name", "analyst", "published", submits=own, fills={"#id_name": "\u202e"}),
         page("account", "analyst"),
         page("account", "analyst", submits=form("token-new")),
         page("account", "steward", submits=form("token-new"), fills={"#id_name": "laptop"}),

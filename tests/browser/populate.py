@@ -10,15 +10,18 @@ import django
 
 django.setup()
 
+from django.conf import settings  # noqa: E402
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+from django.db import transaction  # noqa: E402
+from django.test.utils import override_settings  # noqa: E402
 
-from heatmaps import accounts, invitations, publication, releases  # noqa: E402
 from heatmaps.ingest import uploads  # noqa: E402
-from heatmaps.models import ApiToken, Dataset, Membership, Release  # noqa: E402
-from heatmaps.releases import ReleaseRequest  # noqa: E402
-from mechanisms.central.sparse_emd import SparseEmd  # noqa: E402
+from heatmaps.models import ApiToken, Dataset, Drawing, DrawingState, Membership, Release  # noqa: E402
+from heatmaps.people import accounts, invitations  # noqa: E402
+from heatmaps.releases import clock, lifecycle, publication  # noqa: E402
+from heatmaps.releases.lifecycle import ReleaseRequest  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from tests.services import seed  # noqa: E402
 
@@ -34,6 +37,7 @@ def main():
     seed.add_checkins(dataset)
     named = {"panel": panel(people["steward"]).slug}
     named |= {"dataset": dataset.slug, "panel-kind": "radius", "kind": "presence"}
+    named["districts"] = str(seed.store_districts(people["steward"], dataset).pk)
     named |= files(people["steward"], dataset) | lives(people["analyst"], dataset)
     named |= links(people, dataset) | point(people["steward"], named["panel"])
     publication.set_public(people["steward"], Release.objects.get(pk=named["published"]), public=True)
@@ -60,19 +64,40 @@ def files(steward, dataset):
 
 
 def lives(analyst, dataset):
-    """A release in every state that is shown."""
-    made = {}
-    for number, life in enumerate(("published", "cancelled", "no_result", "queued"), start=1):
-        question = ReleaseRequest(mechanism="sparse-emd", epsilon=f"0.{number}", resolution=16)
-        release = releases.request_release(analyst, dataset, question)
-        made[life] = str(release.pk)
-        if life == "published":
-            releases.run(release.pk)
-        elif life == "cancelled":
-            releases.cancel(analyst, release)
-        elif life == "no_result":
-            fail(release)
-    return made
+    """A release in every state that is shown; the server beside has a clock and a worker, too."""
+    published = ask(analyst, dataset, "0.1")
+    cancelled = ask(analyst, dataset, "0.2")  # behind the other: it has not begun
+    lifecycle.cancel(analyst, cancelled)
+    clock.complete(published.pk)
+    with transaction.atomic():  # no worker is faster
+        no_result = ask(analyst, dataset, "0.3")
+        Drawing.objects.create(release=no_result, state=DrawingState.FAILED)
+    clock.complete(no_result.pk)
+    one, other = (ask(analyst, dataset, epsilon, mechanism="laplace") for epsilon in ("0.4", "0.5"))
+    for release in (one, other):
+        clock.complete(release.pk)
+    made = {
+        "published": published,
+        "cancelled": cancelled,
+        "no_result": no_result,
+        "one": one,
+        "other": other,
+    }
+    return {life: str(release.pk) for life, release in made.items()} | queued(analyst)
+
+
+def ask(person, dataset, epsilon, *, mechanism="sparse-emd"):
+    question = ReleaseRequest(mechanism=mechanism, epsilon=epsilon, resolution=16)
+    return lifecycle.request_release(person, dataset, question)
+
+
+def queued(analyst):
+    """It appears when everybody has looked."""
+    waiting = seed.make_dataset(User.objects.get(username="looking-steward"), "waiting")
+    seed.add_checkins(waiting)
+    Membership.objects.create(dataset=waiting, user=analyst, role="analyst")
+    with override_settings(SLOT_SECONDS=dict.fromkeys(settings.SLOT_SECONDS, 3600)):
+        return {"queued": str(ask(analyst, waiting, "0.1").pk)}
 
 
 def links(people, dataset):
@@ -94,19 +119,9 @@ def point(steward, slug):
     panel = Dataset.objects.get(slug=slug)
     seed.add_checkins(panel)
     question = ReleaseRequest(mechanism="exponential", epsilon="1", resolution=None)
-    release = releases.request_release(steward, panel, question)
-    releases.run(release.pk)
+    release = lifecycle.request_release(steward, panel, question)
+    clock.complete(release.pk)
     return {"point": str(release.pk)}
-
-
-def fail(release):
-    draw, SparseEmd.release = SparseEmd.release, broken
-    releases.run(release.pk)
-    SparseEmd.release = draw
-
-
-def broken(*_arguments):
-    raise ZeroDivisionError
 
 
 def session(person):

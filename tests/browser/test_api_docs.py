@@ -28,7 +28,7 @@ def test_it_reads_the_document_offline(open_page):
 
     page.get_by_text("/api/v1/datasets/{slug}/releases/").first.wait_for()
     page.locator("#operations-releases-releases_heatmap").click()
-    page.get_by_text("A published map as a file").first.wait_for()
+    page.get_by_text("Download a published map as a file").first.wait_for()
 
 
 @pytest.mark.long

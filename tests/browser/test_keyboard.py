@@ -95,7 +95,7 @@ def enter(person, username, password):
     person.field("Username", username)
     person.field("Password", password)
     person.press("Enter")
-    person.heading("Datasets")
+    person.page.get_by_role("button", name="Sign out").wait_for()
     return person
 
 
@@ -124,27 +124,28 @@ def test_the_whole_way_is_walked_by_keys(inside, tmp_path):
 
     upload(person, path)
     person.press("Home")
-    person.link("New release")
+    person.link("Ask for a map")
     person.field("ε of this release", "0.5")
-    person.button("Show the cost")
-    person.heading("What this release costs")
+    page.locator("#quote[data-epsilon='0.5']").wait_for()
     person.button("Spend and publish")
     page.locator("iframe").wait_for()
 
     look_at_map(person)
     table = page.get_by_role("table").first
     assert table.locator("tbody tr").count() >= 1
+    person.to(page.get_by_text("Download", exact=True))
+    person.press("Enter")
     with page.expect_download() as loaded:
         person.link("GeoJSON")
     assert loaded.value.suggested_filename.endswith(".geojson")
 
     person.link("In the ledger")
     page.locator("tbody").get_by_text("Release published").wait_for()
-    person.link("By keys")
+    person.link("Budget")
     person.link("Change limit of presence (ε)")
     person.field("New limit", "5")
     person.field("Reason", "walked by keys")
-    person.button("Change the limit")
+    person.button("Change limit")
     page.get_by_text("walked by keys").or_(page.get_by_role("heading", name="By keys")).first.wait_for()
     person.button("Sign out")
     person.heading("Sign in")
@@ -171,7 +172,7 @@ def look_at_map(person):
     ground = frame.locator(".leaflet-container")
     ground.wait_for()
     place = lambda: frame.locator(".leaflet-map-pane").evaluate("one => one.style.transform")  # noqa: E731
-    width = lambda: frame.locator("img.cells.for-light").evaluate(  # noqa: E731
+    width = lambda: frame.locator("img.heat").evaluate(  # noqa: E731
         "one => one.getBoundingClientRect().width"
     )
     tab_into(person, ground)
@@ -185,7 +186,7 @@ def look_at_map(person):
     person.press("+")
     page.wait_for_function(
         "was => document.querySelector('iframe').contentDocument"
-        ".querySelector('img.cells.for-light').getBoundingClientRect().width > was * 1.1",
+        ".querySelector('img.heat').getBoundingClientRect().width > was * 1.1",
         arg=zoomed_from,
     )
     for _ in range(MOST_TABS):
@@ -205,16 +206,13 @@ def tab_into(person, target):
     raise AssertionError("the map in the frame is not reached by Tab")
 
 
-def test_a_region_is_found_without_drawing(inside):
-    make_dataset(inside(), "Around a place", drawn=True)
-
-
+@pytest.mark.long
 def test_every_control_shows_that_it_has_the_focus(inside):
-    """All the way round, on the pages with most controls."""
+    """A region is found without drawing; then all the way round, on the pages with most controls."""
     person = inside()
     page = person.page
-    make_dataset(person, "Round and round")
-    for address in ("/datasets/", "/datasets/new/", "/datasets/round-and-round/", "/help/", "/account/"):
+    make_dataset(person, "Round and round", drawn=True)
+    for address in ("/datasets/", "/datasets/new/", "/datasets/round-and-round/data/", "/help/", "/account/"):
         page.goto(address)
         seen = set()
         for _ in range(MOST_TABS):
@@ -229,8 +227,8 @@ def test_every_control_shows_that_it_has_the_focus(inside):
 
 
 @pytest.mark.parametrize("address", ["/datasets/new/", "/sign-in/"])
-def test_a_refused_form_takes_the_focus_to_what_is_wrong(inside, keys, address):
-    person = keys() if address == "/sign-in/" else inside()
+def test_a_refused_form_takes_the_focus_to_what_is_wrong(signed_in, keys, address):
+    person = keys() if address == "/sign-in/" else Keys(signed_in())
     page = person.page
     page.goto(address)
     if address == "/sign-in/":
@@ -290,10 +288,9 @@ def test_people_allowances_and_public_maps_are_managed_by_keys(inside, keys, sit
     make_dataset(person, "People by keys")
     upload(person, path)
     person.press("Home")
-    person.link("New release")
+    person.link("Ask for a map")
     person.field("ε of this release", "0.5")
-    person.button("Show the cost")
-    person.heading("What this release costs")
+    page.locator("#quote[data-epsilon='0.5']").wait_for()
     person.button("Spend and publish")
     page.locator("iframe").wait_for()
     release = page.url
@@ -311,20 +308,21 @@ def test_people_allowances_and_public_maps_are_managed_by_keys(inside, keys, sit
     person.link("Done")
     person.to(page.get_by_role("button", name=re.compile("^Take back")))
     person.press("Enter")
-    page.get_by_text("taken back").wait_for()
+    page.get_by_text("is withdrawn").wait_for()
 
-    person.link("People by keys")
+    person.link("Budget")
     person.link("Allowances")
     person.field("Amount", "1.5")
     person.field("Reason", "a share each")
-    person.button("Change the allowance")
-    page.get_by_role("row").filter(has_text="everybody without").get_by_text("1.5").wait_for()
+    person.button("Change allowance")
+    page.get_by_role("row").filter(has_text="everyone else").get_by_text("1.5").wait_for()
 
     page.goto(release)
     person.link("Make it public")
     person.button("Make it public")
-    page.get_by_text("Anybody may read this map now.").wait_for()
-    newcomer.link("Public maps")
+    page.get_by_text("Anyone can read this map now.").wait_for()
+    newcomer.to(newcomer.page.get_by_role("navigation").get_by_role("link", name="Public maps"))
+    newcomer.press("Enter")
     newcomer.link("People by keys")
     newcomer.page.locator("iframe").wait_for()
 
@@ -343,6 +341,6 @@ def newcomer_by_link(address, keys):
     newcomer.field("Username", "keyed")
     newcomer.field("Password", "long enough to pass")
     newcomer.field("Password confirmation", "long enough to pass")
-    newcomer.button("Make the account")
-    newcomer.heading("Datasets")
+    newcomer.button("Create account")
+    newcomer.heading("Welcome to Hazemap")
     return newcomer

@@ -7,7 +7,7 @@ from PIL import Image
 
 from tests.browser.test_keyboard import Keys
 
-pytestmark = [pytest.mark.browser]
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 SEED = """
 from django.contrib.auth.models import User
@@ -24,10 +24,10 @@ seed.add_checkins(made)
 def address(site):
     """The page of a new release of a dataset whose number of persons is public."""
     site.installation.manage("shell", "-c", SEED % site.username)
-    return "/datasets/points/releases/new/"
+    return "/datasets/points/releases/new/?open=method"
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     signed_in, address, fits, colours_of, scheme
 ):
@@ -40,14 +40,16 @@ def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     person.press("Enter")
     person.to(page.get_by_role("radio", checked=True))
     for _ in range(20):
-        if page.get_by_role("radio", name="Central point of all persons").is_checked():
+        if page.get_by_role("radio", name="Central point of all people").is_checked():
             break
         person.press("ArrowDown")
+    page.get_by_label("Spacing of the candidates", exact=True).wait_for()
     assert not page.get_by_label("Resolution", exact=True).is_visible()  # a point has none
-    assert page.get_by_label("Spacing of the candidates", exact=True).is_visible()
     fits(page)
-    person.field("ε of this release", "0.5" if scheme == "light" else "0.25")
-    person.button("Show the cost")
+    epsilon = "0.5" if scheme == "light" else "0.25"
+    person.field("ε of this release", epsilon)
+    page.locator(f"#quote[data-epsilon='{epsilon}']").wait_for()
+    person.button("More of what it promises")
     person.heading("How far off the point will be")
     assert page.get_by_label("Cost: whole record").is_visible()
     assert page.get_by_label("Cost: radius").is_visible()
@@ -67,6 +69,8 @@ def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     lat, lon = (float(text) for text in numbers.locator("dd").all_inner_texts()[:2])
     assert 0 <= lat <= 1
     assert 0 <= lon <= 1
+    person.to(page.get_by_text("Download", exact=True))
+    person.press("Enter")
     with page.expect_download() as loaded:
         person.link("PNG picture")
     picture = Image.open(io.BytesIO(loaded.value.path().read_bytes()))

@@ -42,11 +42,13 @@ def test_it_says_of_each_file_why_it_was_refused(dataset_page, files):  # noqa: 
 
 def test_a_dataset_has_a_schedule_from_the_start_and_it_changes_with_a_reason(signed_in, fits):
     page = signed_in(width=360)
-    page.goto("/datasets/new/")
+    page.goto("/datasets/new/?more=1")
     page.get_by_label("Title").fill("On a schedule")
     for side, value in {"West": "0", "South": "0", "East": "1", "North": "1"}.items():
         page.get_by_label(side, exact=True).fill(value)
+    assert [page.get_by_label(name).is_visible() for name in ("Hour", "Day of the week")] == [False, False]
     page.get_by_label("Data versions advance").select_option("weekly")
+    assert [page.get_by_label(name).is_visible() for name in ("Hour", "Day of the month")] == [True, False]
     page.get_by_label("Day of the week").select_option("monday")
     fits(page)
     page.get_by_role("button", name="Make the dataset").click()
@@ -56,6 +58,6 @@ def test_a_dataset_has_a_schedule_from_the_start_and_it_changes_with_a_reason(si
     page.get_by_label("Data versions advance").select_option("daily")
     page.get_by_label("Reason").fill("the board wants it")
     fits(page)
-    page.get_by_role("button", name="Set the schedule").click()
+    page.get_by_role("button", name="Save").click()
     page.get_by_text("every day at 03:00 UTC").wait_for()
     fits(page)

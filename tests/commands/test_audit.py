@@ -11,11 +11,11 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
-from mechanisms import catalogue
-from mechanisms.central.laplace import Laplace
-from mechanisms.experiments.seeded import SeededSource
-from mechanisms.metric.itemwise_map import EmdItemwise
-from mechanisms.metric.linear_distances import EmdDistances
+from mechanisms.catalogue import registry
+from mechanisms.central.grid_laplace.laplace import Laplace
+from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.metric.linear.distances import EmdDistances
+from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import SgdlShuffle
 from tests.mechanisms.examples import SEED
 
@@ -32,8 +32,8 @@ class HalfNoise(Laplace):
 
 @pytest.fixture
 def planted(monkeypatch):
-    faulty = dataclasses.replace(catalogue.get("laplace"), mechanism=HalfNoise)
-    monkeypatch.setattr(catalogue, "_ENTRIES", (faulty,))
+    faulty = dataclasses.replace(registry.get("laplace"), mechanism=HalfNoise)
+    monkeypatch.setattr(registry, "_ENTRIES", (faulty,))
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from heatmaps.management import calibrating
+from mechanisms.catalogue import local
 from mechanisms.guarantee import INFINITY, Guarantee, Trust
-from mechanisms.local import choices
 
-LOCAL = [entry.name for entry in choices.entries()]
+LOCAL = [entry.name for entry in local.entries()]
 
 
 def run(*arguments):

@@ -61,7 +61,7 @@ def test_it_prints_the_point_its_error_and_what_was_promised(city, mechanism, mo
 def test_it_says_for_people_what_is_promised_and_how_far_off_it_may_be(city):
     said, _ = run(city)
     assert "devices would do was simulated on stored check-ins" in said
-    assert "δ = 0.000000001" in said
+    assert "δ = 1 × 10⁻⁹" in said
     assert "with probability 95 % at most" in said
     assert "Central point (latitude, longitude): " in said
 

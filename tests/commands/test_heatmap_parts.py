@@ -1,4 +1,4 @@
-"""`manage.py heatmap --since --until --within`: a part of what the files hold, meant as on a server."""
+"""`manage.py heatmap --since --until --rectangle`: a part of what the files hold, meant as on a server."""
 
 import json
 
@@ -48,11 +48,11 @@ def test_it_keeps_to_the_period(drawn):
 
 
 def test_it_keeps_to_the_rectangle_and_maps_it(drawn):
-    south_west, sheet = drawn("--within", "-2, 40, -1, 41")
+    south_west, sheet = drawn("--rectangle", "-2, 40, -1, 41")
     np.testing.assert_allclose(south_west, [[0, 1], [0, 0]], atol=0.05)  # in the middle: the next cell's edge
     assert sheet["region"] == {"west": -2.0, "south": 40.0, "east": -1.0, "north": 41.0}
     assert sheet["part_of_region"] == {"west": -2.0, "south": 40.0, "east": 2.0, "north": 44.0}
-    south, _ = drawn("--within=-2,40,2,42", "--until", "2026-02-01")
+    south, _ = drawn("--rectangle=-2,40,2,42", "--until", "2026-02-01")
     np.testing.assert_allclose(south, [[0, 0], [1, 0]], atol=0.05)
 
 
@@ -70,12 +70,12 @@ def test_it_draws_a_part_without_check_ins_too(drawn):
             ["--since", "2026-02-01", "--until", "2026-01-01"],
             "until is 2026-01-01, allowed: a moment after since",
         ),
-        (["--within", "1,2,3"], "within is"),
+        (["--rectangle", "1,2,3"], "rectangle is"),
         (
-            ["--within", "-3,40,1,41"],
-            "within.west is -3, allowed: a number of degrees inside the region: -2.0 to 2.0",
+            ["--rectangle", "-3,40,1,41"],
+            "rectangle.west is -3, allowed: a number of degrees inside the region: -2.0 to 2.0",
         ),
-        (["--within", "-1,40,-1,41"], "within.east is -1.0, allowed: above west"),
+        (["--rectangle", "-1,40,-1,41"], "rectangle.east is -1.0, allowed: above west"),
     ],
 )
 def test_it_names_what_is_wrong(town, arguments, message):

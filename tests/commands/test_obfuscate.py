@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from heatmaps import blurring
-from mechanisms.grid import Region
+from heatmaps.blurring import rows as blurring
+from heatmaps.ingest.formats import reader
+from mechanisms.catalogue import local
 from mechanisms.guarantee import Guarantee, Trust
-from mechanisms.local import choices
+from mechanisms.space.grid import Region
 
 BOX = "-98.3,29.8,-97.3,31.0"
 REGION = Region.parse(BOX)
@@ -68,7 +69,7 @@ def rows_of(path):
         return list(csv.reader(stream))
 
 
-@pytest.mark.parametrize("mechanism", [entry.name for entry in choices.entries()])
+@pytest.mark.parametrize("mechanism", [entry.name for entry in local.entries()])
 def test_it_blurs_each_place_and_leaves_the_rest(checkins, output, mechanism):
     said, warned = run(checkins, output, mechanism=mechanism)
     header, *rows = rows_of(output)
@@ -123,7 +124,7 @@ def test_reports_are_as_far_off_as_the_error_says(tmp_path, output):
 
 
 def test_it_streams_batch_by_batch(tmp_path, output, monkeypatch):
-    real = blurring.read_checkins
+    real = reader.read_checkins
     sizes = []
 
     def small(stream, **options):
@@ -131,7 +132,7 @@ def test_it_streams_batch_by_batch(tmp_path, output, monkeypatch):
             sizes.append(len(batch.users))
             yield batch
 
-    monkeypatch.setattr(blurring, "read_checkins", small)
+    monkeypatch.setattr(reader, "read_checkins", small)
     source = tmp_path / "many.csv"
     source.write_text("user,lat,lon\n" + "".join(f"p{row % 7},30.5,-97.9\n" for row in range(95)))
     run(source, output, max_reports="14")
@@ -154,6 +155,17 @@ def test_a_person_with_more_rows_is_refused_before_anything_is_written(checkins,
     assert line.startswith("max_reports is 1, allowed: at least 2,")
 
 
+def test_a_name_in_two_forms_of_unicode_is_one_person_whose_rows_are_counted(tmp_path, output):
+    source = tmp_path / "two-forms.csv"
+    names = "Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose\N{COMBINING ACUTE ACCENT}"
+    source.write_text("user,time,lat,lon\n" + "".join(f"{name},,30.2,-97.7\n" for name in names))
+    line = refusal(source, output, max_reports="1")
+    assert line.startswith("max_reports is 1, allowed: at least 2,")
+    run(source, output, max_reports="1", further_rows="leave-out")
+    with output.open(newline="") as file:
+        assert [row["user"] for row in csv.DictReader(file)] == [names[0]]
+
+
 def test_further_rows_are_left_out_when_that_is_asked_for(checkins, output):
     said, warned = run(checkins, output, max_reports="1", further_rows="leave-out")
     assert [row[0] for row in rows_of(output)[1:]] == ["anna", "bo,b", "carl"]
@@ -170,13 +182,13 @@ def test_a_file_that_grows_between_its_two_readings_is_not_written(checkins, out
         return tally
 
     monkeypatch.setattr(blurring.Blur, "check", growing)
-    assert "other rows than a moment ago" in refusal(checkins, output)
+    assert "changed while it was read" in refusal(checkins, output)
 
 
 def test_rows_that_are_no_checkins_are_told(tmp_path, output):
     source = tmp_path / "bad.csv"
     source.write_text(FILE + "dora,,95,0\n")
-    assert "1 of 5 rows are no check-ins" in refusal(source, output)
+    assert "1 of 5 rows are invalid" in refusal(source, output)
     _, warned = run(source, output, max_rejected="20")
     assert "rows left out, no check-ins: 1; the first: line 6: lat is outside -90..90" in warned
     assert len(rows_of(output)) == 5

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 from django.core.management import CommandError, call_command
 
-from heatmaps.plans import rounded_down
+from heatmaps.releases.epsilon.for_protection import rounded_down
 from heatmaps.wording.guarantee import sentences
-from heatmaps.wording.plan import explained, length
+from heatmaps.wording.protection import explained, reach_length
 from mechanisms.guarantee import Guarantee, Relation, Term
 
 DAY, MONTH = "1/30,1609344,0.2", "1,160934.4,0.2"
@@ -26,7 +26,7 @@ def test_it_plans_a_day_and_a_month():
     assert float(found["alpha_per_m"]) == pytest.approx(1.2427e-6, rel=1e-4)
     assert Fraction(found["epsilon"]) <= 1000 * Fraction(2, 1609344)
     said = run("--protect", DAY, "--protect", MONTH)
-    assert "Moving a thirtieth of the record (as a day of a month) by 1,600 km on average is" in said
+    assert "Moving a thirtieth of the record (as a day of a month) by 1,609 km on average is" in said
     assert "Moving the whole record by up to 160 km then costs at most ε = 0.2." in said
 
 
@@ -54,7 +54,7 @@ def test_a_rising_guarantee_is_told_in_parts_of_a_record():
     promise = rising(cap=20, alpha_per_m=Fraction(1, 1000))
     (said,) = explained(promise, radius_m=600, diameter_m=15_000)
     assert "the whole record moved by up to 600 m on average" in said
-    assert "a tenth of the record moved by up to 6,000 m on average" in said
+    assert "a tenth of the record moved by up to 6 km on average" in said
     assert "a thirtieth of the record (as a day of a month) moved anywhere in the region" in said
     assert said in sentences(promise, subject="this point", radius_m=600, diameter_m=15_000)
 
@@ -64,11 +64,18 @@ def test_a_flat_guarantee_has_no_such_sentence():
 
 
 def test_lengths_and_losses_are_rounded_down():
-    assert [length(Fraction(metres)) for metres in (999, 1999, 19_999, 1_999_999)] == [
+    assert [reach_length(Fraction(metres)) for metres in (999, 1999, 19_999, 1_999_999)] == [
         "999 m",
-        "1,990 m",
-        "19 km",
-        "1,990 km",
+        "1.99 km",
+        "19.9 km",
+        "1,999 km",
+    ]
+    nearly = 1 - Fraction(1, 10**15)
+    assert [reach_length(metres * nearly) for metres in (1, 2000, 20_000, 2 * 10**6)] == [
+        "0.999 m",
+        "1.99 km",
+        "19.9 km",
+        "1,999 km",
     ]
     assert rounded_down(Fraction(2, 3)) == "0.666666666666"
     assert Fraction(rounded_down(Fraction(1, 804672))) <= Fraction(1, 804672)

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image
 
-from mechanisms.experiments import registry
+from mechanisms.reproduction import registry
 
 
 def run(*arguments):

@@ -7,7 +7,7 @@ import pytest
 
 from heatmaps.demo.city import FIRST_DAY, WEEKS, City, check_ins, write_csv
 from heatmaps.demo.places import AWAY, COAST, HOMES, LEISURE, NIGHT, REGION, WORK
-from heatmaps.ingest.reader import read_checkins
+from heatmaps.ingest.formats.reader import read_checkins
 
 CITY = City(persons=2_000, checkins=40_000, seed=1)
 

@@ -8,7 +8,6 @@ from django.core.management import call_command
 from knox.auth import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from heatmaps import releases
 from heatmaps.demo import accounts
 from heatmaps.demo import datasets as demo_datasets
 from heatmaps.demo.city import City
@@ -16,6 +15,7 @@ from heatmaps.demo.datasets import DEMOS, Demo
 from heatmaps.demo.places import REGION
 from heatmaps.ledger import verification
 from heatmaps.models import ApiToken, CheckIn, Dataset, Release, ReleaseState, Scope, Upload, UploadState
+from heatmaps.releases import lifecycle
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_it_makes_one_dataset_of_each_relation_with_a_published_release_each(sta
     accepted = dict(Upload.objects.values_list("dataset__relation", "rows_accepted"))
     assert 38_000 < accepted["add_remove"] < 40_000
     assert set(Release.objects.values_list("state", flat=True)) == {ReleaseState.PUBLISHED}
-    found = {release.mechanism: releases.result_of(release) for release in Release.objects.all()}
+    found = {release.mechanism: lifecycle.result_of(release) for release in Release.objects.all()}
     assert set(found) == {"adaptive", "exponential"}
     assert found["adaptive"].values.sum() > 0
     assert REGION.contains(found["exponential"].lat, found["exponential"].lon)
@@ -143,10 +143,10 @@ def test_it_finishes_what_a_killed_run_had_begun(state, small, monkeypatch):
             run()
     assert Upload.objects.get().state == UploadState.RECEIVED
     with monkeypatch.context() as patch:
-        patch.setattr(releases, "run", stop)
+        patch.setattr(lifecycle, "run", stop)
         with pytest.raises(KeyboardInterrupt):
             run()
-    assert Release.objects.get().state == ReleaseState.RESERVED
+    assert Release.objects.get().state == ReleaseState.SPENT
     run()
     assert set(Release.objects.values_list("state", flat=True)) == {ReleaseState.PUBLISHED}
     assert Upload.objects.filter(state=UploadState.READY).count() == 2

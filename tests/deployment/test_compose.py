@@ -4,15 +4,17 @@ import json
 import os
 import re
 from importlib.resources import files
+from ipaddress import ip_address, ip_network
 
 import jsonschema
 import pytest
 
+from heatmaps.models.dataset import RowCapacity
 from tests.services import compose
 from tests.services.installation import ROOT
 
 FILE = compose.parsed()
-OURS = {"migrate", "web", "worker", "scheduler"}
+OURS = {"migrate", "web", "worker", "reader", "scheduler"}
 LINES = (ROOT / ".docker/Dockerfile").read_text().splitlines()
 
 
@@ -48,10 +50,52 @@ def test_a_service_is_pinned_checked_and_closed(name):
     assert (name == "web") == ("ports" in service) == ("outside" in service["networks"])
 
 
+def in_bytes(text):
+    """Of a size as Compose, PostgreSQL and Redis write it."""
+    number, unit = re.fullmatch(r"(\d+)([mg])b?", text.lower()).groups()
+    return int(number) * {"m": 2**20, "g": 2**30}[unit]
+
+
+@pytest.mark.parametrize("name", FILE["services"])
+def test_a_service_takes_no_more_memory_than_it_may(name):
+    """Swap included: memory that is swapped slows everybody."""
+    service = FILE["services"][name]
+    assert 256 * 2**20 <= in_bytes(service["mem_limit"]) <= 7 * 2**30
+    assert service["memswap_limit"] == service["mem_limit"]
+
+
+def test_memory_limits_hold_what_each_service_is_told_to_keep():
+    from heatmaps.masses import postgresql
+
+    limits = {name: in_bytes(service["mem_limit"]) for name, service in FILE["services"].items()}
+    assert sum(limits.values()) == 16.5 * 2**30  # as the head of the file says
+    worker = FILE["services"]["worker"]["command"]
+    places = FILE["services"]["scheduler"]["environment"]["HAZEMAP_DRAW_PLACES"]
+    places = [int(each) for each in compose.with_defaults(places).split(",")]
+    assert int(worker[worker.index("--concurrency") + 1]) == sum(places)
+    rows = [min(capacity, postgresql.ROWS_AT_ONCE) for capacity in RowCapacity.values]
+    read = sum(each * count * 135 for each, count in zip(places, rows, strict=True))  # bytes
+    assert read + sum(places) * 8 * 2**27 < limits["worker"]  # eight arrays of the largest map each
+    buffers = next(part for part in FILE["services"]["postgres"]["command"] if "shared_buffers" in part)
+    assert in_bytes(buffers.split("=")[1]) <= limits["postgres"] // 4
+    redis = " ".join(FILE["services"]["redis"]["command"])
+    assert in_bytes(re.search(r"--maxmemory (\w+)", redis)[1]) <= limits["redis"] // 2
+    assert "--maxmemory-policy noeviction" in redis
+
+
 def test_only_the_inner_network_has_everybody_and_it_has_no_way_out():
     assert FILE["networks"]["inside"] == {"internal": True}
     assert all("inside" in service["networks"] for service in FILE["services"].values())
     assert FILE["services"]["web"]["ports"] == ["127.0.0.1:${HAZEMAP_PORT:-8000}:8000"]
+
+
+def test_it_believes_the_proxy_of_this_machine_alone():
+    """Which comes in by the gateway, the only address of that network besides the web server's."""
+    assert all(FILE["services"][name]["networks"] == ["inside"] for name in FILE["services"] if name != "web")
+    (pool,) = FILE["networks"]["outside"]["ipam"]["config"]
+    told = compose.with_defaults(FILE["services"]["web"]["environment"]["HAZEMAP_PROXY"])
+    assert told == pool["gateway"]
+    assert ip_address(told) in ip_network(pool["subnet"])
 
 
 def test_passwords_come_by_files_only():
@@ -61,16 +105,43 @@ def test_passwords_come_by_files_only():
             assert "PASSWORD" not in name or (name.endswith("_FILE") and value.startswith("/run/secrets/"))
             assert not re.search(r"://[^/@]*:[^/@]+@", value)
     assert {secret["file"] for secret in FILE["secrets"].values()} == {
-        ".docker/secrets/postgres_password",
-        ".docker/secrets/redis_password",
+        f".docker/secrets/{name}_password" for name in ("postgres", "web", "worker", "redis")
     }
     assert ".docker/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def without_database(service):
+    return {name: value for name, value in service["environment"].items() if "DATABASE" not in name}
+
+
+def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
+    role = {
+        "migrate": "hazemap",
+        "web": "hazemap_web",
+        "worker": "hazemap_worker",
+        "reader": "hazemap_worker",
+        "scheduler": "hazemap_worker",
+    }
+    file = {
+        "hazemap": "postgres_password",
+        "hazemap_web": "web_password",
+        "hazemap_worker": "worker_password",
+    }
+    for name in OURS:
+        service = FILE["services"][name]
+        environment = service["environment"]
+        assert environment["HAZEMAP_DATABASE_URL"] == f"postgresql://{role[name]}@postgres:5432/hazemap"
+        assert environment["HAZEMAP_DATABASE_PASSWORD_FILE"] == f"/run/secrets/{file[role[name]]}"
+        held = set(service["secrets"]) - {"redis_password"}
+        assert held == (set(file.values()) if name == "migrate" else {file[role[name]]})
+    assert FILE["services"]["postgres"]["secrets"] == ["postgres_password"]
+    assert "migrate --no-input && python manage.py grant-roles" in FILE["services"]["migrate"]["command"][-1]
 
 
 def test_web_and_workers_share_uploads_and_keys():
     web, worker = FILE["services"]["web"], FILE["services"]["worker"]
     assert web["volumes"] == worker["volumes"]
-    assert web["environment"] == worker["environment"]
+    assert without_database(web) == without_database(worker)
     mounted = dict(volume.split(":")[:2] for volume in web["volumes"])
     assert set(mounted.values()) == {
         web["environment"][name] for name in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR")
@@ -84,9 +155,6 @@ def test_everything_it_writes_is_on_a_volume_or_in_memory(name):
     writable = [volume.split(":")[1] for volume in service.get("volumes", [])] + service["tmpfs"]
     environment = service["environment"]
     told = [environment[key] for key in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "TMPDIR")]
-    if "--schedule" in service["command"]:
-        told.append(service["command"][service["command"].index("--schedule") + 1])
-    assert name != "scheduler" or len(told) == 4
     for path in told:
         assert any(os.path.commonpath([path, root]) == root for root in writable), path
 
@@ -99,12 +167,15 @@ def test_every_variable_of_the_product_is_documented():
 
 
 def test_the_image_is_pinned_locked_and_not_run_by_root():
-    froms = [line.split()[1] for line in LINES if line.startswith("FROM")]
-    assert froms
-    assert all(re.fullmatch(r"python:3\.1[123]\.\d+-slim-[a-z]+", image) for image in froms)
+    froms = [line.split() for line in LINES if line.startswith("FROM")]
+    stages = {words[3] for words in froms if len(words) > 3}
+    images = [words[1] for words in froms if words[1] not in stages]
+    assert images
+    assert all(re.fullmatch(r"python:3\.1[123]\.\d+-slim-[a-z]+", image) for image in images)
     installs = "\n".join(LINES)
-    assert installs.count("pip install") == 1
+    assert installs.count("pip install") == installs.count("--only-binary :all: --require-hashes -r ") == 2
     assert "--require-hashes -r /build/requirements.lock" in installs
+    assert "npm ci --ignore-scripts" in installs
     assert [line for line in LINES if line.startswith("USER")] == ["USER 10001:10001"]
 
 

@@ -11,7 +11,7 @@ from tests.services import compose
 from tests.services.installation import ROOT
 from tests.services.programs import Postgres, Redis, found_or_skip
 
-SERVICES = ["postgres", "migrate", "redis", "web", "worker", "scheduler"]
+SERVICES = ["postgres", "migrate", "redis", "web", "worker", "reader", "scheduler"]
 
 
 @pytest.mark.long
@@ -25,7 +25,7 @@ def test_the_deployment_goes_from_request_to_published_and_leaves_nothing_behind
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=900,
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr[-4000:]
@@ -34,6 +34,7 @@ def test_the_deployment_goes_from_request_to_published_and_leaves_nothing_behind
     assert list(started) == SERVICES
     assert stopped == dict.fromkeys(SERVICES, "0")
     assert "release    published, drawn once, ledger verifies" in run.stdout
+    assert "roles      web and worker cannot change events or tables" in run.stdout
     for process in started.values():
         with pytest.raises(ProcessLookupError):
             os.kill(int(process), 0)

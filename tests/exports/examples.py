@@ -7,9 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from heatmaps.exports import Released, format_of, release_sheet
-from mechanisms.grid import Region, morton_encode
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.interface import Heatmap
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.significance import ToldApart
+from mechanisms.space.grid import Region, morton_encode
 
 OCEAN = Region(-40.0, 20.0, -38.0, 23.0)  # no place names over the cells
 NAN = float("nan")
@@ -20,23 +21,32 @@ ATTACK = (
 SQUARES = {
     (1, 0, 0): (40.0, 1.0),
     (3, 7, 7): (20.0, NAN),
-    (2, 3, 1): (5.0, 4.0),  # below two standard errors
+    (2, 3, 1): (5.0, 4.0),  # not told apart from an empty square
     (3, 0, 7): (0.5, 0.1),
 }
 
 
-def make_heatmap(squares=SQUARES, level=3):
+def make_heatmap(squares=SQUARES, level=3, *, deviations=None):
+    """Squares of at least two standard errors, or none stated, are told apart from empty ones."""
+    told = [at for at, (value, error) in squares.items() if not value < 2 * error]
     return Heatmap(
+        told=ToldApart.with_parents(
+            np.array([at[0] for at in told], np.int64),
+            np.array([int(morton_encode(at[1], at[2], at[0])) for at in told], np.int64),
+        ),
         level=level,
         levels=np.array([at[0] for at in squares], np.uint8),
         prefixes=np.array([int(morton_encode(at[1], at[2], at[0])) for at in squares], np.int64),
         values=np.array([value for value, _ in squares.values()], np.float64),
         standard_errors=np.array([error for _, error in squares.values()], np.float64),
+        deviations=None if deviations is None else np.array(deviations, np.float64),
     )
 
 
-def make_released(squares=SQUARES, *, level=3, region=OCEAN, title="Fish & ships, Ünïté", values="shares"):
-    heatmap = make_heatmap(squares, level)
+def make_released(
+    squares=SQUARES, *, level=3, region=OCEAN, title="Fish & ships, Ünïté", values="shares", deviations=None
+):
+    heatmap = make_heatmap(squares, level, deviations=deviations)
     sheet = release_sheet(
         title=title,
         result=heatmap,

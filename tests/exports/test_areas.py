@@ -9,9 +9,9 @@ import pytest
 
 from heatmaps import maps
 from heatmaps.exports import Released, release_sheet
-from mechanisms.areas import Areas
-from mechanisms.grid import morton_encode
 from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.results.areas import Areas
+from mechanisms.space.grid import morton_encode
 from tests.exports.examples import OCEAN, make_released, written
 
 CENTRES = {(1, 2): 30.0, (6, 6): 10.0}  # (x from the west, y from the south) of 8 × 8 cells
@@ -55,7 +55,7 @@ def test_centres_are_points_after_the_squares_and_stand_in_the_sheet(released):
 
 def test_the_map_marks_them_and_the_table_has_a_row_each(released):
     parts = maps.map_parts(released.heatmap, OCEAN)
-    assert parts.centres == 2
+    assert parts.rows[-1].key == "sign-point"
     assert "hazemap.centres(" in parts.script
     assert "1 · 75 %" in json.loads(f'"{parts.script.split("text")[1].split(chr(34))[2]}"')
     rows = maps.top_regions(released.heatmap, OCEAN, most=15)
@@ -70,6 +70,6 @@ def test_the_map_marks_them_and_the_table_has_a_row_each(released):
 
 def test_another_map_has_none():
     released = make_released()
-    assert maps.map_parts(released.heatmap, OCEAN).centres == 0
+    assert "sign-point" not in {row.key for row in maps.map_parts(released.heatmap, OCEAN).rows}
     assert "centres" not in released.sheet
     assert "a centre, its number" not in written(".html", released).decode()

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 
@@ -15,10 +16,13 @@ from django.utils.module_loading import import_string
 from heatmaps.exports import FORMATS, Released, format_of, release_sheet
 from heatmaps.exports.sheet import exact_text
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region, morton_encode
+from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
-from mechanisms.interface import Heatmap
+from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.space.grid import Region, morton_encode
 from tests.exports import examples
+from tests.mechanisms.examples import crowd, make, true_dense
 
 REGION = Region(-98.3, 29.8, -97.3, 31.0)
 
@@ -75,14 +79,44 @@ def test_it_gives_each_cell_its_bounds_in_degrees():
         assert bounds == [float(row[side]) for side in ("west", "south", "east", "north")]
 
 
-def test_it_spreads_standard_errors_like_values_and_leaves_unstated_ones_empty():
-    cells = {(int(row["row"]), int(row["col"])): row for row in table(heatmap())}
-    assert float(cells[7, 0]["standard_error"]) == pytest.approx(1.0 / 8 / 16)
-    stated = [float(row["standard_error"]) for row in cells.values() if row["standard_error"]]
-    assert sorted(set(stated)) == pytest.approx([1.0 / 8 / 16, 0.5 / 8 / 4])
-    assert len(stated) == 16 + 4
-    assert cells[0, 7]["standard_error"] == ""  # nan: not stated
-    assert cells[0, 0]["standard_error"] == ""  # in no region
+def test_it_states_errors_of_single_cells_alone():
+    """In a square of 16 cells nobody knows where its mass is."""
+    made = replace(
+        heatmap(regions=((1, 0, 4.0, 1.0), (3, 63, 2.0, np.nan), (3, 47, 2.0, 0.5))),
+        total=6.0,
+        total_error=0.5,
+        cut_error=0.25,
+    )
+    cells = {(int(row["row"]), int(row["col"])): row["standard_error"] for row in table(made)}
+    assert {cells[row, column] for row in range(4, 8) for column in range(4)} == {""}
+    assert cells[0, 7] == ""  # nan: not stated
+    # 2 of 8 released; the truth is 0.94 to 3.06 of 4.94 to 7.06 persons.
+    reach = WITHIN_ERRORS * 0.5
+    assert float(cells[0, 3]) == pytest.approx(((2 + reach) / (6 - reach) - 2 / 8) / WITHIN_ERRORS)
+    assert float(cells[0, 0]) == pytest.approx(0.25 / (6 - reach))  # cut to 0
+
+
+@pytest.mark.parametrize("total", [(np.nan, np.nan), (1.0, 0.6)])
+def test_it_states_no_errors_of_shares_of_an_unknown_sum(total):
+    made = replace(heatmap(regions=((3, 47, 2.0, 0.5),)), total=total[0], total_error=total[1])
+    assert {row["standard_error"] for row in table(made)} == {""}
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("laplace", 4), ("adaptive", 4)])
+def test_it_states_errors_that_hold(name, epsilon):
+    """In cells with at least two persons, of 25 in a crowd of 400; five maps."""
+    mechanism = make(name, epsilon=epsilon, resolution=16, expected_persons=400)
+    held, stated = 0, 0
+    for seed in range(5):
+        masses = crowd(mechanism, cells=25, persons=400, seed=seed)
+        truth = true_dense(masses)
+        for row in table(mechanism.release(masses, SeededSource(seed))):
+            share = truth[int(row["row"]), int(row["col"])]
+            if row["standard_error"] and share > 2 / 400:
+                stated += 1
+                held += abs(float(row["value"]) - share) <= WITHIN_ERRORS * float(row["standard_error"])
+    assert stated > 50
+    assert held / stated > 0.93
 
 
 @pytest.mark.parametrize("regions", [(), ((1, 2, 0.0, 1.0),)])
@@ -152,8 +186,15 @@ def test_it_states_the_radius_and_that_the_number_enrolled_is_public():
     )
     result = sheet(guarantee=metric, radius_m=600)
     assert (result["epsilon"], result["radius_m"], result["radius_epsilon"]) == ("4", "600", "0.6")
-    assert "the number of persons enrolled" in result["unprotected"]
-    assert "the number of persons enrolled" not in sheet()["unprotected"]
+    assert "the number of people enrolled" in result["unprotected"]
+    assert "the number of people enrolled" not in sheet()["unprotected"]
+
+
+def test_it_states_what_time_and_load_tell():
+    """Slots hide how long a draw took, but not from who feels the machine's load."""
+    stated = " ".join(sheet()["unprotected"])
+    for topic in ("latency", "operator", "versions", "files"):
+        assert topic in stated, topic
 
 
 @pytest.mark.parametrize(

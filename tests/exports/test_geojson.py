@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from heatmaps.exports import geojson
+from mechanisms.error_bounds import WITHIN_ERRORS
 from tests.exports.examples import NAN, OCEAN, SQUARES, make_released, written
+
+PROPERTIES = {"value", "standard_error", "low", "high", "deviation", "share", "distinguishable"}
 
 
 def read(released):
@@ -62,12 +65,16 @@ def test_neighbours_share_their_border_exactly():
 
 def test_it_states_what_was_released():
     properties = [feature["properties"] for feature in read(make_released())["features"]]
-    assert all(set(found) == {"value", "standard_error", "share"} for found in properties)
+    assert all(set(found) == PROPERTIES for found in properties)
     assert sorted(found["value"] for found in properties) == sorted(value for value, _ in SQUARES.values())
     assert sum(found["share"] for found in properties) == pytest.approx(1)
     by_value = {found["value"]: found for found in properties}
     assert by_value[40.0]["standard_error"] == 1.0
     assert by_value[20.0]["standard_error"] is None
+    assert by_value[40.0]["low"] == pytest.approx(40 - WITHIN_ERRORS)
+    assert by_value[40.0]["high"] == pytest.approx(40 + WITHIN_ERRORS)
+    assert (by_value[20.0]["low"], by_value[20.0]["high"]) == (None, None)
+    assert [by_value[value]["distinguishable"] for value in (40.0, 5.0)] == [True, False]
     assert by_value[40.0]["share"] == 40 / 65.5
 
 

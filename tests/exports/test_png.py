@@ -2,18 +2,22 @@
 
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from heatmaps.exports.lettering import Style, broken
-from heatmaps.exports.map_image import GROUND, LONGEST, map_image, size
+from heatmaps.exports.map_image import LONGEST, map_image, size
 from heatmaps.exports.png import MARGIN
+from heatmaps.exports.scale_bar import draw_scale, round_length
+from heatmaps.exports.scene import Scene
+from heatmaps.looks import DARK, LIGHT
 from heatmaps.maps.grid import draw
 from heatmaps.maps.image import mercator_height, position
 from heatmaps.maps.legend import UNCERTAIN, ZERO, legend
-from mechanisms.grid import Region
+from mechanisms.space.grid import Region
 from tests.exports.examples import NAN, OCEAN, make_heatmap, make_released, written
 
 TALL = Region(-40.0, 0.0, -30.0, 70.0)
@@ -28,7 +32,7 @@ def expected_colours(heatmap, region):
     """(side, side) colours from the legend of the web map."""
     drawn = draw(heatmap, region)
     key = legend(drawn)
-    by_class = {row.key: row.light or GROUND for row in key.rows}
+    by_class = {row.key: row.light or LIGHT.land for row in key.rows}
     return np.array([[by_class[f"class-{index}"] for index in row] for row in key.classes_of(drawn)])
 
 
@@ -48,7 +52,7 @@ def colours_of_cells(image, region, side):
 @pytest.mark.parametrize("region", [OCEAN, TALL, WIDE])
 def test_it_paints_every_cell_in_the_colour_of_its_class(region):
     heatmap = make_heatmap()
-    found = map_image(heatmap, region).image
+    found = map_image(heatmap, region).scene.image
     colours = colours_of_cells(found, region, 8)
     assert (colours == expected_colours(heatmap, region)).all()
     assert len(set(colours.ravel())) >= 4
@@ -63,8 +67,8 @@ def test_it_has_a_class_of_its_own_for_what_cannot_be_told_from_zero():
 
 def test_it_mixes_no_colours():
     found = map_image(make_heatmap(), OCEAN)
-    colours = {hexadecimal(colour) for _, colour in found.image.getcolors()}
-    assert colours <= {row.light for row in found.legend.rows}
+    colours = {hexadecimal(colour) for _, colour in found.scene.image.getcolors()}
+    assert colours <= {row.light or LIGHT.land for row in found.legend.rows}
     assert len(colours) == 4
 
 
@@ -78,7 +82,7 @@ def test_it_has_the_shape_of_a_mercator_map(region):
 
 @pytest.mark.parametrize("region", [Region(0, -80, 1e-3, -10), Region(-180, 0, 180, 1e-3)])
 def test_it_draws_strips_that_can_be_seen(region):
-    found = map_image(make_heatmap({(10, 0, 0): (1, NAN), (1, 1, 1): (9, NAN)}, level=10), region).image
+    found = map_image(make_heatmap({(10, 0, 0): (1, NAN), (1, 1, 1): (9, NAN)}, level=10), region).scene.image
     assert max(found.size) <= LONGEST
     assert min(found.size) >= 48
     assert np.array_equal(np.array(found)[0, -1], np.array(found)[5, -5])  # a coarse square in the north-east
@@ -102,15 +106,15 @@ def test_it_merges_cells_that_are_smaller_than_a_pixel(region):
     assert found.merged >= 2
     side = 2**11 // found.merged
     width, height = size(region, side)
-    assert found.image.size == (width, height)
+    assert found.scene.image.size == (width, height)
     assert side <= width
-    top_right = hexadecimal(found.image.getpixel((width - 1, 0)))
+    top_right = hexadecimal(found.scene.image.getpixel((width - 1, 0)))
     assert top_right == found.legend.rows[0].light  # no cell fell between two pixels
 
 
 def test_it_names_places_without_hiding_the_map():
     austin = Region(-98.3, 29.8, -97.3, 31.0)
-    found = map_image(make_heatmap(), austin).image
+    found = map_image(make_heatmap(), austin).scene.image
     cells = colours_of_cells(found, austin, 8)
     assert (cells == expected_colours(make_heatmap(), austin)).mean() > 0.8
     assert len(found.getcolors(2**20)) > 20  # letters
@@ -123,14 +127,14 @@ def page():
 
 def test_the_page_has_map_and_legend(page):
     pixels, heatmap = page.convert("RGB"), map_image(make_heatmap(), OCEAN)
-    width, height = heatmap.image.size
+    width, height = heatmap.scene.image.size
     top = next(y for y in range(page.height) if pixels.getpixel((MARGIN + width // 2, y)) == (29, 37, 48)) + 1
     shown = pixels.crop((MARGIN, top, MARGIN + width, top + height))
-    assert np.array_equal(np.array(shown)[1:-1, 1:-1], np.array(heatmap.image)[1:-1, 1:-1])
+    assert np.array_equal(np.array(shown)[1:-1, 1:-1], np.array(heatmap.scene.image)[1:-1, 1:-1])
     panel = pixels.crop((MARGIN + width + MARGIN, 0, page.width, page.height))
     counts = {hexadecimal(colour): count for count, colour in panel.getcolors(2**20)}
     for row in heatmap.legend.rows:
-        assert counts[row.light] > 600  # its swatch
+        assert counts[row.light or LIGHT.land] > 600  # its swatch
 
 
 def test_the_page_has_a_title_and_the_loss_above_the_map(page):
@@ -165,3 +169,37 @@ def test_it_breaks_lines_within_the_width():
     assert all(style.font.getlength(line) <= 200 for line in lines)
     assert "".join(lines).replace(" ", "") == "onetwo" + "m" * 60 + "three"
     assert lines[0] == "one two"
+
+
+CROWD = {(3, 4, 4): (900.0, 10.0), (3, 3, 4): (300.0, 10.0), (1, 0, 0): (1.0, 3.0)}
+
+
+def crowd(**drawn):
+    return replace(make_released(CROWD, deviations=[10.0, 10.0, 3.0]), **drawn)
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_a_map_with_known_errors_is_drawn_as_heat(look):
+    """Its colours run smoothly where people are, and the land shows where none are told from nobody."""
+    found = Image.open(io.BytesIO(written(".png", crowd(look=look)))).convert("RGB")
+    colours = {hexadecimal(colour) for _, colour in found.getcolors(2**24)}
+    assert {look.panel, look.land, look.ink} <= colours
+    assert len(colours) > 1_000
+    squares = Image.open(io.BytesIO(written(".png", crowd(look=look, layer="squares")))).convert("RGB")
+    table = {row.dark if look is DARK else row.light for row in legend(draw(crowd().heatmap, OCEAN)).rows}
+    assert table - {""} <= {hexadecimal(colour) for _, colour in squares.getcolors(2**24)}
+    assert len(squares.getcolors(2**24)) < 1_000
+
+
+def test_a_scale_has_a_round_length_on_the_middle_parallel():
+    assert [round_length(value) for value in (1, 9.9, 10, 2_400, 0.07)] == [
+        1,
+        5,
+        10,
+        2_000,
+        pytest.approx(0.05),
+    ]
+    scene = Scene.of(Region(-10, 59, 10, 61), (1000, 200))
+    assert scene.metres_per_pixel == pytest.approx(scene.view.width_m / 1000, rel=0.005)
+    right = draw_scale(scene.canvas, (100, 20), scene)
+    assert (right - 100) * scene.metres_per_pixel == pytest.approx(200_000, rel=0.01)

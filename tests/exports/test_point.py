@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from heatmaps.exports import FORMATS_OF, Released, format_of, release_sheet
+from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.exports.sheet_words import in_words
-from heatmaps.maps import point_document, point_words
-from heatmaps.maps.point import circle
+from heatmaps.maps import document
+from heatmaps.maps.point import circle, point_parts, point_words
+from heatmaps.result_kinds import RESULT_KINDS
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.point import Point
+from mechanisms.results.point import Point
+from mechanisms.space.grid import Region
 from tests.exports.examples import ATTACK, OCEAN
 
 POINT = Point(lat=21.125, lon=-38.7, expected_m=9_000.0, within_m=21_000.0)
@@ -93,14 +94,14 @@ def test_html_stands_alone_and_escapes_its_title():
 
 
 def test_the_document_needs_a_nonce_and_no_inline_style():
-    page = point_document(POINT, OCEAN, nonce="n0nce", title=ATTACK)
+    page = document(point_parts(POINT, OCEAN), nonce="n0nce", title=ATTACK)
     assert "<script>document.title" not in page
     assert ' style="' not in page
     assert page.count("<script nonce") == page.count("<script") - page.count("<script src")
 
 
 def test_files_are_the_same_each_time():
-    for suffix in FORMATS_OF["centroid"]:
+    for suffix in RESULT_KINDS["centroid"].formats:
         assert written(suffix, made()) == written(suffix, made())
 
 
@@ -111,7 +112,7 @@ def test_what_only_maps_have_is_refused_by_naming_what_there_is(suffix):
 
 
 def test_a_map_writer_refuses_a_point():
-    with pytest.raises(TypeError, match="no map"):
+    with pytest.raises(TypeError, match="no Heatmap"):
         format_of(".npy").write(made(), io.BytesIO())
 
 
@@ -119,7 +120,7 @@ def test_the_sheet_in_words_says_where_and_how_far_off():
     words = in_words(made().sheet)
     facts = dict(words.facts)
     assert facts["Point"] == "21.125000, -38.700000 (latitude, longitude)"
-    assert facts["Kept with probability 95 %"] == "21.0 km"
+    assert facts["Kept with probability 95 %"] == "21 km"
     assert "Resolution" not in facts
     assert [title for title, _ in words.lists] == ["What is promised", "What is not protected"]
 
@@ -133,11 +134,11 @@ def test_a_circle_at_the_edge_of_the_world_is_cut():
 
 
 def test_a_point_in_words():
-    words = point_words(Point(lat=30.2672, lon=-97.7431, expected_m=12.345, within_m=1234.5))
+    words = point_words(Point(lat=30.2672, lon=-97.7431, expected_m=12.345, within_m=1234.5), OCEAN)
     assert (words.lat, words.lon, words.expected, words.within) == (
         "30.267200",
         "-97.743100",
-        "12 m",
-        "1.2 km",
+        "13 m",
+        "1.3 km",
     )
     assert "Austin" in words.where

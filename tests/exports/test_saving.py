@@ -7,8 +7,8 @@ import pytest
 
 from heatmaps.exports import Released, format_of, saving
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
-from mechanisms.interface import Heatmap
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.space.grid import Region
 
 REGION = Region(0, 0, 1, 1)
 MAP = Heatmap(

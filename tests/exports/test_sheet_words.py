@@ -1,18 +1,20 @@
 """The release sheet in words: the losses of each relation, lengths, sentences."""
 
+import dataclasses
 import math
 from datetime import date
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
+from heatmaps.data_slice import DataSlice
 from heatmaps.exports import release_sheet
 from heatmaps.exports.sheet import exact_text
 from heatmaps.exports.sheet_words import facts, headline, in_words
-from heatmaps.slices import Slice
-from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
-from mechanisms.part import LINES, Part
+from mechanisms.space.grid import Region
+from mechanisms.space.subregion import LINES, Rectangle
 from tests.exports.examples import OCEAN, make_heatmap
 
 METRIC = Guarantee(
@@ -22,10 +24,10 @@ METRIC = Guarantee(
 )
 
 
-def sheet(guarantee=METRIC, *, radius_m=600, region=OCEAN, mechanism="sparse-emd", **changes):
+def sheet(guarantee=METRIC, *, radius_m=600, region=OCEAN, mechanism="sparse-emd", result=None, **changes):
     return release_sheet(
         title="A city",
-        result=make_heatmap(),
+        result=result or make_heatmap(),
         mechanism=mechanism,
         parameters={"width": 20, "unheard-of": "1"},
         guarantee=guarantee,
@@ -66,15 +68,17 @@ def test_a_whole_record_is_exchanged_for_one_as_far_away_as_the_data_reach():
     growing = Guarantee(relation=Relation.REPLACE, terms=(Term(cap=INFINITY, alpha_per_m=Fraction(1, 1000)),))
     farthest = math.floor(OCEAN.diameter_m) + 1
     assert sheet(growing)["epsilon"] == exact_text(Fraction(farthest, 1000))
-    corner = Part(0, 0, LINES // 1000, LINES // 1000)
-    part = sheet(growing, region=corner.region(OCEAN), whole_region=OCEAN, asked=Slice(part=corner))
+    corner = Rectangle(0, 0, LINES // 1000, LINES // 1000)
+    part = sheet(
+        growing, region=corner.region(OCEAN), whole_region=OCEAN, data_slice=DataSlice(rectangle=corner)
+    )
     assert part["epsilon"] == exact_text(Fraction(farthest, 1000))
 
 
 def test_it_says_what_part_of_the_data_it_is_about():
-    part = Part(0, 0, LINES // 2, LINES // 2)
-    asked = Slice(since=0, until=86_400, part=part)
-    found = sheet(region=part.region(OCEAN), whole_region=OCEAN, asked=asked)
+    part = Rectangle(0, 0, LINES // 2, LINES // 2)
+    asked = DataSlice(since=0, until=86_400, rectangle=part)
+    found = sheet(region=part.region(OCEAN), whole_region=OCEAN, data_slice=asked)
     assert found["period"] == {"since": "1970-01-01T00:00:00Z", "until": "1970-01-02T00:00:00Z"}
     assert found["region"]["west"] == found["part_of_region"]["west"] == OCEAN.west
     assert found["region"]["east"] == (OCEAN.west + OCEAN.east) / 2
@@ -108,3 +112,20 @@ def test_it_writes_sentences():
         assert title
         assert all(item[0].isupper() and item.endswith(".") for item in items)
         assert items
+
+
+def test_it_says_at_which_rate_it_errs():
+    said = dict(in_words(sheet()).lists)["How far off values are"]
+    assert said == (
+        (
+            "The intervals of squares hold the truth in 95 of 100; "
+            "standard errors are such that 2.12 of them to either side do."
+        ),
+        "Of the squares drawn as distinguishable from zero on average at most 5 % are empty.",
+    )
+
+
+def test_it_says_that_nothing_is_said_about_errors():
+    made = dataclasses.replace(make_heatmap(), standard_errors=np.full(4, np.nan), told=None)
+    (said,) = sheet(result=made)["errors"]
+    assert said.startswith("nothing is known about errors of single squares")

@@ -3,6 +3,7 @@
 import gzip
 import io
 import shutil
+from datetime import UTC, datetime, timedelta
 
 import dj_database_url
 import pytest
@@ -13,9 +14,20 @@ from django.db import connections
 from heatmaps import datasets, queue
 from heatmaps.datasets import NewDataset
 from heatmaps.ingest import uploads
-from mechanisms.grid import Region
+from heatmaps.ingest.formats import child, child_process
+from mechanisms.space.grid import Region
 
 REGION = Region(2.0, 41.0, 3.0, 42.0)
+START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+# For what is the same on both: once is enough.
+SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def read_here(request, monkeypatch):
+    """What a child runs, without the second that it takes to start; `test_parsing.py` has children."""
+    if "children" not in request.keywords:
+        monkeypatch.setattr(child_process, "batches", child.batches)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -55,6 +67,17 @@ def sent(monkeypatch):
     messages = []
     monkeypatch.setattr(queue, "_send", lambda task, ids: messages.append((task, ids)))
     return messages
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The moment it is for versions, files and schedules; `clock.now` may be moved."""
+
+    class Clock:
+        now = START
+
+    monkeypatch.setattr("django.utils.timezone.now", lambda: Clock.now)
+    return Clock
 
 
 @pytest.fixture
@@ -113,6 +136,11 @@ def content_of(content):
 def csv_of(rows):
     """CSV text of rows (user, time, lat, lon)."""
     return "user,time,lat,lon\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+def time_of(days_ago, *, at=START):
+    """As a file has it."""
+    return f"{at - timedelta(days=days_ago):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def zipped(content):

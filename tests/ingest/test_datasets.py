@@ -9,7 +9,7 @@ from heatmaps.datasets import NewDataset
 from heatmaps.ledger import verification
 from heatmaps.models import Account, AccountKind, Dataset, Ledger, Membership, Role
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
+from mechanisms.space.grid import Region
 
 HARBOUR = Region(2.0, 41.0, 2.5, 41.5)
 ADD_REMOVE = {

@@ -4,11 +4,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
-from heatmaps.ingest import scheduling
+from heatmaps.ingest.versions import scheduled
+from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.models import CheckIn, Dataset, Membership, Role, Upload, UploadState
-from heatmaps.schedules import Schedule
 from tests.ingest.conftest import csv_of
-from tests.ingest.formats import FORMATS
+from tests.ingest.formats.written import FORMATS
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
@@ -63,7 +63,7 @@ def test_it_refuses_to_import_nothing_new(dataset, files):
 
 
 def test_it_names_what_is_not_there(dataset, files):
-    with pytest.raises(CommandError, match="no dataset 'harbor'"):
+    with pytest.raises(CommandError, match="no dataset is named 'harbor'"):
         call_command("import-checkins", "harbor", files[0])
     with pytest.raises(CommandError, match=r"may\.csv"):
         call_command("import-checkins", "harbour", "may.csv")
@@ -115,6 +115,6 @@ def test_under_a_schedule_the_next_version_includes_them(make_dataset, files, ca
     call_command("import-checkins", "harbour", *files[:2])
     assert not dataset.versions.exists()
     assert "stored; in the data version that is due at" in capsys.readouterr().err
-    scheduling.advance_due(dataset.pk, Dataset.objects.get().next_version_at)
+    scheduled.advance_due(dataset.pk, Dataset.objects.get().next_version_at)
     assert {upload.version.number for upload in Upload.objects.all()} == {1}
     assert CheckIn.objects.values("person").distinct().count() == 2  # the same two in both files

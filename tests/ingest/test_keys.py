@@ -7,6 +7,7 @@ import pytest
 
 from heatmaps import keys
 from heatmaps.models import Dataset
+from heatmaps.person_hashes import PERSON
 
 
 @pytest.fixture
@@ -67,26 +68,48 @@ def test_it_discards_a_key_that_was_not_needed(folder, dataset):
     assert not list(folder.iterdir())
 
 
-def test_it_hashes_equal_names_alike_and_others_apart():
-    hashes = keys.person_hashes(b"k" * 32, ["anna", "bob", "anna", "Anna", ""])
-    assert hashes.dtype == np.int64
-    assert hashes[0] == hashes[2]
-    assert len(set(hashes.tolist())) == 4
-    assert (hashes >= 0).all()
+WIDTHS = [63, 128]
 
 
-def test_it_uses_all_63_bits_of_a_hash():
-    hashes = keys.person_hashes(b"k" * 32, [str(number) for number in range(200)])
-    assert np.bitwise_or.reduce(hashes) == 2**63 - 1
+def hashes(users, *, bits=128, form="nfc", key=b"k" * 32):
+    return keys.PersonHasher(key=key, bits=bits, form=form).hashes(users)
 
 
-def test_it_hashes_a_name_differently_under_another_key():
-    one, other = (keys.person_hashes(key * 32, ["anna"]) for key in (b"a", b"b"))
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_it_hashes_equal_names_alike_and_others_apart(bits):
+    found = hashes(["anna", "bob", "anna", "Anna", ""], bits=bits).tolist()
+    assert found[0] == found[2]
+    assert len(set(found)) == 4
+
+
+@pytest.mark.parametrize(("bits", "used"), [(63, (2**63 - 1, 0)), (128, (-1, -1))])
+def test_it_uses_all_bits_of_a_hash_and_no_other(bits, used):
+    found = hashes([str(number) for number in range(200)], bits=bits)
+    assert tuple(np.bitwise_or.reduce(found[name]) for name in PERSON.names) == used
+    assert tuple(np.bitwise_and.reduce(found[name]) for name in PERSON.names) == (0, 0)
+    assert (found["person"] >= 0).all() == (bits == 63)
+
+
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_it_hashes_a_name_differently_under_another_key(bits):
+    one, other = (hashes(["anna"], bits=bits, key=key * 32) for key in (b"a", b"b"))
     assert one != other
 
 
-def test_it_hashes_any_text():
-    assert keys.person_hashes(b"k" * 32, ["\udcff", "é", "居"]).size == 3
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_it_hashes_any_text(bits):
+    assert len(set(hashes(["\udcff", "é", "居"], bits=bits).tolist())) == 3
+    assert hashes([], bits=bits).size == 0
+
+
+@pytest.mark.parametrize(("form", "persons"), [("nfc", 1), ("", 2)])
+def test_a_name_in_two_forms_of_unicode_is_one_person_where_the_dataset_says_so(form, persons):
+    typed = ["Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose\N{COMBINING ACUTE ACCENT}"]
+    assert len(set(hashes(typed, form=form).tolist())) == persons
+
+
+def test_new_datasets_have_128_bits_and_names_in_one_form():
+    assert (Dataset().person_bits, Dataset().user_form) == (128, "nfc")
 
 
 def test_it_digests_the_same_bytes_differently_for_a_name_and_a_file():
@@ -95,7 +118,9 @@ def test_it_digests_the_same_bytes_differently_for_a_name_and_a_file():
     other = keys.content_hasher(b"j" * 32)
     other.update(b"anna")
     assert hasher.hexdigest() != other.hexdigest()
-    assert int(hasher.hexdigest()[:16], 16) >> 1 != keys.person_hashes(b"k" * 32, ["anna"])[0]
+    for size in (8, 16):
+        digest = hasher.digest()[:size]
+        assert digest != hashes(["anna"]).astype([("a", ">i8"), ("b", ">i8")]).tobytes()[:size]
 
 
 def test_it_never_changes_what_stored_hashes_and_digests_mean():
@@ -103,5 +128,6 @@ def test_it_never_changes_what_stored_hashes_and_digests_mean():
     key = bytes(range(32))
     hasher = keys.content_hasher(key)
     hasher.update(b"user,time,lat,lon\n")
-    assert keys.person_hashes(key, ["anna"]).tolist() == [7882481766206045116]
+    assert hashes(["anna"], bits=63, form="", key=key).tolist() == [(7882481766206045116, 0)]
+    assert hashes(["anna"], key=key).tolist() == [(-3991986344109119734, -1896383102840188745)]
     assert hasher.hexdigest() == "c8bbc4cd639048d367daa4b9df195d2ef21d44d554db887fa0942696696d113e"

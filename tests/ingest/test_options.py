@@ -8,12 +8,12 @@ from fractions import Fraction
 import pyarrow as pa
 import pytest
 
+from heatmaps.ingest.formats.reader import read_checkins
 from heatmaps.ingest.options import Options
-from heatmaps.ingest.reader import read_checkins
 from heatmaps.models import UploadState
 from mechanisms.check import ParameterError
-from tests.ingest.formats import table
-from tests.ingest.test_reader import read, refusal
+from tests.ingest.formats.test_reader import read, refusal
+from tests.ingest.formats.written import table
 
 RENAMED = ("uid", "when", "latitude", "Longitude")
 VALUES = ("anna", "2012-04-07T17:42:00Z", "41.5", "2.5")
@@ -160,7 +160,7 @@ def test_an_upload_has_its_own_share_of_bad_rows(dataset, upload, percent, state
 def test_an_upload_may_refuse_any_bad_row(dataset, upload):
     rows = [("anna", "", 41.5, 2.5)] * 999 + [("anna", "", 91, 2.5)]
     failed = upload(dataset, rows, options=Options.parse(max_rejected="0"))
-    assert "more than the 0.00% that may be left out" in failed.failure
+    assert "more than the 0 % that may be left out" in failed.failure
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)

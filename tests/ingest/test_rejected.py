@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from heatmaps.ingest import rejected, uploads
-from heatmaps.ingest.reader import Rejection
+from heatmaps.ingest.formats.reader import Rejection
 from heatmaps.models import CheckIn, UploadState
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
@@ -53,7 +53,7 @@ def test_it_takes_one_bad_row_in_a_hundred_and_no_more(dataset, upload, bad, sta
 
 def test_it_lists_the_rows_of_a_refused_file_too(dataset, upload):
     row = upload(dataset, rows(10, 4))
-    assert "1 of 10 rows cannot be used, more than the 1.00%" in row.failure
+    assert "1 of 10 rows cannot be used, more than the 1 %" in row.failure
     assert row.rows_rejected == 1
     assert uploads.rejected_rows_path(row).read_text().splitlines()[1].startswith("6,")
 

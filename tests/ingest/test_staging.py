@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from heatmaps.ingest import files, rows, staging, uploads
+from heatmaps.ingest import row_copy, staging, upload_files, uploads
 from heatmaps.ingest.errors import LeaseLost
 from heatmaps.models import CheckIn, Upload, UploadState
 
@@ -84,13 +84,13 @@ def test_it_does_not_delete_the_file_of_the_worker_that_took_over(dataset, recei
         uploads.restart(upload)
 
     uploads.run(upload.pk, progress=be_slow)
-    assert files.path_of(upload.pk).is_file()
+    assert upload_files.path_of(upload.pk).is_file()
 
 
 def test_it_restarts_from_the_sweep_when_the_database_went_away(dataset, receive, monkeypatch, sent):
     upload = receive(dataset, SMALL)
     with monkeypatch.context() as patch:
-        patch.setattr(rows, "insert", lambda *_: (_ for _ in ()).throw(OperationalError("gone")))
+        patch.setattr(row_copy, "insert", lambda *_: (_ for _ in ()).throw(OperationalError("gone")))
         with pytest.raises(OperationalError):
             uploads.run(upload.pk)
     upload.refresh_from_db()
@@ -112,7 +112,7 @@ def test_it_gives_up_a_file_that_could_not_be_read_for_a_day(dataset, receive):
     upload.refresh_from_db()
     assert upload.state == UploadState.FAILED
     assert "again and again" in upload.failure
-    assert not files.path_of(upload.pk).exists()
+    assert not upload_files.path_of(upload.pk).exists()
 
 
 def test_it_leaves_living_workers_alone(dataset, receive, sent):
@@ -123,7 +123,7 @@ def test_it_leaves_living_workers_alone(dataset, receive, sent):
     upload.refresh_from_db()
     assert upload.state == UploadState.STAGED
     assert sent == []
-    assert files.path_of(upload.pk).is_file()
+    assert upload_files.path_of(upload.pk).is_file()
 
 
 def test_it_sends_waiting_uploads_again(dataset, receive, sent):

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps.ingest import rows, uploads
+from heatmaps.ingest import row_copy, uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.models import CheckIn, Membership, Upload, UploadState
 
@@ -68,8 +68,8 @@ def test_it_undoes_ready_uploads_only(dataset, upload, undo, state):
 
 def test_the_sweep_goes_on_where_a_worker_died(dataset, upload, undo, sent, monkeypatch):
     row = undo(upload(dataset, ROWS, advance=False))
-    monkeypatch.setattr(rows, "DELETE_ROWS", 100)
-    rows.delete_some(row.pk)
+    monkeypatch.setattr(row_copy, "DELETE_ROWS", 100)
+    row_copy.delete_some(row.pk)
     sent.clear()
     uploads.sweep()
     assert sent == [("heatmaps.ingest", (str(row.pk),))]

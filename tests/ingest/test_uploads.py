@@ -10,11 +10,12 @@ from django.core.management import CommandError, call_command
 from django.http import Http404
 
 from heatmaps import keys, masses
-from heatmaps.ingest import files, receiving, rows, staging, uploads
+from heatmaps.ingest import receiving, staging, upload_files, uploads
+from heatmaps.ingest import row_copy as rows
 from heatmaps.ingest.errors import LeaseLost, UploadError
 from heatmaps.ledger import verification
-from heatmaps.models import CheckIn, Event, Membership, Role, Upload, UploadState
-from mechanisms.grid import Region
+from heatmaps.models import CheckIn, Dataset, Event, Membership, Role, Upload, UploadState
+from mechanisms.space.grid import Region
 from tests.ingest.conftest import REGION, csv_of, zipped
 
 ROWS = [
@@ -27,7 +28,7 @@ OUTSIDE = ("carla", "", 50.0, 2.5)
 
 def stored(**filters):
     rows = CheckIn.objects.filter(**filters).order_by("cell", "person")
-    return list(rows.values_list("person", "cell", "time", "outside"))
+    return list(rows.values_list("person", "person_rest", "cell", "time", "outside"))
 
 
 def raw_files(state):
@@ -36,7 +37,7 @@ def raw_files(state):
 
 def test_it_keeps_a_received_file_privately_and_sends_its_id(dataset, receive, state, sent):
     upload = receive(dataset, ROWS, name="C:\\data/march\x00.csv")
-    path = files.path_of(upload.pk)
+    path = upload_files.path_of(upload.pk)
     assert path.read_text() == csv_of(ROWS)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert (upload.state, upload.file_name) == (UploadState.RECEIVED, "march.csv")
@@ -47,9 +48,9 @@ def test_it_keeps_a_received_file_privately_and_sends_its_id(dataset, receive, s
 
 def test_it_stores_the_rows_as_hashes_and_cells(dataset, upload):
     upload(dataset, ROWS)
-    anna, bob = keys.person_hashes(keys.load(dataset), ["anna", "bob"]).tolist()
+    anna, bob = keys.PersonHasher.of(dataset).hashes(["anna", "bob"]).tolist()
     here, there = REGION.morton([41.5, 41.25], [2.5, 2.75]).tolist()
-    expected = [(anna, there, None, False), (anna, here, 1772438400, False), (bob, here, None, False)]
+    expected = [(*anna, there, None, False), (*anna, here, 1772438400, False), (*bob, here, None, False)]
     assert sorted(stored(), key=str) == sorted(expected, key=str)
 
 
@@ -118,7 +119,7 @@ def test_it_clamps_rows_outside_under_replace(make_dataset, upload):
     dataset = make_dataset(relation="replace")
     row = upload(dataset, [*ROWS, OUTSIDE])
     assert (row.rows_accepted, row.rows_outside) == (3, 1)
-    ((_, cell, _, _),) = stored(outside=True)
+    ((_, _, cell, _, _),) = stored(outside=True)
     assert cell == REGION.morton([42.0], [2.5])[0]
 
 
@@ -136,7 +137,7 @@ def test_it_takes_the_borders_for_inside(dataset, upload):
 @pytest.mark.parametrize("again", [ROWS, ROWS[::1]])
 def test_it_refuses_the_same_file_twice(dataset, upload, receive, state, again):
     upload(dataset, ROWS, name="march.csv")
-    with pytest.raises(UploadError, match=r"in the dataset already.*march\.csv") as caught:
+    with pytest.raises(UploadError, match=r"already in the dataset.*march\.csv") as caught:
         receive(dataset, again, name="april.csv")
     assert caught.value.code == receiving.DUPLICATE
     assert Upload.objects.count() == 1
@@ -200,7 +201,7 @@ def test_it_fails_readably_when_the_key_is_gone_before_reading(dataset, receive,
 
 def test_it_fails_readably_when_the_file_is_gone_before_reading(dataset, receive):
     row = receive(dataset, ROWS)
-    files.remove(row.pk)
+    upload_files.remove(row.pk)
     uploads.run(row.pk)
     row.refresh_from_db()
     assert "upload it again" in row.failure
@@ -218,7 +219,7 @@ def test_it_refuses_more_persons_than_were_declared_over_all_files(make_dataset,
     assert upload(dataset, [("a", "", 41.5, 2.5), ("b", "", 41.5, 2.5)]).state == UploadState.READY
     too_many = upload(dataset, [("c", "", 41.5, 2.5), ("d", "", 50, 2.5)])
     assert too_many.state == UploadState.FAILED
-    assert "3 persons were declared" in too_many.failure
+    assert "3 people were declared" in too_many.failure
     assert CheckIn.objects.count() == 2
     assert dataset.versions.count() == 1
     assert upload(dataset, [("a", "", 41.6, 2.5), ("c", "", 41.5, 2.5)]).state == UploadState.READY
@@ -227,16 +228,16 @@ def test_it_refuses_more_persons_than_were_declared_over_all_files(make_dataset,
 def test_it_counts_again_when_another_upload_became_ready_meanwhile(make_dataset, receive, monkeypatch):
     dataset = make_dataset(relation="replace", persons=2)
     first, second = (receive(dataset, [(name, "", 41.5, 2.5) for name in names]) for names in ("ab", "bc"))
-    from heatmaps.ingest import versions
+    from heatmaps.ingest.versions import advance
 
-    check = versions._check_persons
+    check = advance._check_persons
 
     def check_and_be_overtaken(upload, others):
         check(upload, others)
         if upload.pk == first.pk and not others:
             uploads.run(second.pk)
 
-    monkeypatch.setattr(versions, "_check_persons", check_and_be_overtaken)
+    monkeypatch.setattr(advance, "_check_persons", check_and_be_overtaken)
     uploads.run(first.pk)
     states = {row.pk: row.state for row in Upload.objects.all()}
     assert states == {first.pk: UploadState.FAILED, second.pk: UploadState.READY}
@@ -265,7 +266,7 @@ def test_it_puts_codes_of_the_whole_region_into_the_database_and_back(dataset, u
     rows = [(f"{number}", "", 41 + number % 7 / 7, 2 + number / 100) for number in range(100)]
     upload(dataset, rows)
     expected = whole.morton([lat for *_, lat, _ in rows], [lon for *_, lon in rows])
-    assert sorted(cell for _, cell, *_ in stored()) == sorted(expected.tolist())
+    assert sorted(cell for _, _, cell, *_ in stored()) == sorted(expected.tolist())
 
 
 def test_check_ins_of_no_upload_are_read_by_nothing_and_found(dataset, upload, steward):
@@ -289,3 +290,15 @@ def test_no_row_is_written_under_an_upload_that_is_gone(dataset, receive):
     with pytest.raises(LeaseLost), lease.renewed():
         raise AssertionError("the block would be written")
     assert not CheckIn.objects.exists()
+
+
+def test_it_refuses_what_makes_a_dataset_larger_than_its_size(dataset, upload):
+    Dataset.objects.filter(pk=dataset.pk).update(row_capacity=4)
+    upload(dataset, ROWS)
+
+    for more in (2, 5):  # together with what is there, and by itself
+        row = upload(dataset, [(f"p{at}", "", 41.5, 2.5) for at in range(more)])
+        assert row.state == UploadState.FAILED
+        assert "larger size" in row.failure
+    assert CheckIn.objects.count() == len(ROWS)
+    assert upload(dataset, [("carla", "", 41.5, 2.5)]).state == UploadState.READY

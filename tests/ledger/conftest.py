@@ -76,7 +76,7 @@ def new_release(steward):
             version=dataset.versions.get(),
             requested_by=steward,
             mechanism="laplace",
-            epsilon=f"{epsilon}/1",
+            epsilon=Fraction(epsilon),
             resolution=16,
             guarantee=guarantee.to_json(),
             question=question,

@@ -12,6 +12,7 @@ from heatmaps.ledger.transitions import reserving
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Account, Charge, Event, Release
 from mechanisms.guarantee import Relation
+from tests.services import draws
 
 ONE = 10**12
 
@@ -58,7 +59,7 @@ def test_it_says_what_was_asked_what_is_left_and_what_is_held(dataset, reserve):
     first = reserve(dataset, 2 * ONE)
     reserve(dataset, 5 * ONE)
     transitions.spend(first.pk)
-    transitions.fail(first.pk)
+    draws.fail(first.pk)
     with pytest.raises(BudgetExceeded) as caught:
         reserve(dataset, 4 * ONE)
     error = caught.value
@@ -81,12 +82,12 @@ def test_it_keeps_queued_and_finished_apart(dataset, reserve):
     first, second = reserve(dataset, ONE), reserve(dataset, 2 * ONE)
     transitions.spend(first.pk)
     assert presence(dataset).reserved == 3 * ONE  # that its draw began is nobody's business
-    transitions.fail(first.pk)
+    draws.fail(first.pk)
     now = presence(dataset)
-    assert (now.reserved, now.spent, now.committed, now.available) == (2 * ONE, ONE, 3 * ONE, 7 * ONE)
+    assert (now.reserved, now.committed, now.available) == (2 * ONE, 3 * ONE, 7 * ONE)
     transitions.cancel(second.pk, actor=None)
     now = presence(dataset)
-    assert (now.reserved, now.spent, now.committed, now.available) == (0, ONE, ONE, 9 * ONE)
+    assert (now.reserved, now.committed, now.available) == (0, ONE, 9 * ONE)
 
 
 def test_it_refuses_a_charge_without_bound_where_there_is_a_limit(dataset, reserve):

@@ -1,21 +1,23 @@
 """Whatever somebody with the database file changes, verification names the first bad row."""
 
 import hashlib
-import importlib
+import re
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 
 from heatmaps.ledger import transitions
 from heatmaps.ledger.events import canonical, event_hash
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Account, Charge, Dataset, DataVersion, Event, Ledger, Release, Result
 from mechanisms.guarantee import Relation
+from tests.conftest import drop_triggers
+from tests.services import draws
 
-TRIGGERS = importlib.import_module("heatmaps.migrations.0002_event_triggers")
 ONE = 10**12
 
 
@@ -24,16 +26,14 @@ def story(dataset, reserve):
     """Twelve events: open, version, a published, a failed, a cancelled and a queued release, a limit."""
     published, failed, cancelled = reserve(dataset), reserve(dataset), reserve(dataset)
     transitions.spend(published.pk)
-    transitions.publish(published.pk, b"map", hashlib.sha256(b"map").hexdigest())
+    draws.publish(published.pk, b"map")
     transitions.spend(failed.pk)
-    transitions.fail(failed.pk)
+    draws.fail(failed.pk)
     transitions.cancel(cancelled.pk, actor=None)
     account = dataset.accounts.get(kind="presence")
     transitions.change_limit(account, 20 * ONE, actor=dataset.created_by, reason="more")
     reserve(dataset, 15 * ONE)
-    with connection.cursor() as cursor:
-        for statement in TRIGGERS.DROP[connection.vendor]:
-            cursor.execute(statement)
+    drop_triggers()
     return dataset
 
 
@@ -55,6 +55,20 @@ def rehash(dataset, first):
 def test_it_verifies_an_honest_ledger(story):
     report = verify(story)
     assert (report.ok, report.events, report.problem) == (True, 12, "")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_holds_up_no_move(story):
+    """Whoever reads a long ledger would else hold up the moments of all releases."""
+    with CaptureQueriesContext(connection) as told:
+        assert verify(story).ok
+    said = " ".join(query["sql"] for query in told)
+    assert re.search(r"BEGIN DEFERRED|REPEATABLE READ, READ ONLY", said)
+    assert not re.search(r"IMMEDIATE|FOR UPDATE|advisory", said)
+
+    with CaptureQueriesContext(connection) as told:
+        assert transitions.cancel(story.releases.get(state="reserved").pk, actor=None)
+    assert re.search(r"IMMEDIATE|FOR UPDATE", " ".join(query["sql"] for query in told))  # as before
 
 
 COLUMNS = {
@@ -199,6 +213,13 @@ def test_it_finds_an_edited_question(story, column, value):
     assert f"release {release.pk}: its question" in verify(story).problem
 
 
+@pytest.mark.parametrize("text", ["2/2", "1", "one", "1/0"])
+def test_it_finds_an_edited_question_of_the_same_worth(story, text):
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE heatmaps_release SET epsilon = %s", [text])
+    assert f"a release: {text!r} is no fraction" in verify(story).problem
+
+
 def test_it_finds_another_version_under_a_release(story, add_version):
     version = add_version(story)
     Release.objects.filter(dataset=story, state="published").update(version=version)
@@ -287,5 +308,5 @@ def test_the_command_names_the_bad_row_and_fails(story, make_dataset):
         call_command("verify-ledger", stdout=out)
     assert out.getvalue().startswith("city: BAD, event 3: the event was changed")
     call_command("verify-ledger", "other", stdout=StringIO())
-    with pytest.raises(CommandError, match="no dataset nowhere"):
+    with pytest.raises(CommandError, match="no dataset is named nowhere"):
         call_command("verify-ledger", "nowhere")

@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.catalogue import HeatmapEntry, build, entries, get
-from mechanisms.grid import children
-from mechanisms.interface import MassMap, Target
+from mechanisms.catalogue.registry import HeatmapEntry, build, entries, get
+from mechanisms.mechanism import Target
+from mechanisms.records.mass_map import MassMap
+from mechanisms.space.grid import children
 
 SEED = 20240229
 EXPECTED_PERSONS = 200

@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import ot
 
-from mechanisms.grid import FINEST_LEVEL, Region, _degree_lengths_m
 from mechanisms.guarantee import Relation
-from mechanisms.interface import Target
-from mechanisms.metric.linear_distances import EmdDistances
-from mechanisms.metric.linear_zones import EmdZones
-from mechanisms.records import item_records
+from mechanisms.mechanism import Target
+from mechanisms.metric.linear.distances import EmdDistances
+from mechanisms.metric.linear.zones import EmdZones
+from mechanisms.records.aggregation import item_records
+from mechanisms.space.grid import FINEST_LEVEL, Region, _degree_lengths_m
 from tests.geojson import collection, place, zone
 
 CITY = Region(-97.9, 30.1, -97.5, 30.5)

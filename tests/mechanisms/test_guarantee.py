@@ -178,3 +178,19 @@ def test_it_is_a_frozen_value():
     with pytest.raises(FrozenInstanceError):
         FLAT.delta = Fraction(1)
     assert hash(FLAT) == hash(Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=Fraction(1, 10)))
+
+
+def test_an_exchange_covers_a_record_without_check_ins():
+    """At infinite distance: the caps, and the diameter for a term that has none."""
+    capped, rising = (
+        Term(cap=Fraction(9), alpha_per_m=Fraction(1, 100)),
+        Term(cap=INFINITY, alpha_per_m=Fraction(1, 100)),
+    )
+    promise = Guarantee(
+        relation=Relation.REPLACE, terms=(capped, rising, Term(cap=Fraction(5), alpha_per_m=Fraction(0)))
+    )
+    assert promise.loss(300) == 3 + 3
+    assert promise.exchange_loss(300) == 9 + 3
+    near = Guarantee(relation=Relation.REPLACE, terms=(capped,), max_distance_m=Fraction(299))
+    assert near.exchange_loss(300) == INFINITY
+    assert near.exchange_loss(299) == 9

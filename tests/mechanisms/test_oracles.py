@@ -11,7 +11,7 @@ import pytest
 from mechanisms.accounting.conditioned import smallest_padding
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum, hockey_stick
 from mechanisms.accounting.sgdl import sgdl
-from mechanisms.experiments import printed
+from mechanisms.reproduction.athanasiou_2025 import printed_constants
 
 ORACLES = json.loads((Path(__file__).parents[1] / "data" / "oracles.json").read_text())
 
@@ -46,12 +46,12 @@ def test_the_noise_that_is_needed(radius, expected):
 def test_the_padding(row):
     law = {"persons": row["n"], "beta": 1 / row["n"], "epsilon": row["eps"]}
     assert smallest_padding(**law, log_probability=math.log(row["delta"])) == row["c"]
-    assert printed.sgdl_padding(row["eps"], row["n"], row["delta"]) == row["printed"]
+    assert printed_constants.sgdl_padding(row["eps"], row["n"], row["delta"]) == row["printed"]
 
 
 @pytest.mark.parametrize("row", ORACLES["local_sgdl"]["rows"], ids=lambda row: str(row["n"]))
 def test_the_loss_without_the_shuffler(row):
-    assert printed.sgdl_local_loss(row["eps"], row["n"]) == close(row["eps_L"])
+    assert printed_constants.sgdl_local_loss(row["eps"], row["n"]) == close(row["eps_L"])
 
 
 @pytest.mark.parametrize("name", ["table2", "table3"])

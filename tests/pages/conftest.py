@@ -2,15 +2,16 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from heatmaps import releases
+from heatmaps.http import counters
 from heatmaps.models import Membership
-from heatmaps.releases import ReleaseRequest
+from heatmaps.releases import lifecycle
+from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
 from tests.services import seed
+from tests.services.draws import carry_out
 
 ROLES = ("steward", "analyst", "auditor")
 
@@ -29,7 +30,7 @@ def sent(monkeypatch):
 @pytest.fixture(autouse=True)
 def no_counts_of_earlier_tests():
     """All tests ask from one address."""
-    cache.clear()
+    counters.own().clear()
 
 
 @pytest.fixture(autouse=True)
@@ -82,18 +83,34 @@ def upload(dataset):
 
 
 @pytest.fixture
+def start_later(settings):
+    """Releases that are asked for can be cancelled for a minute."""
+    settings.START_SECONDS = 60
+
+
+@pytest.fixture
 def queued(people, dataset):
     """A reserved release, asked for by the analyst."""
     request = ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
-    return releases.request_release(people["analyst"], dataset, request)
+    return lifecycle.request_release(people["analyst"], dataset, request)
 
 
 @pytest.fixture
 def published(queued):
-    releases.run(queued.pk)
+    carry_out(queued.pk)
     queued.refresh_from_db()
     assert queued.state == "published"
     return queued
+
+
+@pytest.fixture
+def counted(people, dataset):
+    """A published map that states the error of each square."""
+    request = ReleaseRequest(mechanism="adaptive", epsilon="0.5", resolution=16)
+    made = lifecycle.request_release(people["analyst"], dataset, request)
+    carry_out(made.pk)
+    made.refresh_from_db()
+    return made
 
 
 @pytest.fixture
@@ -119,10 +136,14 @@ def question():
 def addresses(dataset, upload, published):
     """Every page that is read, by name."""
     return {
+        "home": reverse("home"),
         "datasets": reverse("datasets"),
         "dataset-new": reverse("dataset-new"),
         "dataset": reverse("dataset", args=[dataset.slug]),
-        "release-new": reverse("release-new", args=[dataset.slug]),
+        "dataset-releases": reverse("dataset-releases", args=[dataset.slug]),
+        "dataset-data": reverse("dataset-data", args=[dataset.slug]),
+        "dataset-budget": reverse("dataset-budget", args=[dataset.slug]),
+        "release-new": reverse("release-new", args=[dataset.slug]) + "?open=part",  # with its map
         "ledger": reverse("ledger", args=[dataset.slug]),
         "limit-change": reverse("limit-change", args=[dataset.slug, "presence"]),
         "upload": reverse("upload", args=[upload.pk]),

@@ -49,7 +49,7 @@ def test_it_does_not_send_people_to_other_sites_after_signing_in(client_of, peop
     typed = {"username": "analyst", "password": "long enough to pass", "next": "https://example.org/"}
     answer = client_of("anonymous").post(reverse("sign-in"), typed)
 
-    assert answer["Location"] == reverse("datasets")
+    assert answer["Location"] == reverse("home")
 
 
 def test_it_signs_out_by_post_only(client_of):

@@ -7,8 +7,9 @@ from heatmaps.maps.legend import FIRST, UNCERTAIN
 from heatmaps.maps.zones import drawn_zones, zone_classes
 from heatmaps.wording.distances import distances_words
 from heatmaps.wording.zones import shares_words
-from mechanisms.places import PlaceDistances, Places
-from mechanisms.zones import Zones, ZoneShares
+from mechanisms.results.distances import PlaceDistances, Places
+from mechanisms.results.zones import Zones, ZoneShares
+from mechanisms.space.grid import Region
 from tests.geojson import collection, place, zone
 
 
@@ -16,6 +17,7 @@ def square(side):
     return [[0, 0], [side, 0], [side, side], [0, side]]
 
 
+REGION = Region(0, 0, 1, 1)
 SHARES = ZoneShares(
     zones=Zones.parse(
         collection(zone(name, square(side)) for name, side in (("a", 0.1), ("b", 0.3), ("c", 0.2)))
@@ -32,17 +34,17 @@ DISTANCES = PlaceDistances(
 
 
 def test_shares_are_told_with_what_they_may_be():
-    told = shares_words(SHARES)
+    told = shares_words(SHARES, REGION)
     assert [(row.name, row.percent, row.least, row.most, row.told_apart) for row in told.rows] == [
-        ("a", "50.0", "45.8", "54.2", True),
-        ("b", "4.0", "0.0", "8.2", False),
-        ("c", "30.0", "25.8", "34.2", True),
+        ("a", "50.0", "45.7", "54.3", True),
+        ("b", "4.0", "0.0", "8.3", False),
+        ("c", "30.0", "25.7", "34.3", True),
     ]
-    assert (told.margin, told.error) == ("1250", "2")
+    assert (told.margin, told.error) == ("1250", "2.0")
     nearly_all = ZoneShares(
         zones=Zones.parse(zone("a", square(0.1))), margin_m=Fraction(1), shares=(0.99,), standard_error=0.02
     )
-    assert shares_words(nearly_all).rows[0].most == "100.0"
+    assert shares_words(nearly_all, REGION).rows[0].most == "100.0"
 
 
 def test_zones_are_drawn_in_the_classes_of_the_legend_large_ones_first():
@@ -61,20 +63,20 @@ def test_zones_are_drawn_in_the_classes_of_the_legend_large_ones_first():
     assert {f"class-{UNCERTAIN}", f"class-{FIRST}"} <= set(labels)
 
 
-def test_distances_are_told_to_the_digit_of_their_error_and_are_at_least_0():
-    told = distances_words(DISTANCES)
+def test_distances_are_told_in_the_decimals_of_their_error_and_are_at_least_0():
+    told = distances_words(DISTANCES, REGION)
     assert [(row.name, row.distance, row.least, row.most) for row in told.rows] == [
-        ("near", "200 m", "0 m", "400 m"),
-        ("far", "2.3 km", "2.1 km", "2.6 km"),
+        ("near", "0.15 km", "0.00 km", "0.37 km"),
+        ("far", "2.34 km", "2.13 km", "2.56 km"),
     ]
-    assert told.error == "100 m"
+    assert told.error == "0.10 km"
 
 
 def test_circles_are_drawn_around_their_places_large_ones_first():
     drawn = drawn_circles(DISTANCES)
     assert [(one.text, one.middle) for one in drawn] == [
-        ("2 · 2.3 km", (0.5, 0.25)),
-        ("1 · 200 m", (0.5, 0.5)),
+        ("2 · 2.34 km", (0.5, 0.25)),
+        ("1 · 0.15 km", (0.5, 0.5)),
     ]
     north = max(lat for lat, _ in drawn[0].corners) - 0.5
     assert abs(north * 111_195 - 2345) < 5  # metres a degree on the sphere that circles are drawn on

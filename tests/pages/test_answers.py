@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import pytest
 from django.urls import reverse
 
-from heatmaps import kinds, quotes, releases
-from heatmaps.masses import Share
 from heatmaps.models import Release
-from mechanisms.experiments.seeded import SeededSource
+from heatmaps.releases import lifecycle
 from tests import geojson
-from tests.pages.asked import PLACES, ZONES, Asked
+from tests.pages.questions import PLACES, ZONES, Asked
+from tests.pages.word_count import RELEASE, released_words
+from tests.services.draws import carry_out
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,7 @@ BOTH = {
     "zones": Answer(
         asked=ZONES,
         heading="The zones in numbers",
-        legend="Share of all persons in a zone",
+        legend="Share of all people in a zone",
         entry="zones",
         numbers="shares",
         number="share",
@@ -60,9 +60,9 @@ def answer(request):
 @pytest.fixture
 def release(people, panel, answer):
     asked = answer.asked
-    request = releases.ReleaseRequest(mechanism=asked.mechanism, epsilon="2", parameters=asked.parameters)
-    made = releases.request_release(people["analyst"], panel, request)
-    releases.run(made.pk)
+    request = lifecycle.ReleaseRequest(mechanism=asked.mechanism, epsilon="2", parameters=asked.parameters)
+    made = lifecycle.request_release(people["analyst"], panel, request)
+    carry_out(made.pk)
     return Release.objects.get(pk=made.pk)
 
 
@@ -78,6 +78,7 @@ def test_it_is_drawn_and_told_beside_the_map(client_of, release, answer):
     analyst = client_of("analyst")
     page = analyst.get(reverse("release", args=[release.pk])).content.decode()
     assert answer.heading in page
+    assert len(released_words(page)) <= RELEASE
     landmarks = re.findall(r'<(?:section|div|nav)[^>]* aria-label(?:ledby)?="([^"]+)"', page)
     assert len(landmarks) == len(set(landmarks)) > 5
     assert "the last column is 2.12 of them to either side" in page
@@ -89,7 +90,7 @@ def test_it_is_drawn_and_told_beside_the_map(client_of, release, answer):
 
 
 def test_it_is_written_as_files(client_of, release, answer):
-    analyst, result = client_of("analyst"), releases.result_of(release)
+    analyst, result = client_of("analyst"), lifecycle.result_of(release)
     numbers = list(getattr(result, answer.numbers))
     rows = list(csv.DictReader(io.StringIO(written(analyst, release, "csv").decode())))
     assert rows[0]["name"] == geojson.NAME
@@ -111,13 +112,3 @@ def test_it_is_written_as_files(client_of, release, answer):
     assert "<b>" not in page
     assert answer.heading in page
     assert answer.legend in page
-
-
-def test_answers_of_the_persons_add_up_to_the_same_draw(panel, release):
-    draw = quotes.draw_of(release)
-    asked, version = quotes.asked_of(release), release.version
-    parts = [draw.part(panel, version, asked, Share(number, 3)) for number in range(3)]
-    whole = draw.draw(panel, version, asked, SeededSource(5))
-    assert isinstance(draw, kinds.AnswersDraw)
-    assert draw.draw_of_parts(parts, SeededSource(5)) == whole
-    assert any(part != parts[0] for part in parts)

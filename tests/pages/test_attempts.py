@@ -1,12 +1,14 @@
 """How often pages without an account may be asked for; counted together with the API's."""
 
 import re
+from ipaddress import ip_network
 
 import pytest
-from django.test import RequestFactory, override_settings
+from django.test import RequestFactory
 from django.urls import reverse
 
-from heatmaps import attempts, publication
+from heatmaps.http import attempt_limits, counters
+from heatmaps.releases import publication
 
 PASSWORD = "long enough to pass"
 DOORS = ["sign-in", "admin:login"]
@@ -133,22 +135,45 @@ def test_an_open_form_is_not_counted(client_of):
 
 
 @pytest.mark.parametrize(
-    ("proxies", "said", "address"),
+    ("remote", "address"),
     [
-        (0, "203.0.113.9", "192.0.2.1"),
-        (1, "10.0.0.1, 203.0.113.9", "203.0.113.9"),
-        (1, "", "192.0.2.1"),
-        (1, "x, 2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        (1, "::ffff:203.0.113.9", "203.0.113.9"),
-        (1, "unknown", "unknown"),
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::ffff:203.0.113.9", "203.0.113.9"),
+        ("unknown", "unknown"),
     ],
 )
-def test_whose_address_it_is(proxies, said, address):
-    """What the nearest proxy says; of IPv6 the network, as its holder has all addresses of it."""
-    request = RequestFactory().get("/", headers={"x-forwarded-for": said}, REMOTE_ADDR="192.0.2.1")
+def test_whose_address_it_is(remote, address):
+    """Of IPv6 the network, as its holder has all addresses of it."""
+    assert attempt_limits.address_of(RequestFactory().get("/", REMOTE_ADDR=remote)) == address
 
-    with override_settings(PROXIES=proxies):
-        assert attempts.address_of(request) == address
+
+def test_behind_a_proxy_it_believes_nobody_else(try_, settings):
+    """`HAZEMAP_ORIGINS` alone says nothing about who may name addresses."""
+    settings.CSRF_TRUSTED_ORIGINS = ["https://maps.example.org"]
+    settings.PROXIES = 1  # as it was told before there was HAZEMAP_PROXY
+    settings.TRUSTED_PROXIES = [ip_network("198.51.100.0/28")]
+    said = [{"x-forwarded-for": f"10.0.0.{number}"} for number in range(11)]
+
+    assert [try_("analyst", **each).status_code for each in said] == [200] * 10 + [429]
+    proxied = [try_("analyst", address="198.51.100.3", **each).status_code for each in said]
+    assert proxied == [200] * 11
+
+
+def test_asking_under_many_names_ends_no_count(try_):
+    """Not from the guesser's own address, nor from many others."""
+    assert {try_("administrator").status_code for _ in range(10)} == {200}
+    for number in range(800):
+        attempt_limits.sign_in(f"name{number}", "192.0.2.1" if number < 40 else f"10.0.0.{number % 250}")
+
+    assert try_("administrator", PASSWORD).status_code == 429
+
+
+def test_an_address_that_waits_adds_nothing():
+    for number in range(1000):
+        attempt_limits.sign_in(f"name{number}", "192.0.2.1")
+
+    assert len(counters.own()._tables[attempt_limits.SIGN_IN_NAME]) == 60
 
 
 PAGES = ["release", "release-map", "release-sheet", "release-download"]

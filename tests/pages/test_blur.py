@@ -10,9 +10,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from heatmaps import blurred_files
-from heatmaps.blurred_files import BlurQuestion
-from heatmaps.lengths import at_least_words
+from heatmaps.blurring import download
+from heatmaps.blurring.download import BlurQuestion
 from heatmaps.models import Account, CheckIn, Event, Upload
 from mechanisms.guarantee import Guarantee, Trust
 
@@ -47,7 +46,7 @@ def test_it_gives_blurred_rows_and_says_what_that_promises(client_of, dataset):
     assert Fraction(39, 10) < person.loss(20_000) <= 4
     assert Guarantee.from_json(said["per_report"]).loss(20_000) <= 2
     assert any("server that blurred the file saw the true places" in line for line in said["statements"])
-    assert said["statements"][-1] == blurred_files.NOT_CHARGED
+    assert said["statements"][-1] == download.NOT_CHARGED
 
 
 def test_it_keeps_nothing_and_charges_nothing(client_of, dataset):
@@ -60,10 +59,10 @@ def test_it_keeps_nothing_and_charges_nothing(client_of, dataset):
 def test_the_page_says_who_is_trusted_and_that_no_budget_counts_it(client_of, dataset):
     page = client_of("steward").get(reverse("blur", args=[dataset.slug])).content.decode()
     assert "This server is trusted:" in page
-    assert "Nothing was charged to the budget" in page
+    assert "Nothing is charged to the budget and no ledger counts it" in page
     assert (
         reverse("blur", args=[dataset.slug])
-        in client_of("steward").get(reverse("dataset", args=[dataset.slug])).content.decode()
+        in client_of("steward").get(reverse("dataset-data", args=[dataset.slug])).content.decode()
     )
 
 
@@ -73,7 +72,7 @@ def test_the_page_says_who_is_trusted_and_that_no_budget_counts_it(client_of, da
         ({"content": None}, "This field is required"),
         ({"content": b"nothing"}, "Nothing was blurred"),
         ({"content": ROWS + b"anna,,0.5,0.5\n"}, "at least 3, the most rows of one person"),
-        ({"content": ROWS + b"carl,,95,0\n"}, "1 of 4 rows are no check-ins"),
+        ({"content": ROWS + b"carl,,95,0\n"}, "1 of 4 rows are invalid"),
         ({"epsilon": "21"}, "21 is not allowed here"),
         ({"radius_m": "0.5"}, "0.5 is not allowed here"),
         ({"max_reports": "10001"}, "10001 is not allowed here"),
@@ -90,7 +89,7 @@ def test_what_is_wrong_stands_beside_its_field(client_of, dataset, changes, comp
 def test_the_page_says_what_no_mechanism_can_do_better_than(client_of, dataset):
     client, address = client_of("steward"), reverse("blur", args=[dataset.slug])
     question = BlurQuestion(mechanism="planar-geometric", epsilon="1", radius_m="500", max_reports="1")
-    words = blurred_files.no_better(dataset, question)
+    words = download.no_better(dataset, question)
     page = client.get(address).content.decode()
     assert f"where ε is 1 at 500 m and rises evenly with distance: {words}" in page
     typed = send(client, dataset, content=None, radius_m="20000").content.decode()
@@ -107,33 +106,15 @@ def test_the_statement_has_the_bound_beside_the_error(client_of, dataset):
     assert any("No mechanism can do better" in line for line in said["statements"])
 
 
-@pytest.mark.parametrize(
-    ("length_m", "words"),
-    [
-        *(
-            (0, "0 m"),
-            (0.0389, "0.038 m"),
-            (7.99, "7.9 m"),
-            (99.6, "99 m"),
-            (420.7, "420 m"),
-            (999.9, "999 m"),
-        ),
-        *((4498, "4.4 km"), (9999, "9.9 km"), (18_900, "18 km"), (11_186_999, "11,186 km")),
-    ],
-)
-def test_a_bound_from_below_is_rounded_down(length_m, words):
-    assert at_least_words(length_m) == words
-
-
 def test_further_rows_can_be_left_out(client_of, dataset):
     rows, _ = unpacked(send(client_of("steward"), dataset, max_reports="1", leave_out="on"))
     assert [row[0] for row in rows[1:]] == ["anna", "bo"]
 
 
 def test_large_files_are_refused(client_of, dataset, monkeypatch):
-    monkeypatch.setattr(blurred_files, "MOST_ROWS", 2)
+    monkeypatch.setattr(download, "MOST_ROWS", 2)
     assert "the file has more than 2 rows" in send(client_of("steward"), dataset).content.decode()
-    monkeypatch.setattr(blurred_files, "MOST_BYTES", 10)
+    monkeypatch.setattr(download, "MOST_BYTES", 10)
     assert "larger than 10 bytes" in send(client_of("steward"), dataset).content.decode()
     big = client_of("steward").post(reverse("blur", args=[dataset.slug]), {}, CONTENT_LENGTH="1000000")
     assert big.status_code == 413

@@ -28,7 +28,7 @@ def test_it_makes_a_dataset_and_its_maker_the_steward(post, typed, people):
     answer = post(typed)
 
     made = Dataset.objects.get()
-    assert answer["Location"] == reverse("dataset", args=["austin-2025"])
+    assert answer["Location"] == reverse("dataset-data", args=["austin-2025"])
     assert (made.west, made.south, made.east, made.north) == (-98.3, 29.8, -97.3, 31.0)
     assert made.accounts.get(kind="presence").limit == 4 * 10**12
     assert made.accounts.get(kind="delta").limit == 0
@@ -85,12 +85,49 @@ def test_it_says_when_an_address_is_taken(post, typed, dataset):
 def test_it_explains_both_relations_in_a_sentence_each(client_of):
     body = client_of("analyst").get(reverse("dataset-new")).content.decode()
 
-    assert "A person is there or not" in body
-    assert "record is exchanged for another" in body
+    assert "Hides whether a person is in the data at all" in body
+    assert "Hides where a person was" in body
+
+
+def test_what_the_page_does_not_ask_is_as_usual(post, typed):
+    post({name: text for name, text in typed.items() if name not in ("expected_persons", "delta_limit")})
+
+    made = Dataset.objects.get()
+    assert (made.slug, made.expected_persons, made.row_capacity) == ("austin-2025", 1000, 1_000_000)
+    assert (made.schedule, made.retention_days) == ("", None)
+    assert made.accounts.get(kind="delta").limit == 0
+
+
+def test_a_guess_that_is_left_empty_is_none(post, typed):
+    post(typed | {"expected_persons": ""})
+
+    assert Dataset.objects.get().expected_persons is None
+
+
+def test_more_is_asked_where_it_is_wanted_or_wrong_and_nothing_typed_is_lost(client_of, post, typed):
+    few = {name: text for name, text in typed.items() if name != "expected_persons"}
+    asked = post(few | {"act": "more", "west": "nothing", "relation": "replace"})
+    wrong = post(few | {"slug": "Not a slug"})
+    plain = client_of("analyst").get(reverse("dataset-new")).content.decode()
+    by_address = client_of("analyst").get(reverse("dataset-new"), {"more": "1"}).content.decode()
+
+    assert asked.status_code == 200
+    assert not Dataset.objects.exists()
+    kept = asked.content.decode()
+    for words in (
+        'value="Austin 2025"',
+        'value="nothing"',
+        'value="replace" data-relation="replace" checked',
+    ):
+        assert words in kept
+    assert "Nothing was made yet" not in kept
+    assert ["Expected number" in page for page in (kept, by_address, wrong.content.decode(), plain)] == [
+        *(True, True, True, False)
+    ]
 
 
 def test_it_shows_limits_with_what_is_left(client_of, published, dataset):
-    body = client_of("analyst").get(reverse("dataset", args=[dataset.slug])).content.decode()
+    body = client_of("analyst").get(reverse("dataset-budget", args=[dataset.slug])).content.decode()
 
     presence = body[body.index("Budget: presence") :]
     for words in ("<dd>0.5</dd>", "<dd>1.5</dd>", "<dd>2</dd>"):  # spent, left, limit

@@ -123,13 +123,6 @@ def test_it_gives_no_other_files(client_of, published, suffix):
     assert downloaded(client_of, published, suffix)[0].status_code == 404
 
 
-def test_the_help_explains_every_file(client_of):
-    body = client_of("anonymous").get(reverse("help")).content.decode()
-
-    for known in FORMATS.values():
-        assert f"<strong>{known.title}</strong> (<code>{known.suffix}</code>)" in body
-
-
 def test_the_readme_lists_every_file():
     text = (settings.BASE_DIR / "README.md").read_text()
 

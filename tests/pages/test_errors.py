@@ -30,7 +30,7 @@ def test_it_says_that_the_error_is_ours(client_of, dataset, monkeypatch):
     def broken(*_):
         raise RuntimeError("a secret of the data: 4711 rows")
 
-    monkeypatch.setattr("heatmaps.queries.budget", broken)
+    monkeypatch.setattr("heatmaps.views.datasets.cards_of", broken)
 
     answer = client_of("steward", raise_request_exception=False).get(reverse("datasets"))
 
@@ -57,7 +57,6 @@ def test_it_names_places_and_refuses_a_box_that_is_none(client_of):
 
     found = client.get(reverse("places"), {"bbox": "-98.3,29.8,-97.3,31.0"}).json()["places"]
     assert found[0]["name"] == "Austin"
-    assert client.get(reverse("places"), {"name": "aust"}).json()["places"][0]["name"] == "Austin"
     assert client.get(reverse("places"), {"bbox": "1,2,3"}).status_code == 400
     assert client.get(reverse("places"), {"bbox": "2,0,1,1"}).status_code == 400
 
@@ -72,7 +71,7 @@ def test_a_page_of_an_error_names_its_request(client_of, dataset, monkeypatch):
     answers = [client.get("/nothing/", headers={"X-Request-ID": "mine"}), client.get("/datasets/x/")]
     answers.append(client.get(reverse("ledger", args=[dataset.slug])))
     answers.append(client.get("/help/", headers={"host": "elsewhere.example"}))
-    monkeypatch.setattr("heatmaps.queries.budget", broken)
+    monkeypatch.setattr("heatmaps.views.datasets.cards_of", broken)
     answers.append(client.get(reverse("datasets")))
 
     assert [answer.status_code for answer in answers] == [404, 404, 403, 400, 500]

@@ -6,10 +6,10 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from heatmaps import allowances
+from heatmaps.budget import allowances
 from heatmaps.models import Release
 from mechanisms.guarantee import Relation
-from tests.pages.asked import BOTH
+from tests.pages.questions import BOTH
 from tests.services import seed
 
 OFFER = re.compile(r'<form method="(get|post)" action="([^"]*)#quote">(.*?)</form>', re.DOTALL)

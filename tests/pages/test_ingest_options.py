@@ -4,7 +4,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from heatmaps.ingest import optouts, uploads
+from heatmaps.ingest import opt_outs, uploads
 from heatmaps.models import CheckIn, Suppression, Upload, UploadState
 
 OTHER = b"uid,when,latitude,lon\nann,2024-07-01T12:00,0.5,0.5\n"
@@ -35,7 +35,7 @@ def waiting(send):
 
 
 def page(client_of, dataset, person="steward"):
-    return client_of(person).get(reverse("dataset", args=[dataset.slug])).content.decode()
+    return client_of(person).get(reverse("dataset-data", args=[dataset.slug])).content.decode()
 
 
 def test_it_shows_what_a_file_has_and_stores_nothing(send, dataset, settings):
@@ -121,7 +121,7 @@ def test_a_steward_opts_people_out_by_text_and_file(send, client_of, dataset):
     assert "3 opt-outs will take effect" in page(client_of, dataset)
     assert "opt-out" not in page(client_of, dataset, "analyst")
     client_of("steward").post(reverse("version-new", args=[dataset.slug]))
-    assert optouts.pending(dataset) == 0
+    assert opt_outs.pending(dataset) == 0
     assert "will take effect" not in page(client_of, dataset)
 
 

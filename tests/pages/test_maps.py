@@ -6,22 +6,31 @@ import re
 
 import numpy as np
 import pytest
+from PIL import ImageColor
 
 from heatmaps import maps
 from heatmaps.maps import image, palette
 from heatmaps.maps.grid import FINEST_DRAWN_LEVEL, draw, row_areas_km2
-from heatmaps.maps.legend import FIRST, UNCERTAIN, ZERO, legend, percent
-from heatmaps.maps.places import find_places, nearest, places_in
-from mechanisms.grid import Region, morton_encode
-from mechanisms.interface import Heatmap
+from heatmaps.maps.legend import FIRST, UNCERTAIN, ZERO, legend
+from heatmaps.numbers import number
+from heatmaps.places import nearest, places_in
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.significance import ToldApart
+from mechanisms.space.grid import Region, morton_encode
 
 AUSTIN = Region(-98.3, 29.8, -97.3, 31.0)
 TALL = Region(0.0, 0.0, 10.0, 80.0)
 
 
-def make(level, cells):
-    """A map from {(level, x from the west, y from the south): (value, standard error)}."""
+def make(level, cells, *, told=None):
+    """A map from {(level, x from the west, y from the south): (value, standard error)}; `told`: such keys."""
+    if told is not None:
+        told = ToldApart(
+            levels=np.array([at[0] for at in told], np.uint8),
+            prefixes=np.array([int(morton_encode(at[1], at[2], at[0])) for at in told], np.int64),
+        )
     return Heatmap(
+        told=told,
         level=level,
         levels=np.array([at[0] for at in cells], np.uint8),
         prefixes=np.array([int(morton_encode(at[1], at[2], at[0])) for at in cells], np.int64),
@@ -58,18 +67,37 @@ def test_it_ranks_by_density_not_by_mass():
 
 
 def test_it_gives_a_class_of_its_own_to_what_cannot_be_told_from_zero():
-    heatmap = make(
-        2, {(2, 0, 0): (1.9, 1.0), (2, 1, 0): (2.1, 1.0), (2, 2, 0): (0, 1.0), (2, 3, 0): (1, NO_ERROR)}
-    )
+    cells = {(2, 0, 0): (1.9, 1.0), (2, 1, 0): (9, 1.0), (2, 2, 0): (0, 1.0), (1, 0, 1): (9, NO_ERROR)}
+    heatmap = make(2, cells, told=[(2, 1, 0), (1, 0, 1), (1, 0, 0)])
     drawn = draw(heatmap, AUSTIN)
 
-    found = legend(drawn).classes_of(drawn)[3]
+    found = legend(drawn).classes_of(drawn)
 
-    assert (found[0], found[2]) == (UNCERTAIN, UNCERTAIN)
-    assert min(found[1], found[3]) >= FIRST
-    # Cells that were left out by a mechanism that states errors cannot be told from zero either.
-    assert (legend(drawn).classes_of(drawn)[:3] == UNCERTAIN).all()
-    assert legend(drawn).rows[-1].label == "not distinguishable from zero (below 2 standard errors)"
+    coloured = {(row, column) for row, column in np.argwhere(found >= FIRST).tolist()}
+    assert coloured == {(3, 1), (0, 0), (0, 1), (1, 0), (1, 1)}
+    # Cells in no region are not told apart either.
+    assert (found[found < FIRST] == UNCERTAIN).all()
+    assert legend(drawn).rows[-1].label == (
+        "not distinguishable from zero (on average at most 5 % of the coloured squares are empty)"
+    )
+
+
+def test_it_takes_the_class_of_the_squares_that_it_draws():
+    cells = {(2, 0, 0): (3, 1.0), (2, 3, 3): (3, 1.0)}
+    heatmap = make(2, cells, told=[(2, 0, 0), (1, 1, 1)])
+
+    drawn = draw(heatmap, AUSTIN, finest_level=1)
+
+    assert np.argwhere(legend(drawn).classes_of(drawn) >= FIRST).tolist() == [[0, 1]]
+
+
+def test_it_tests_the_cells_of_maps_that_were_released_without_a_class():
+    values = {(3, x, 0): (value, 1.0) for x, value in enumerate((9, 2, 1, 4.5))}
+
+    found = classes(make(3, values))[7]
+
+    # 64 cells at 5 %: the third needs half of exp(-√2 value) below 3/64 of 5 %, 4.5 is enough and 2 is not.
+    assert (found[:4] >= FIRST).tolist() == [True, False, False, True]
 
 
 def test_it_has_a_class_for_no_mass_where_no_errors_are_stated():
@@ -94,7 +122,7 @@ def test_it_has_a_legend_whose_numbers_hold_for_every_cell():
         assert ((inside >= bounds[index]) & (inside <= bounds[index + 1])).all()
         assert inside.size
     assert len(key.breaks) >= 5
-    assert key.rows[0].label == f"{percent(bounds[-2])} – {percent(bounds[-1])} %"
+    assert key.rows[0].label == f"{number(bounds[-2])} – {number(bounds[-1])} %"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +185,7 @@ def test_it_keeps_cells_unmixed():
     pixels = image.pixels(grid, AUSTIN, count=2, dark=False)
 
     colours = {tuple(colour) for colour in pixels.reshape(-1, 4).tolist()}
-    opaque = {(*colour, 255) for colour in [*palette.light(2), palette.UNCERTAIN_LIGHT]}
+    opaque = {ImageColor.getcolor(text, "RGBA") for text in palette.light(2)}
     assert colours == opaque | {(0, 0, 0, 0)}
 
 
@@ -171,7 +199,7 @@ def test_it_orders_colours_by_lightness_alone(sequence):
         ]
         return float(np.dot(linear, (0.2126, 0.7152, 0.0722)))
 
-    steps = np.cbrt([luminance(colour) for colour in sequence(7)])
+    steps = np.cbrt([luminance(colour) for colour in map(ImageColor.getrgb, sequence(7))])
     differences = np.diff(steps)
     assert (differences < -0.05).all() if sequence is palette.light else (differences > 0.05).all()
 
@@ -179,7 +207,7 @@ def test_it_orders_colours_by_lightness_alone(sequence):
 @pytest.fixture
 def page():
     heatmap = make(4, {(4, 3, 9): (30, 1.0), (2, 1, 1): (5, 1.0), (4, 15, 0): (1, 1.0)})
-    return maps.document(heatmap, AUSTIN, nonce="N0nce", title="<b>a & b</b>")
+    return maps.document(maps.map_parts(heatmap, AUSTIN), nonce="N0nce", title="<b>a & b</b>")
 
 
 def test_it_loads_scripts_and_styles_of_our_own_origin_only(page):
@@ -197,7 +225,7 @@ def test_it_escapes_what_people_typed(page):
 
 
 def test_it_shares_nothing_with_other_maps(page):
-    other = maps.document(make(2, {}), AUSTIN, nonce="0ther", title="")
+    other = maps.document(maps.map_parts(make(2, {}), AUSTIN), nonce="0ther", title="")
 
     assert "N0nce" not in other
     assert page.count('<script src="/static/leaflet/leaflet.js">') == 1
@@ -211,27 +239,20 @@ def test_it_places_the_image_on_the_region(page):
 
 
 def test_it_says_the_same_in_a_table():
-    heatmap = make(4, {(4, 8, 6): (30, 4.0), (2, 1, 1): (9, 5.0), (4, 15, 0): (0, 1.0)})
+    cells = {(4, 8, 6): (30, 4.0), (2, 1, 1): (9, 5.0), (4, 15, 0): (0, 1.0)}
+    heatmap = make(4, cells, told=[(4, 8, 6)])
 
     first, second = maps.top_regions(heatmap, AUSTIN, most=5)
 
-    assert (first.share, first.persons, first.standard_error) == ("76.9 %", "30", "4")
-    assert first.size == "6.0 km × 8.3 km"
+    assert (first.share, first.persons, first.interval) == ("76.9 %", "30", "21.5 – 38.5")
+    assert first.size == "6.01 km × 8.31 km"
     assert "Austin" in first.where or "km" in first.where
     assert (first.uncertain, second.uncertain) == (False, True)
 
 
 def test_it_knows_places():
     assert [place.name for place in places_in(AUSTIN, most=2)] == ["Austin", "Round Rock"]
-    assert find_places("  AUSTIN ", most=1)[0].country == "US"
-    assert find_places("", most=5) == []
+    assert places_in(AUSTIN, most=1)[0].country == "US"
     assert nearest(30.5083, -97.6789) == "Within 1 km of Round Rock"
     assert re.fullmatch(r"\d+ km \w+(-\w+)? of .+", nearest(30.9, -98.2))
     assert nearest(-60.0, -130.0) == ""
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (0.000123456, "0.000123"), (1, "1"), (12.34, "12.3"), (1234.5, "1,234")]
-)
-def test_it_writes_percentages_without_exponents(value, text):
-    assert percent(value) == text

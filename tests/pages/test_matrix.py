@@ -14,16 +14,19 @@ from django.contrib import admin
 from django.db import transaction
 from django.urls import reverse
 
-from heatmaps import invitations, publication
-from heatmaps.ingest import optouts
-from heatmaps.models import ApiToken
+from heatmaps.ingest import opt_outs
+from heatmaps.models import AdministratorRead, ApiToken
+from heatmaps.people import invitations
+from heatmaps.releases import publication
 from tests.addresses import EVERYBODY, by_person, names
+from tests.services.seed import store_districts
 
 OK, SENT, FORBIDDEN, NOT_FOUND, NOT_SO, BAD = 200, 302, 403, 404, 405, 422
 SIGN_IN = SENT  # where nobody is signed in, a page sends to the one that does it
 ALL = (OK,) * 5 + (SIGN_IN,)
 OPEN = (OK,) * 6
 NEVER = (NOT_SO,) * 5 + (SIGN_IN,)
+NOWHERE = (NOT_FOUND,) * 5 + (SIGN_IN,)
 MEMBERS = (OK, OK, OK, OK, NOT_FOUND, SIGN_IN)
 STEWARDS = (OK, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN)
 MANAGERS = (OK, FORBIDDEN, FORBIDDEN, OK, NOT_FOUND, SIGN_IN)
@@ -53,17 +56,27 @@ PHRASE = "grass grows by inches"
 NEWCOMER = {"username": "newcomer", "password1": PHRASE, "password2": PHRASE}
 NEW_PASSWORD = {"new_password1": PHRASE, "new_password2": PHRASE}
 OLD_PASSWORD = {"old_password": "stones roll down hills"}
+NO_SUMS = "release-district-sums"  # of a public release for everybody, but this one states no errors
 QUESTION = {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": "16"}
 DATASET, RELEASE, UPLOAD, QUEUED = ("slug",), ("release",), ("upload",), ("queued",)
+DISTRICTS, CITED = ("slug", "districts"), {"title": "Boroughs", "source": "City of Hazel"}
+PAIR = ("release", "=00000000-0000-4000-8000-000000000000")
 ON_ACCOUNT = {"GET": ADMINISTRATORS, "POST": sent(ADMINISTRATORS), "about": ("stranger",)}
 
 PAGES = {
     "healthz": Page(GET=(503,) * 6, POST=(NOT_SO,) * 6),  # no worker in these tests
-    "home": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
+    "home": Page(GET=ALL),
     "favicon.ico": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
     "help": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    "help-topic": Page(GET=OPEN, POST=(NOT_SO,) * 6, about=("=budget",)),
     "help-mechanisms": Page(GET=ALL),
-    "places": Page(GET=ALL, query="?name=Austin"),
+    "help-measurement": Page(GET=ALL, about=("=which",)),
+    "places": Page(GET=ALL, query="?bbox=-98,30,-97,31"),
+    "place-search": Page(GET=(NOT_SO,) * 6, POST=OPEN, body={"text": "Austin"}),
+    "ground": Page(GET=ALL, query="?bbox=-98,30,-97,31"),
+    # No file is set in these tests; with one, everybody may read it (`test_streets.py`).
+    "basemap": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),
+    "basemap-tile": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6, about=("=0", "=0", "=0")),
     "public": Page(GET=OPEN, POST=(NOT_SO,) * 6),
     # one's own account
     "sign-in": Page(
@@ -78,6 +91,9 @@ PAGES = {
         POST=(SENT,) + (NOT_FOUND,) * 4 + (SIGN_IN,),
         about=("token",),
     ),
+    # the administration: Django's finders of rows are closed
+    "admin-autocomplete": Page(GET=NOWHERE, POST=NOWHERE),
+    "admin-view-on-site": Page(GET=NOWHERE, POST=NOWHERE, about=("=1/1",)),
     # links
     "invitation": Page(
         GET=OPEN, POST=(409, 409, 409, SENT, SENT, SENT), about=("invitation",), body=NEWCOMER
@@ -115,6 +131,9 @@ PAGES = {
     "datasets": Page(GET=ALL),
     "dataset-new": Page(GET=ALL, POST=(BAD,) * 5 + (SIGN_IN,), body={"slug": "no address"}),
     "dataset": Page(GET=MEMBERS, about=DATASET),
+    "dataset-releases": Page(GET=MEMBERS, about=DATASET),
+    "dataset-data": Page(GET=MEMBERS, about=DATASET),
+    "dataset-budget": Page(GET=MEMBERS, about=DATASET),
     "version-new": Page(POST=sent(STEWARDS), about=DATASET),
     "upload-new": Page(POST=sent(STEWARDS), about=DATASET),
     "upload-preview": Page(POST=(BAD, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=DATASET),
@@ -127,8 +146,12 @@ PAGES = {
         about=("slug", "=presence"),
         body={"limit": "3", "reason": "agreed", "seen": str(2 * 10**12)},
     ),
+    "districts": Page(GET=MEMBERS, POST=refused(STEWARDS), about=DATASET, body={"title": "Boroughs"}),
+    "district-file": Page(GET=STEWARDS, POST=sent(STEWARDS), about=DISTRICTS, body=CITED),
+    "district-file-delete": Page(GET=STEWARDS, POST=sent(STEWARDS), about=DISTRICTS),
     "schedule": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
     "retention": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
+    "embedding": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
     "uploads-found": Page(POST=STEWARDS, about=DATASET, body={"name": "checkins"}),
     "opt-out-take-back": Page(POST=sent(STEWARDS), about=("slug", "opt-out")),
     "ledger-file": Page(GET=(OK, FORBIDDEN, OK, OK, NOT_FOUND, SIGN_IN), about=("slug", "=csv")),
@@ -147,6 +170,12 @@ PAGES = {
         about=DATASET,
         body=QUESTION,
     ),
+    "release-example": Page(
+        GET=(OK, OK, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
+        POST=(NOT_SO,) * 5 + (SIGN_IN,),
+        about=DATASET,
+        query="?mechanism=adaptive&epsilon=1&resolution=64",
+    ),
     "release-zones": Page(  # of the other relation only
         GET=(NOT_FOUND, NOT_FOUND, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
         POST=(NOT_FOUND, NOT_FOUND, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
@@ -160,12 +189,31 @@ PAGES = {
     "release": Page(GET=MEMBERS, about=RELEASE),
     "release-state": Page(GET=MEMBERS, about=RELEASE),
     "release-cancel": Page(POST=(FORBIDDEN, SENT, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN), about=RELEASE),
+    "release-name": Page(
+        GET=(OK, OK, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),  # the analyst asked for it
+        POST=(SENT, SENT, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN),
+        about=RELEASE,
+        body={"name": "Nights"},
+    ),
     "release-publication": Page(GET=STEWARDS, POST=sent(STEWARDS), about=RELEASE, body={"public": "yes"}),
     "release-map": Page(GET=MEMBERS, about=RELEASE),
+    "embed": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6, about=RELEASE),
+    "release-comparable": Page(GET=MEMBERS, about=RELEASE),
+    "release-comparison": Page(GET=NOWHERE, about=PAIR),  # two that are there: test_comparison.py
+    "release-comparison-map": Page(GET=NOWHERE, about=PAIR),
     "release-sheet": Page(GET=MEMBERS, about=RELEASE),
+    "release-thumbnail": Page(GET=MEMBERS, about=RELEASE),
+    "release-og-image": Page(GET=MEMBERS, about=RELEASE),
     "release-download": Page(GET=MEMBERS, about=("release", "=json")),
+    "release-districts": Page(GET=MEMBERS, about=("release", "districts")),
+    NO_SUMS: Page(GET=NOWHERE, about=("release", "districts")),
 }
-PUBLIC = ("release", "release-map", "release-sheet", "release-download")
+PICTURES = ("release-thumbnail", "release-og-image")
+PUBLIC = (
+    *("embed", "release", "release-map", "release-sheet", "release-download", "release-districts"),
+    "release-comparable",
+    *PICTURES,
+)
 HINT = "give it a row in PAGES of tests/pages/test_matrix.py, as the head of that file says"
 
 
@@ -185,7 +233,8 @@ def things(people, dataset, upload, published):
         "release": published.pk,
         "token": token.token_key,
         "invitation": invited.secret,
-        "opt-out": optouts.enter(people["steward"], dataset, "left out")[0].entry,
+        "districts": store_districts(people["steward"], dataset).pk,
+        "opt-out": opt_outs.enter(people["steward"], dataset, "left out")[0].entry,
         "invitation id": invited.row.pk,
         "installation invitation": for_all.row.pk,
         "reset": invitations.reset(people["administrator"], people["analyst"]).secret,
@@ -195,7 +244,8 @@ def things(people, dataset, upload, published):
 @pytest.fixture
 def ask(client_of, things, monkeypatch):
     """The answer to one request, which is undone afterwards; a client of its own each time."""
-    monkeypatch.setattr("heatmaps.views.health.WORKER_SECONDS", 0.01)  # nobody would answer anyway
+    monkeypatch.setattr("heatmaps.http.health.WORKER_SECONDS", 0.01)  # nobody would answer anyway
+    monkeypatch.setattr("heatmaps.http.health._looked", [])
 
     def make(person, name, page, method):
         client = client_of(person)
@@ -230,12 +280,24 @@ def test_it_answers_everybody_as_the_table_says(ask, person, method):
     assert wrong == {}, f"{method} as {person}"
 
 
+def test_it_records_what_an_administrator_opens_of_a_dataset(ask, client_of, things):
+    """Any page about a dataset that is no member's: also one that is still to be written."""
+    of_dataset = {"slug", "upload", "release"}
+    for name, page in PAGES.items():
+        if by_person(page.GET)["administrator"] == OK and (of_dataset & {*page.about} or name == "datasets"):
+            about = [word[1:] if word.startswith("=") else things[word] for word in page.about]
+            client_of("administrator").get(reverse(name, args=about))
+            last = AdministratorRead.objects.get(page=name)
+            assert (last.dataset.slug, last.reader.username) == (things["slug"], "administrator")
+
+
 def test_it_takes_no_other_method(ask):
     told = {
         (name, method): ask("steward", name, page, method).status_code
         for name, page in PAGES.items()
         for method in ("PUT", "DELETE")
-        if name not in ("favicon.ico", "home", "sign-in")  # redirections take every method
+        if name not in ("favicon.ico", "sign-in")  # redirections take every method
+        and not name.startswith("admin-")
     }
 
     assert {key: status for key, status in told.items() if status != NOT_SO} == {}
@@ -248,7 +310,7 @@ def test_it_shows_a_public_release_to_everybody_and_hides_it_again(ask, people, 
     others = {
         name: ask(person, name, page, "GET").status_code
         for name, page in PAGES.items()
-        if name not in (*PUBLIC, "favicon.ico") and person in ("stranger", "anonymous")
+        if name not in (*PUBLIC, NO_SUMS, "favicon.ico") and person in ("stranger", "anonymous")
     }
     publication.set_public(people["steward"], published, public=False)
     hidden = {name: ask(person, name, PAGES[name], "GET").status_code for name in PUBLIC}

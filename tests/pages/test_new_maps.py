@@ -3,11 +3,12 @@
 import pytest
 from django.urls import reverse
 
-from heatmaps import releases
-from heatmaps.releases import ReleaseRequest
-from mechanisms.areas import Areas
+from heatmaps.releases import lifecycle
+from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
+from mechanisms.results.areas import Areas
 from tests.services import seed
+from tests.services.draws import carry_out
 
 
 @pytest.fixture
@@ -21,8 +22,8 @@ def panel(make_dataset):
 def published(people, panel):
     def publish(mechanism, **parameters):
         request = ReleaseRequest(mechanism=mechanism, epsilon="2", resolution=64, parameters=parameters)
-        release = releases.request_release(people["analyst"], panel, request)
-        releases.run(release.pk)
+        release = lifecycle.request_release(people["analyst"], panel, request)
+        carry_out(release.pk)
         release.refresh_from_db()
         return release
 
@@ -37,7 +38,7 @@ def body(client, name, release):
 
 def test_centres_stand_on_the_map_and_in_the_table(client_of, published):
     release, analyst = published("k-median", centres="3"), client_of("analyst")
-    result = releases.result_of(release)
+    result = lifecycle.result_of(release)
     assert isinstance(result, Areas)
     assert 1 <= result.centres.size <= 3
     assert "hazemap.centres(" in body(analyst, "release-map", release)
@@ -48,7 +49,7 @@ def test_centres_stand_on_the_map_and_in_the_table(client_of, published):
 
 def test_a_simulated_round_says_so_and_charges_no_delta(client_of, published, panel):
     release = published("shuffle-emd")
-    assert "devices would do was simulated" in body(client_of("analyst"), "release", release)
+    assert "devices would do was simulated" in body(client_of("analyst"), "release-sheet", release)
     assert panel.accounts.get(kind="delta").committed == 0
     assert panel.accounts.get(kind="record").committed == 2 * 10**12
 
@@ -56,7 +57,7 @@ def test_a_simulated_round_says_so_and_charges_no_delta(client_of, published, pa
 def test_one_grid_takes_the_declared_number_of_persons(published, panel):
     release = published("dense-emd")
     assert release.parameters["expected_persons"] == panel.persons
-    assert releases.result_of(release).values.size == 4 ** release_level(panel.persons)
+    assert lifecycle.result_of(release).values.size == 4 ** release_level(panel.persons)
 
 
 def release_level(persons):
@@ -67,7 +68,8 @@ def release_level(persons):
 def test_what_they_need_is_said_in_the_choice(client_of, panel, dataset):
     analyst = client_of("analyst")
     with_number, without = (
-        analyst.get(reverse("release-new", args=[each.slug])).content.decode() for each in (panel, dataset)
+        analyst.get(reverse("release-new", args=[each.slug]), {"open": "method"}).content.decode()
+        for each in (panel, dataset)
     )
     assert "Sparse reconstruction by shuffling, simulated" in with_number
     assert "Sparse reconstruction by shuffling, simulated" not in without

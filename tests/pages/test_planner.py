@@ -6,14 +6,17 @@ from fractions import Fraction
 import pytest
 from django.urls import reverse
 
-from heatmaps import plans, queries, quotes
 from heatmaps.models import Event
-from heatmaps.releases import ReleaseRequest
+from heatmaps.regions import region_of
+from heatmaps.releases import quotes
+from heatmaps.releases.epsilon import for_protection
+from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
-from mechanisms.metric.planner import spent
+from mechanisms.metric.protection_planner import spent
 from tests.services import seed
 
 DAY = {"wish1_part": "1/30", "wish1_distance_m": "60000", "wish1_epsilon": "0.2"}
+OPEN = {"open": "method"}  # the list of mechanisms
 ALL = {"wish2_part": "1", "wish2_distance_m": "3000", "wish2_epsilon": "0.3"}
 
 
@@ -40,7 +43,7 @@ def found(answer):
 
 
 def loss(panel, request, wish):
-    diameter_m = queries.region_of(panel).diameter_m
+    diameter_m = region_of(panel).diameter_m
     return spent(quotes.plan(panel, request).guarantee, wish, diameter_m=diameter_m)
 
 
@@ -57,7 +60,7 @@ def test_two_sentences_become_the_epsilon_of_the_release(asked):
     again = re.search(r'href="(\?[^"]*again=1)#planner"', page)[1].replace("&amp;", "&")
     shown = answer.client.get(answer.request["PATH_INFO"] + again).content.decode()
     assert 'name="wish2_distance_m" value="3000"' in shown
-    assert 'details id="planner" open' in shown
+    assert 'id="planner"' in shown
     assert "What this release costs" not in shown
 
 
@@ -74,11 +77,11 @@ def test_two_sentences_become_the_epsilon_of_the_release(asked):
 def test_the_guarantee_of_the_release_grants_what_was_wished(panel, mechanism, wished):
     entry = 64 if mechanism == "frequency" else None
     request = ReleaseRequest(mechanism=mechanism, epsilon="1", resolution=entry)
-    wish = plans.wish(*wished)
-    epsilon = plans.epsilon_for(panel, request, [wish])
+    wish = for_protection.wish(*wished)
+    epsilon = for_protection.epsilon_for(panel, request, [wish])
     for factor, grants in ((1, True), (Fraction(101, 100), False)):
         asked = ReleaseRequest(
-            mechanism=mechanism, epsilon=plans.rounded_down(epsilon * factor), resolution=entry
+            mechanism=mechanism, epsilon=for_protection.rounded_down(epsilon * factor), resolution=entry
         )
         assert (loss(panel, asked, wish) <= wish.epsilon) is grants
 
@@ -111,8 +114,10 @@ def test_either_an_error_or_sentences(asked):
 
 
 def test_it_is_for_datasets_with_a_distance(client_of, dataset):
-    page = client_of("analyst").get(reverse("release-new", args=[dataset.slug])).content.decode()
+    typed = {"open": "protect"}
+    page = client_of("analyst").get(reverse("release-new", args=[dataset.slug]), typed).content.decode()
     assert 'id="planner"' not in page
+    assert 'value="protect"' not in page.replace('name="open" value="protect"', "")
 
 
 def shown_first(page):
@@ -132,17 +137,19 @@ def shown_first(page):
     ],
 )
 def test_what_is_chosen_from_the_start_fits_and_is_usual_where_it_can_be(client_of, panel, answers, chosen):
+    answers = answers | {"open": "method"}
     page = client_of("analyst").get(reverse("release-new", args=[panel.slug]), answers).content.decode()
     assert re.findall(r'name="mechanism" value="([\w-]+)"[^>]* checked', page) == [chosen]
 
 
 def test_a_newcomer_sees_the_few_that_matter(client_of, panel, dataset):
     analyst, address = client_of("analyst"), reverse("release-new", args=[panel.slug])
-    page = analyst.get(address).content.decode()
+    assert 'value="sparse-emd"' not in analyst.get(address).content.decode()
+    page = analyst.get(address, OPEN).content.decode()
     assert shown_first(page) == (["adaptive", "sparse-emd", "k-median", "emd-linear"], False)
     assert 'value="laplace"' in page
-    chosen = analyst.get(address, {"mechanism": "laplace", "epsilon": "1", "resolution": "64"})
+    chosen = analyst.get(address, OPEN | {"mechanism": "laplace", "epsilon": "1", "resolution": "64"})
     assert shown_first(chosen.content.decode())[1]
     assert shown_first(analyst.get(address, {"trusted": "shuffler"}).content.decode())[1]
-    plain = analyst.get(reverse("release-new", args=[dataset.slug])).content.decode()
+    plain = analyst.get(reverse("release-new", args=[dataset.slug]), OPEN).content.decode()
     assert shown_first(plain) == (["adaptive", "sparse-emd", "k-median"], False)

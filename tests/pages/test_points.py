@@ -3,15 +3,18 @@
 import csv
 import io
 import re
+from fractions import Fraction
 
 import pytest
 from django.urls import reverse
 
-from heatmaps import releases
 from heatmaps.models import Release
-from heatmaps.releases import ReleaseRequest
+from heatmaps.releases import lifecycle
+from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
+from tests.pages.word_count import RELEASE, released_words
 from tests.services import seed
+from tests.services.draws import carry_out
 
 
 @pytest.fixture
@@ -24,8 +27,8 @@ def panel(make_dataset):
 @pytest.fixture
 def point(people, panel):
     request = ReleaseRequest(mechanism="exponential", epsilon="0.5")
-    release = releases.request_release(people["analyst"], panel, request)
-    releases.run(release.pk)
+    release = lifecycle.request_release(people["analyst"], panel, request)
+    carry_out(release.pk)
     release.refresh_from_db()
     return release
 
@@ -36,21 +39,24 @@ def new_release(client, dataset, method="get", **typed):
 
 def test_the_form_offers_points_where_the_relation_allows_them(client_of, dataset, panel):
     analyst = client_of("analyst")
-    assert "Central point of all persons" in new_release(analyst, panel).content.decode()
-    page = new_release(analyst, dataset).content.decode()
+    assert "Central point of all people" in new_release(analyst, panel, open="method").content.decode()
+    assert 'value="emd-linear"' in new_release(analyst, panel, kind="centroid").content.decode()
+    assert "?kind=centroid" in new_release(analyst, panel).content.decode()
+    page = new_release(analyst, dataset, open="method").content.decode()
     assert "Central point" not in page
+    assert "?kind=centroid" not in page
     assert "One central point" not in page
 
 
 def test_the_form_is_grouped_by_kind_in_plain_words(client_of, panel):
-    page = new_release(client_of("analyst"), panel).content.decode()
-    assert page.index("<legend>A map of where persons are</legend>") < page.index("<legend>One central point")
+    page = new_release(client_of("analyst"), panel, open="method").content.decode()
+    assert page.index("<legend>A map of where people are</legend>") < page.index("<legend>One central point")
     assert 'value="exponential" data-kind="centroid"' in page
 
 
 def test_a_quote_shows_both_charges_and_the_distance(client_of, panel):
     # Without scripts the resolution is sent, too: it belongs to maps.
-    typed = {"mechanism": "exponential", "epsilon": "0.5", "resolution": "256"}
+    typed = {"mechanism": "exponential", "epsilon": "0.5", "resolution": "256", "act": "more"}
     page = new_release(client_of("analyst"), panel, **typed).content.decode()
     assert "Cost: whole record" in page
     assert "How far off the point will be" in page
@@ -79,10 +85,11 @@ def test_asking_leads_to_the_release(client_of, panel):
 
 
 def test_the_result_says_the_point_in_numbers(client_of, point):
-    released = releases.result_of(point)
+    released = lifecycle.result_of(point)
     page = client_of("analyst").get(reverse("release", args=[point.pk])).content.decode()
     assert f"<strong>{released.lat:.6f}</strong>" in page
     assert "What this point promises" in page
+    assert len(released_words(page)) <= RELEASE
     assert "with probability 95 %" in page
     assert "heatmap.npy" not in page
     assert "heatmap.tif" not in page
@@ -90,7 +97,7 @@ def test_the_result_says_the_point_in_numbers(client_of, point):
 
 def test_the_map_draws_the_point(client_of, point):
     page = client_of("analyst").get(reverse("release-map", args=[point.pk])).content.decode()
-    assert f'"lat": {releases.result_of(point).lat}' in page
+    assert f'"lat": {lifecycle.result_of(point).lat}' in page
     assert "hazemap.point(" in page
 
 
@@ -102,7 +109,7 @@ def test_every_file_can_be_had(client_of, point, suffix):
     assert len(content) > 40
     if suffix == "csv":
         (row,) = csv.DictReader(io.StringIO(content.decode()))
-        assert float(row["lat"]) == releases.result_of(point).lat
+        assert float(row["lat"]) == lifecycle.result_of(point).lat
 
 
 @pytest.mark.parametrize("suffix", ["npy", "tif", "npy.zip"])
@@ -124,11 +131,11 @@ def offered(page):
 
 def test_it_says_who_is_trusted_and_what_is_protected_and_offers_what_fits(client_of, panel, dataset):
     analyst = client_of("analyst")
-    page = new_release(analyst, panel).content.decode()
+    page = new_release(analyst, panel, open="method").content.decode()
     assert "Who may be trusted?" in page
     assert "moves within 50 km most, longer ones less" in page
-    assert "Trusted: this server, which simulates it; on people’s devices a shuffler only." in page
-    assert "Trusted: this server, which simulates it; on people’s devices nobody." in page
+    assert "Trusted: this server, which simulates a shuffler." in page
+    assert "Trusted: this server, which simulates devices." in page
     assert {"laplace", "exponential", "sgdl-shuffle", "geo-local"} < set(offered(page))
     moves = new_release(analyst, panel, trusted="server", protects="moves").content.decode()
     assert "exponential" in offered(moves)
@@ -136,8 +143,9 @@ def test_it_says_who_is_trusted_and_what_is_protected_and_offers_what_fits(clien
     assert 'id="nothing-fits" hidden' in moves
     shuffled = new_release(analyst, panel, trusted="shuffler", protects="moves").content.decode()
     assert offered(shuffled) == ["emd-itemwise", "sgdl-shuffle", "geo-shuffle", "rr-shuffle"]
-    assert 'value="emd-itemwise" data-kind="heatmap" data-delta="yes" checked' in shuffled
-    assert "That a person is in the data at all" in new_release(analyst, dataset).content.decode()
+    assert re.search('value="emd-itemwise" data-kind="heatmap" data-epsilon="[0-9.]+" checked', shuffled)
+    city = new_release(analyst, dataset, open="method").content.decode()
+    assert "That a person is in the data at all" in city
 
 
 def test_where_nobody_is_trusted_it_says_what_remains(client_of, panel):
@@ -157,6 +165,7 @@ def test_a_shuffled_point_is_quoted_with_its_delta_and_released(client_of, make_
         "epsilon": "0.5",
         "delta": "0.00000001",
         "sgdl-shuffle.cell_m": "50000",
+        "act": "more",
     }
     client = client_of("analyst")
     page = new_release(client, free, **typed).content.decode()
@@ -165,10 +174,10 @@ def test_a_shuffled_point_is_quoted_with_its_delta_and_released(client_of, make_
     assert "devices would do was simulated on stored check-ins" in page
     assert "km</strong>" in page
     assert '<input type="hidden" name="delta" value="0.00000001">' in page
-    assert new_release(client, free, "post", **typed).status_code == 302
+    assert new_release(client, free, "post", **typed | {"act": "spend"}).status_code == 302
     release = Release.objects.get()
-    assert release.delta == "1/100000000"
-    releases.run(release.pk)
+    assert release.delta == Fraction(1, 10**8)
+    carry_out(release.pk)
     shown = client.get(reverse("release", args=[release.pk])).content.decode()
     assert "δ asked for" in shown
     assert "with probability 95 %" in shown

@@ -5,10 +5,10 @@ from fractions import Fraction
 import pytest
 from django.urls import reverse
 
-from heatmaps import releases
 from heatmaps.models import Dataset, Event, Release
 from mechanisms.guarantee import Relation
 from tests.services import seed
+from tests.services.draws import carry_out
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_it_shows_the_exact_cost_before_and_after(analyst, address, question):
 
     line = line_of(answer, "presence")
     # Rounded up to units of 1e-12, never down.
-    assert (line.cost, line.left_before, line.left_after) == ("0.123456789013", "2", "1.876543210987")
+    assert (line.cost, line.before.left, line.left_after) == ("0.123456789013", "2", "1.876543210987")
     assert "0.123456789013" in answer.content.decode()
     assert "1.876543210987" in answer.content.decode()
 
@@ -45,11 +45,13 @@ def test_it_writes_nothing_for_a_quote(analyst, address, question):
 
 
 def test_it_shows_the_promise_and_the_error_before_anything_is_spent(analyst, address, question):
-    body = analyst.get(address, question(epsilon="1")).content.decode()
+    for act in ("quote", "more"):
+        body = analyst.get(address, question(epsilon="1", act=act)).content.decode()
 
-    assert "by a factor of at most 2.72 (presence ε = 1)" in body
-    assert "How far off the map will be" in body
-    assert "Spend and publish" in body
+        assert "by a factor of at most 2.72 (presence ε = 1)" in body
+        assert "Spend and publish" in body
+        assert ("How far off the map will be" in body) == (act == "more")
+        assert ("right at most 73.2 % of the time" in body) == (act == "more")
 
 
 def test_it_spends_what_it_quoted(analyst, address, question, people):
@@ -83,9 +85,9 @@ def test_it_says_how_much_is_missing_when_the_budget_is_exceeded(analyst, addres
     body = answer.content.decode()
     line = line_of(answer, "presence")
     assert not line.affordable
-    assert (line.cost, line.left_before, line.left_after) == ("1.75", "1.5", "0.25 too little")
-    assert line.reserved == "0.5"
-    assert "This costs 1.75 of presence (ε), 1.5 is left (0.5 is held by queued releases)" in body
+    assert (line.cost, line.before.left, line.left_after) == ("1.75", "1.5", "0.25 too little")
+    assert line.before.reserved == "0.5"
+    assert "This release costs 1.75 of presence (ε), 1.5 is left (0.5 is held by queued releases)" in body
     assert "Spend and publish" not in body
 
 
@@ -128,6 +130,10 @@ def test_it_offers_the_catalogue_with_the_parameters_of_each_mechanism(analyst, 
     shown = {one.entry.name: [field.name for field in one.fields] for one in form.mechanisms}
     assert shown["sparse-emd"] == ["sparse-emd.width", "sparse-emd.decay"]
     assert shown["laplace"] == []
+    width = str(form["sparse-emd.width"])
+    assert 'min="1"' in width
+    assert 'value="20"' in width
+    assert form["privtree.tree_percent"].field.unit == "%"
     assert [one.entry.name for one in form.mechanisms if one.chosen] == ["adaptive"]
 
 
@@ -187,7 +193,8 @@ def test_it_quotes_every_account_of_a_replace_dataset(client_of, make_dataset, q
     panel = make_dataset("panel", Relation.REPLACE)
     seed.add_checkins(panel)
 
-    answer = client_of("analyst").get(reverse("release-new", args=[panel.slug]), question())
+    asked = question(act="more")
+    answer = client_of("analyst").get(reverse("release-new", args=[panel.slug]), asked)
 
     costs = {line.title: (line.cost, line.left_after) for line in answer.context["quote"].lines}
     assert costs["whole record (ε)"] == ("0.5", "1.5")
@@ -198,11 +205,11 @@ def test_it_quotes_every_account_of_a_replace_dataset(client_of, make_dataset, q
 def test_it_charges_what_the_quote_said(analyst, address, question):
     quoted = line_of(analyst.get(address, question(epsilon="0.3")), "presence")
     analyst.post(address, question(epsilon="0.3"))
-    releases.run(Release.objects.get().pk)
+    carry_out(Release.objects.get().pk)
 
     body = analyst.get(reverse("release", args=[Release.objects.get().pk])).content.decode()
     assert quoted.cost == "0.3"
-    assert "<strong>0.3</strong>" in body
+    assert "presence (ε) 0.3<br>" in body
 
 
 def test_it_finds_the_epsilon_of_a_wished_error(analyst, address, question):
@@ -213,7 +220,7 @@ def test_it_finds_the_epsilon_of_a_wished_error(analyst, address, question):
     assert "error_m" not in typed
     assert f"ε = <strong>{typed['epsilon']}</strong> is the least" in answer.content.decode()
     analyst.post(address, typed)
-    assert Fraction(Release.objects.get().epsilon) == Fraction(typed["epsilon"])
+    assert Release.objects.get().epsilon == Fraction(typed["epsilon"])
 
 
 def test_it_says_beside_the_wish_when_no_epsilon_is_enough(analyst, address, question):

@@ -11,8 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from heatmaps.ingest import uploads
-from heatmaps.masses import packing
+from heatmaps.masses import column_copies
 from heatmaps.models import CheckIn, PackingAttempts, Upload
+from heatmaps.numbers import size
 
 ROWS = b"user,time,lat,lon\nann,2026-01-01T00:00:00Z,0.5,0.5\nbob,,0.25,0.75\n"
 BAD_ROWS = ROWS + b"".join(b"p%d,,0.5,0.5\n" % at for at in range(200)) + b"eve,,91,0\n"
@@ -31,7 +32,7 @@ def send(client_of, dataset):
 @pytest.fixture
 def uncopied(send, monkeypatch):
     """An upload that is worth a copy, after so many attempts at one."""
-    monkeypatch.setattr(packing, "LEAST_CHECKINS", 1)
+    monkeypatch.setattr(column_copies, "LEAST_CHECKINS", 1)
 
     def make(attempts):
         send(ROWS)
@@ -62,7 +63,7 @@ def test_it_takes_a_file_and_says_how_far_it_is(send, client_of):
 def test_it_works_without_a_script(send, dataset):
     answer = send(ROWS)
 
-    assert answer["Location"] == reverse("dataset", args=[dataset.slug])
+    assert answer["Location"] == reverse("dataset-data", args=[dataset.slug])
     assert latest().file_name == "checkins.csv"
 
 
@@ -73,7 +74,7 @@ def test_it_lists_rejected_rows_for_the_steward(send, client_of):
 
     answer = client_of("steward").get(address)
 
-    page = client_of("steward").get(reverse("dataset", args=[latest().dataset.slug]))
+    page = client_of("steward").get(reverse("dataset-data", args=[latest().dataset.slug]))
     assert address in page.content.decode()
     assert b"".join(answer.streaming_content).startswith(b"row,reason\n204,")
     assert client_of("analyst").get(address).status_code == 403
@@ -81,22 +82,25 @@ def test_it_lists_rejected_rows_for_the_steward(send, client_of):
 
 
 @pytest.mark.parametrize(
-    ("attempts", "told"), [(packing.MOST_ATTEMPTS - 1, False), (packing.MOST_ATTEMPTS, True)]
+    ("attempts", "told"), [(column_copies.MOST_ATTEMPTS - 1, False), (column_copies.MOST_ATTEMPTS, True)]
 )
 def test_it_says_that_a_file_has_no_quick_copy(uncopied, client_of, *, attempts, told):
-    address = reverse("dataset", args=[uncopied(attempts).dataset.slug])
+    address = reverse("dataset-data", args=[uncopied(attempts).dataset.slug])
 
     page = client_of("steward").get(address).content.decode()
 
-    assert ("more slowly than they could" in page) == told
+    assert ("its faster copy could not be made" in page) == told
     assert (reverse("upload-copy", args=[latest().pk]) in page) == told
     other = client_of("analyst").get(address).content.decode()
-    assert "more slowly" not in other
+    assert "faster copy" not in other
     assert "/copy/" not in other
 
 
 def test_a_steward_has_the_copy_tried_again_once(uncopied, client_of, sent):
-    address, steward = reverse("upload-copy", args=[uncopied(packing.MOST_ATTEMPTS).pk]), client_of("steward")
+    address, steward = (
+        reverse("upload-copy", args=[uncopied(column_copies.MOST_ATTEMPTS).pk]),
+        client_of("steward"),
+    )
     sent.clear()
     assert client_of("steward", enforce_csrf_checks=True).post(address).status_code == 403
     assert client_of("analyst").post(address).status_code == 403
@@ -104,9 +108,9 @@ def test_a_steward_has_the_copy_tried_again_once(uncopied, client_of, sent):
     with TestCase.captureOnCommitCallbacks(execute=True):
         first, second = (steward.post(address, follow=True).content.decode() for _ in range(2))
 
-    assert "is tried again" in first
-    assert "more slowly" not in first
-    assert "only a copy that was given up" in second
+    assert "The server tries the copy of" in first
+    assert "faster copy" not in first
+    assert "only a copy that failed for good" in second
     assert PackingAttempts.objects.get().attempts == 0
     assert sent == [("heatmaps.ingest", str(latest().pk))]
 
@@ -115,7 +119,7 @@ def test_it_says_why_a_file_was_refused(send, client_of, dataset):
     send(ROWS)
     again = send(ROWS, "again.csv", accept="application/json")
     assert again.status_code == 422
-    assert "in the dataset already" in again.json()["files"][0]["error"]
+    assert "already in the dataset" in again.json()["files"][0]["error"]
 
     body = client_of("steward").post(reverse("upload-new", args=[dataset.slug]), {}, follow=True)
     assert "choose a file first" in body.content.decode()
@@ -125,7 +129,7 @@ def test_it_says_why_a_file_could_not_be_read(send, client_of, dataset):
     send(b"a,b\n1,2\n")
     uploads.run(latest().pk)
 
-    body = client_of("steward").get(reverse("dataset", args=[dataset.slug])).content.decode()
+    body = client_of("steward").get(reverse("dataset-data", args=[dataset.slug])).content.decode()
 
     assert "header" in body
     assert "failed" in body
@@ -155,7 +159,7 @@ def test_it_reads_nothing_of_a_body_that_is_not_welcome(client_of, dataset, pers
 
     assert answer.status_code == status
     if status == 413:
-        assert f"{settings.MAX_UPLOAD_BYTES / 2**20:,.0f} MiB" in answer.content.decode()
+        assert size(settings.MAX_UPLOAD_BYTES) in answer.content.decode()
 
 
 def test_it_asks_for_a_token_against_forged_forms(client_of, dataset):
@@ -234,7 +238,7 @@ def test_each_file_is_refused_for_itself(send_all, dataset):
 def test_it_finds_uploads_by_name_and_state_and_in_pages(send, client_of, dataset):
     for at in range(25):
         send(ROWS + b"x%d,,0.5,0.5\n" % at, f"march-{at}.csv")
-    steward, page = client_of("steward"), reverse("dataset", args=[dataset.slug])
+    steward, page = client_of("steward"), reverse("dataset-data", args=[dataset.slug])
 
     assert steward.get(page).content.count(b'class="upload-name"') == 20
     assert steward.get(page, {"uploads": 2}).content.count(b'class="upload-name"') == 6

@@ -3,13 +3,13 @@
 import pytest
 from django.urls import reverse
 
-from heatmaps import quotes, releases
-from heatmaps.masses import EVERYBODY
+from heatmaps import masses
+from heatmaps.data_slice import WHOLE
 from heatmaps.models import Release
-from heatmaps.slices import WHOLE
-from mechanisms.experiments.seeded import SeededSource
-from mechanisms.metric.linear_answers import PARTS
-from tests.pages.asked import ZONES
+from heatmaps.releases import lifecycle, quotes
+from mechanisms.metric.linear.answers import PARTS
+from mechanisms.reproduction.seeded import SeededSource
+from tests.pages.questions import ZONES
 
 BOX = ZONES.boxes
 
@@ -51,11 +51,12 @@ def test_the_edge_is_two_radii_wide_where_nothing_is_typed(send, client_of, type
 
 def test_the_answer_is_near_the_truth(panel):
     """seed's check-ins; at a very large ε the share is that of the records."""
-    request = releases.ReleaseRequest(
+    request = lifecycle.ReleaseRequest(
         mechanism="emd-zones", epsilon="20", parameters=ZONES.parameters | {"margin_m": "20000"}
     )
     draw, version = quotes.plan(panel, request).draw, quotes.latest_version(panel)
+    records = masses.read_items(panel, version, level=draw.mechanism.level)
     found = draw.draw(panel, version, WHOLE, SeededSource(5))
-    truth = draw._sums(panel, version, WHOLE, EVERYBODY).sums[0] / PARTS / panel.persons
+    truth = draw.mechanism.sums(records).sums[0] / PARTS / panel.persons
     assert abs(found.shares[0] - truth) < 6 * found.standard_error
     assert 0 < truth < 1

@@ -4,10 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 
-from heatmaps import access, accounts, members
-from heatmaps.accounts import LastAdministrator
-from heatmaps.members import LastSteward
 from heatmaps.models import ApiToken, Dataset
+from heatmaps.people import accounts, members, permissions
+from heatmaps.people.accounts import LastAdministrator
+from heatmaps.people.members import LastSteward
 from tests.services import seed
 
 
@@ -21,7 +21,21 @@ def test_it_closes_and_opens_an_account(administrator, people, dataset, client_o
     accounts.reopen(administrator, people["analyst"])
 
     people["analyst"].refresh_from_db()
-    assert access.roles(people["analyst"], dataset) == {"analyst"}
+    assert permissions.roles(people["analyst"], dataset) == {"analyst"}
+    assert session.get("/account/").status_code == 302
+    assert client_of("analyst").get("/account/").status_code == 200
+
+
+def test_no_session_comes_back_that_was_made_while_an_account_was_closed(administrator, people, client_of):
+    """A sign-in that began before the account was closed ends after it."""
+    stranger = client_of("stranger")
+    accounts.close(administrator, people["analyst"])
+    session = client_of("analyst")
+
+    accounts.reopen(administrator, people["analyst"])
+
+    assert session.get("/account/").status_code == 302
+    assert stranger.get("/account/").status_code == 200
 
 
 def test_it_does_not_close_the_last_stewards_account(administrator, steward, dataset, make_dataset, people):
@@ -70,7 +84,7 @@ def test_others_change_no_account(steward, people):
 def test_making_datasets_is_a_permission(administrator, people):
     """Accounts that the operator made by a command have it."""
     person = User.objects.create_user("ada")
-    assert access.may_create_datasets(person)
+    assert permissions.may_create_datasets(person)
 
     accounts.allow_datasets(administrator, person, allowed=False)
     with pytest.raises(PermissionDenied, match="ask an administrator"):
@@ -80,4 +94,4 @@ def test_making_datasets_is_a_permission(administrator, people):
     accounts.allow_datasets(administrator, person, allowed=True)
     assert seed.make_dataset(person, "town").slug == "town"
     accounts.allow_datasets(administrator, administrator, allowed=False)
-    assert access.may_create_datasets(administrator)
+    assert permissions.may_create_datasets(administrator)

@@ -9,10 +9,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils import timezone
 
-from heatmaps import access, accounts, invitations, members
-from heatmaps.invitations import NoSuchLink
-from heatmaps.members import AlreadyMember
 from heatmaps.models import ApiToken, OneTimeLink
+from heatmaps.people import accounts, invitations, members, permissions
+from heatmaps.people.invitations import NoSuchLink
+from heatmaps.people.members import AlreadyMember
 from mechanisms.check import ParameterError
 
 PASSWORD = "grass grows by inches"
@@ -28,7 +28,7 @@ def test_it_makes_a_member_once(invited, people, dataset, events):
 
     assert invitations.accept(stranger, invited.secret) == dataset
 
-    assert access.roles(stranger, dataset) == {"analyst"}
+    assert permissions.roles(stranger, dataset) == {"analyst"}
     kind, actor, _, after = events()[0]
     assert (kind, actor) == ("member", "stranger")
     assert f'"invited_by":{people["steward"].pk}' in after
@@ -112,8 +112,8 @@ def test_it_makes_accounts_where_an_administrator_allowed_that(invited, administ
     made = invitations.sign_up(invited.secret, "newcomer", PASSWORD)
 
     assert made.check_password(PASSWORD)
-    assert access.roles(made, dataset) == {"analyst"}
-    assert not access.may_create_datasets(made)
+    assert permissions.roles(made, dataset) == {"analyst"}
+    assert not permissions.may_create_datasets(made)
     with pytest.raises(NoSuchLink):
         invitations.sign_up(invited.secret, "another", PASSWORD)
 
@@ -126,7 +126,7 @@ def test_administrators_invite_to_the_installation(administrator, people, allowe
 
     made = invitations.sign_up(link.secret, "newcomer", PASSWORD)
 
-    assert access.may_create_datasets(made) is allowed
+    assert permissions.may_create_datasets(made) is allowed
     assert not made.memberships.exists()
     assert not made.is_staff
     with pytest.raises(PermissionDenied):
@@ -195,6 +195,31 @@ def test_a_new_password_ends_sessions_and_tokens(administrator, people, dataset,
     assert [(kind, actor) for kind, actor, *_ in events()] == [("reset-link", "administrator")] * 2
     with pytest.raises(NoSuchLink):
         invitations.choose_password(link.secret, "another phrase of words")
+
+
+@pytest.mark.parametrize("by", ["the page", "a command"])
+def test_a_link_ends_when_the_password_is_changed_otherwise(administrator, people, by):
+    analyst = people["analyst"]
+    link = invitations.reset(administrator, analyst)
+    if by == "the page":
+        accounts.set_password(analyst, "my own new words", revoke_tokens=False)
+    else:
+        analyst.set_password("my own new words")
+        analyst.save()
+
+    with pytest.raises(NoSuchLink):
+        invitations.choose_password(link.secret, PASSWORD)
+    analyst.refresh_from_db()
+    assert analyst.check_password("my own new words")
+
+
+def test_a_link_of_a_closed_account_does_not_come_back(administrator, people):
+    link = invitations.reset(administrator, people["analyst"])
+    accounts.close(administrator, people["analyst"])
+    accounts.reopen(administrator, people["analyst"])
+
+    with pytest.raises(NoSuchLink):
+        invitations.choose_password(link.secret, PASSWORD)
 
 
 def test_a_link_is_good_for_its_own_purpose_only(administrator, people, invited):

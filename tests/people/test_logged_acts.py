@@ -5,8 +5,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from structlog.testing import capture_logs
 
-from heatmaps import accounts, invitations
-from heatmaps.accounts import LastAdministrator
+from heatmaps.people import accounts, invitations
+from heatmaps.people.accounts import LastAdministrator
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import ProtectedError
 from django.http import Http404
 
-from heatmaps import access, members
 from heatmaps.ledger.verification import verify
-from heatmaps.members import AlreadyMember, LastSteward
+from heatmaps.people import members, permissions
+from heatmaps.people.members import AlreadyMember, LastSteward
 from mechanisms.check import ParameterError
 
 
@@ -32,7 +32,7 @@ def test_each_change_is_an_event(steward, people, dataset, events, member_of):
         ("member", "steward", {"role": "auditor"}, {"member": stranger.pk, "role": "none"}),
     ]
     assert verify(dataset).ok
-    assert access.roles(stranger, dataset) == frozenset()
+    assert permissions.roles(stranger, dataset) == frozenset()
 
 
 @pytest.mark.parametrize("name", ["analyst", "auditor"])
@@ -50,7 +50,7 @@ def test_others_change_nothing_but_their_own_membership(people, dataset, member_
 
     members.remove(person, member_of(person))
 
-    assert access.roles(person, dataset) == frozenset()
+    assert permissions.roles(person, dataset) == frozenset()
     assert events()[0][1] == name
 
 
@@ -90,7 +90,7 @@ def test_an_administrator_becomes_a_steward_by_a_reasoned_event_only(administrat
 
     after = {"member": administrator.pk, "role": "steward", "reason": "the steward left us"}
     assert facts(events()[0]) == ("member", "administrator", {"role": "none"}, after)
-    assert access.may(administrator, dataset, access.Act.SEE_DATA)
+    assert permissions.may(administrator, dataset, permissions.Act.SEE_DATA)
 
 
 def test_an_administrator_promotes_nobody_without_a_reason(administrator, people, dataset, member_of):
@@ -128,11 +128,13 @@ def test_an_account_with_a_role_cannot_be_deleted(people, dataset):
 
 
 def test_the_table_in_the_head_of_the_module_is_what_is_checked():
-    rows = [line for line in access.__doc__.splitlines() if line.startswith("| ")]
+    rows = [line for line in permissions.__doc__.splitlines() if line.startswith("| ")]
     columns = [cell.strip() for cell in rows[0].strip("|").split("|")][1:]
     told = [[cell.strip() for cell in row.strip("|").split("|")][1:] for row in rows[2:]]
-    allowed = [["yes" if column in held else "no" for column in columns] for held in access.ALLOWED.values()]
+    allowed = [
+        ["yes" if column in held else "no" for column in columns] for held in permissions.ALLOWED.values()
+    ]
 
     assert columns == ["steward", "analyst", "auditor", "administrator"]
     assert told == allowed
-    assert len(rows) == 2 + len(access.Act)
+    assert len(rows) == 2 + len(permissions.Act)

@@ -7,9 +7,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.urls import reverse
 
-from heatmaps import publication
 from heatmaps.ledger.verification import verify
-from heatmaps.publication import NotPublished
+from heatmaps.people import embedding
+from heatmaps.releases import publication
+from heatmaps.releases.publication import NotPublished
+from mechanisms.catalogue import registry
 
 
 @pytest.fixture
@@ -56,11 +58,56 @@ def test_outsiders_see_the_map_and_nothing_else_of_the_dataset(client_of, shown,
 
     assert "What this map promises" in page
     assert reverse("release-map", args=[shown.pk]) in page
-    for told in ("What it cost", "With all other releases", "by analyst", reverse("dataset", args=["city"])):
+    own = ("<dt>Cost</dt>", "All releases together", "by analyst", reverse("dataset", args=["city"]))
+    for told in own:
         assert told not in page
         assert told in members_page
-    sheet = outsider.get(reverse("release-sheet", args=[shown.pk])).content.decode()
-    assert reverse("dataset", args=["city"]) not in sheet
+    address = reverse("release-sheet", args=[shown.pk])
+    sheet, members_sheet = (client_of(who).get(address).content.decode() for who in ("anonymous", "analyst"))
+    for told in (*own, "With all other releases", "all releases of this dataset so far together"):
+        assert told not in sheet
+        assert told in members_sheet
+
+
+def test_public_pages_alone_describe_themselves_to_other_programs(client_of, steward, shown, dataset):
+    address = reverse("release", args=[shown.pk])
+    told = dict(
+        re.findall(
+            r'<meta property="og:([a-z_]+)" content="([^"]*)">', page_of(client_of("anonymous"), address)
+        )
+    )
+    assert told["title"] == dataset.title
+    assert told["url"] == f"http://testserver{address}"
+    image = told["image"].removeprefix("http://testserver")
+    assert client_of("anonymous").head(image)["Content-Type"] == "image/png"
+    assert f"<p>{told['description']} <a" in page_of(client_of("anonymous"), address)
+    publication.set_public(steward, shown, public=False)
+    assert "og:" not in page_of(client_of("analyst"), address)
+    assert client_of("anonymous").get(image).status_code == 302
+
+
+def page_of(client, address):
+    return client.get(address).content.decode()
+
+
+def test_a_release_is_linked_and_cited_by_who_may_read_it_and_embedded_where_stewards_say(
+    client_of, steward, shown, dataset
+):
+    address = reverse("release", args=[shown.pk])
+    page = page_of(client_of("anonymous"), address)
+    assert f'data-copy="link" data-text="http://testserver{address}"' in page
+    day = shown.finished_at.date().isoformat()
+    title = f"{dataset.title}, {registry.get(shown.mechanism).title}"
+    cited = f"{title}. Released {day} with Hazemap, ε = 0.5 (presence), δ = 0. http://testserver{address}"
+    assert f'data-text="{cited}"' in page
+    assert 'data-copy="embed"' not in page
+    embedding.change(steward, dataset, ["https://news.example"], reason="x")
+    page = page_of(client_of("anonymous"), address)
+    assert f'data-text="http://testserver{reverse("embed", args=[shown.pk])}"' in page
+    publication.set_public(steward, shown, public=False)
+    page = page_of(client_of("analyst"), address)
+    assert 'data-copy="embed"' not in page
+    assert "Only members can open the link." in page
 
 
 def test_it_is_in_the_public_list_while_it_is_public(client_of, steward, shown):
@@ -69,6 +116,7 @@ def test_it_is_in_the_public_list_while_it_is_public(client_of, steward, shown):
     hidden = client_of("anonymous").get(reverse("public")).content.decode()
 
     assert str(shown.pk) in listed
+    assert f'<img src="{reverse("release-thumbnail", args=[shown.pk])}"' in listed
     assert str(shown.pk) not in hidden
 
 

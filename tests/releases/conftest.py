@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from heatmaps.models import Membership
-from heatmaps.releases import ReleaseRequest
+from heatmaps.releases.lifecycle import ReleaseRequest
 from tests.services import seed
 
 

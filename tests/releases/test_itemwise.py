@@ -1,14 +1,11 @@
 """emd-itemwise on a dataset of declared persons: charged on every account, drawn, published."""
 
-import numpy as np
 import pytest
 
-from heatmaps import masses, releases
-from heatmaps.kinds import ItemsDraw
-from heatmaps.masses import Share
-from heatmaps.quotes import draw_of
+from heatmaps.releases import lifecycle
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation, Trust
+from tests.services.draws import carry_out
 
 ONE, DELTA_ONE = 10**12, 10**18
 ASKED = {"mechanism": "emd-itemwise", "resolution": 16, "epsilon": "2"}
@@ -24,12 +21,12 @@ def panel(make_dataset, add_checkins):
 
 
 def test_it_is_charged_with_delta_and_more_for_a_whole_record(analyst, panel, ask):
-    quote = releases.quote(panel, ask(**ASKED, delta="0.00001"))
+    quote = lifecycle.quote(panel, ask(**ASKED, delta="0.00001"))
     assert quote.affordable
     assert quote.expected_error.emd_low < quote.expected_error.emd_median < quote.expected_error.emd
-    release = releases.request_release(analyst, panel, ask(**ASKED, delta="0.00001"))
-    releases.run(release.pk)
-    heatmap = releases.heatmap_of(release)
+    release = lifecycle.request_release(analyst, panel, ask(**ASKED, delta="0.00001"))
+    carry_out(release.pk)
+    heatmap = lifecycle.heatmap_of(release)
     charged = {str(account.kind): account.committed for account in panel.accounts.all()}
     assert 2 * ONE * 0.999 < charged["radius"] <= 2 * ONE < charged["record"]
     assert charged["delta"] == DELTA_ONE // 10**5
@@ -38,7 +35,7 @@ def test_it_is_charged_with_delta_and_more_for_a_whole_record(analyst, panel, as
 
 
 def test_the_quote_says_what_is_left_without_the_shuffler(panel, ask):
-    quote = releases.quote(panel, ask(**ASKED))
+    quote = lifecycle.quote(panel, ask(**ASKED))
     assert (quote.guarantee.trust, quote.guarantee.simulated) == (Trust.CENTRAL, True)
     alone = quote.on_devices.if_shuffler_fails
     assert quote.on_devices.trust is Trust.SHUFFLE
@@ -46,29 +43,9 @@ def test_the_quote_says_what_is_left_without_the_shuffler(panel, ask):
 
 
 def test_a_period_costs_a_whole_record_and_a_part_of_the_region_is_refused(panel, ask):
-    whole, period = (releases.quote(panel, ask(**ASKED, since=since)) for since in (None, "2020-01-01"))
+    whole, period = (lifecycle.quote(panel, ask(**ASKED, since=since)) for since in (None, "2020-01-01"))
     assert {line.kind: line.amount for line in period.lines}["radius"] == {
         line.kind: line.amount for line in whole.lines
     }["record"]
-    with pytest.raises(ParameterError, match="within"):
-        releases.quote(panel, ask(**ASKED, within=[-98, 30, -97.9, 30.1]))
-
-
-def test_shares_of_the_persons_are_the_records_of_all(analyst, panel, ask):
-    """Nothing is sampled in them: read again, they are the same."""
-    release = releases.request_release(analyst, panel, ask(**ASKED))
-    draw = draw_of(release)
-    assert isinstance(draw, ItemsDraw)
-    asked = releases.quotes.asked_of(release)
-    parts = [draw.part(panel, release.version, asked, Share(number, 3)) for number in range(3)]
-    assert parts == [draw.part(panel, release.version, asked, Share(number, 3)) for number in range(3)]
-    joined = masses.joined_items([b"".join(part) for part in parts], level=4)
-    read = masses.read_items(panel, release.version, level=4)
-    assert sorted(joined.lengths) == sorted(read.lengths)
-    for one, other in zip(_by_cell(joined), _by_cell(read), strict=True):
-        assert np.array_equal(one, other)
-    assert draw.draw_of_parts(parts, releases.SystemSource()).dense().sum() == pytest.approx(1)
-
-
-def _by_cell(records):
-    return np.unique(records.cells), np.bincount(records.cells, records.counts)
+    with pytest.raises(ParameterError, match="rectangle"):
+        lifecycle.quote(panel, ask(**ASKED, rectangle=[-98, 30, -97.9, 30.1]))

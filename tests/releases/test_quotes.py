@@ -6,8 +6,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext, override_settings
 
-from heatmaps import quotes, releases
 from heatmaps.models import CheckIn
+from heatmaps.releases import lifecycle, quotes
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 
@@ -19,7 +19,7 @@ def line(quote, kind):
 
 
 def test_it_quotes_the_exact_cost_and_what_is_left(dataset, ask):
-    quote = releases.quote(dataset, ask(epsilon="0.3"))
+    quote = lifecycle.quote(dataset, ask(epsilon="0.3"))
     assert line(quote, "presence").amount == 3 * ONE // 10
     assert line(quote, "presence").available == line(quote, "presence").limit == 2 * ONE
     assert line(quote, "delta").amount == 0
@@ -28,14 +28,14 @@ def test_it_quotes_the_exact_cost_and_what_is_left(dataset, ask):
 
 
 def test_it_rounds_a_cost_up(dataset, ask):
-    quote = releases.quote(dataset, ask(epsilon="0.1000000000001", mechanism="laplace"))
+    quote = lifecycle.quote(dataset, ask(epsilon="0.1000000000001", mechanism="laplace"))
     assert line(quote, "presence").amount == ONE // 10 + 1
 
 
 def test_it_quotes_record_and_radius_under_replace(make_dataset, add_checkins, ask):
     dataset = make_dataset(relation=Relation.REPLACE)
     add_checkins(dataset)
-    quote = releases.quote(dataset, ask(epsilon="0.5"))
+    quote = lifecycle.quote(dataset, ask(epsilon="0.5"))
     assert [(row.kind, row.amount, row.available) for row in quote.lines] == [
         ("record", ONE // 2, 2 * ONE),
         ("radius", ONE // 2, None),
@@ -45,11 +45,11 @@ def test_it_quotes_record_and_radius_under_replace(make_dataset, add_checkins, a
 
 
 def test_it_says_what_is_missing_when_it_is_too_much(dataset, ask):
-    quote = releases.quote(dataset, ask(epsilon="2.5"))
+    quote = lifecycle.quote(dataset, ask(epsilon="2.5"))
     assert not quote.affordable
     assert not line(quote, "presence").affordable
     assert line(quote, "delta").affordable
-    assert quote.problem.startswith("this costs 2.5 of presence (ε), 2 is left")
+    assert quote.problem.startswith("this release costs 2.5 of presence (ε), 2 is left")
 
 
 def test_it_predicts_the_error_from_the_public_number_of_persons(make_dataset, add_checkins, ask):
@@ -57,13 +57,13 @@ def test_it_predicts_the_error_from_the_public_number_of_persons(make_dataset, a
     unknown = make_dataset("unknown", expected_persons=None)
     for dataset in (guessed, declared, unknown):
         add_checkins(dataset)
-    one, two, none = (releases.quote(row, ask()).expected_error for row in (guessed, declared, unknown))
+    one, two, none = (lifecycle.quote(row, ask()).expected_error for row in (guessed, declared, unknown))
     assert none is None
     assert 0 < one.emd < two.emd <= 2
 
 
 def test_it_has_a_readable_problem_without_a_data_version(make_dataset, ask):
-    quote = releases.quote(make_dataset(), ask())
+    quote = lifecycle.quote(make_dataset(), ask())
     assert not quote.affordable
     assert "no data version" in quote.problem
 
@@ -72,7 +72,7 @@ def test_it_reads_no_data_and_writes_nothing(dataset, ask):
     with CaptureQueriesContext(
         connection,
     ) as queries:
-        releases.quote(dataset, ask())
+        lifecycle.quote(dataset, ask())
     texts = [query["sql"] for query in queries]
     assert texts
     assert all(text.startswith("SELECT") for text in texts)
@@ -86,6 +86,7 @@ def test_it_reads_no_data_and_writes_nothing(dataset, ask):
         ({"epsilon": "-1"}, "epsilon"),
         ({"epsilon": "NaN"}, "epsilon"),
         ({"epsilon": "1e400"}, "epsilon"),
+        ({"epsilon": "0.00099999"}, "epsilon"),
         ({"epsilon": "20.0000001"}, "epsilon"),
         ({"epsilon": 0.5}, "epsilon"),
         ({"epsilon": None}, "epsilon"),
@@ -100,14 +101,18 @@ def test_it_reads_no_data_and_writes_nothing(dataset, ask):
 )
 def test_it_refuses_by_name(dataset, ask, changes, parameter):
     with pytest.raises(ParameterError) as caught:
-        releases.quote(dataset, ask(**changes))
+        lifecycle.quote(dataset, ask(**changes))
     assert caught.value.parameter == parameter
 
 
+def test_it_takes_the_least_epsilon(dataset, ask):
+    assert lifecycle.quote(dataset, ask(epsilon="0.001")).affordable
+
+
 def test_it_takes_the_largest_epsilon_from_the_settings(dataset, ask):
-    assert not releases.quote(dataset, ask(epsilon="20")).affordable
+    assert not lifecycle.quote(dataset, ask(epsilon="20")).affordable
     with override_settings(MAX_EPSILON=Fraction(1, 2)), pytest.raises(ParameterError, match="at most 1/2"):
-        releases.quote(dataset, ask(epsilon="0.6"))
+        lifecycle.quote(dataset, ask(epsilon="0.6"))
 
 
 def test_it_knows_equal_questions_however_they_are_spelled(dataset, ask):
@@ -146,7 +151,7 @@ def test_it_asks_another_question_about_another_version(dataset, add_checkins, a
 )
 def test_it_builds_a_stored_question_again_exactly(dataset, analyst, ask, decay):
     request = ask(parameters={"decay": decay, "width": 7})
-    release = releases.request_release(analyst, dataset, request)
+    release = lifecycle.request_release(analyst, dataset, request)
     release.refresh_from_db()
     assert quotes.draw_of(release) == quotes.plan(dataset, request).draw
     assert release.parameters["width"] == 7

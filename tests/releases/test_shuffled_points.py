@@ -6,17 +6,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from heatmaps import kinds, quotes, releases
 from heatmaps.ledger import verification
 from heatmaps.ledger.errors import BudgetExceeded, IdempotencyConflict, UnboundedCharge
 from heatmaps.models import CheckIn, Event, Release, Result
-from mechanisms.audit import audited
+from heatmaps.releases import lifecycle, quotes, readings
+from mechanisms.audit.lower_bound import audited
 from mechanisms.check import ParameterError
-from mechanisms.experiments.seeded import SeededSource
-from mechanisms.grid import Region
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
-from mechanisms.interface import Point
+from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.results.point import Point
+from mechanisms.space.grid import Region
 from tests.services import seed
+from tests.services.draws import carry_out
 
 LIMITS = {"record": None, "radius": "2", "delta": "0.000001"}
 USUAL = 10**9  # units of 1e-18
@@ -48,11 +49,11 @@ def committed(dataset):
 
 @pytest.mark.parametrize("mechanism", SHUFFLED)
 def test_a_point_is_drawn_published_and_charged_on_three_accounts(analyst, panel, ask_point, mechanism):
-    release = releases.request_release(analyst, panel, ask_point(mechanism=mechanism))
-    releases.run(release.pk)
+    release = lifecycle.request_release(analyst, panel, ask_point(mechanism=mechanism))
+    carry_out(release.pk)
     release.refresh_from_db()
     assert release.state == "published"
-    assert isinstance(releases.result_of(release), Point)
+    assert isinstance(lifecycle.result_of(release), Point)
     promise = Guarantee.from_json(release.guarantee)
     assert (promise.trust, promise.simulated, promise.delta) == (Trust.CENTRAL, True, Fraction(1, 10**9))
     charged = committed(panel)
@@ -62,12 +63,12 @@ def test_a_point_is_drawn_published_and_charged_on_three_accounts(analyst, panel
 
 
 def test_another_delta_is_another_question_and_the_usual_one_need_not_be_said(analyst, panel, ask_point):
-    first = releases.request_release(analyst, panel, ask_point(), idempotency_key="k")
+    first = lifecycle.request_release(analyst, panel, ask_point(), idempotency_key="k")
     said = ask_point(delta="0.000000001")
-    assert releases.request_release(analyst, panel, said, idempotency_key="k") == first
+    assert lifecycle.request_release(analyst, panel, said, idempotency_key="k") == first
     with pytest.raises(IdempotencyConflict):
-        releases.request_release(analyst, panel, ask_point(delta="1e-8"), idempotency_key="k")
-    other = releases.request_release(analyst, panel, ask_point(delta="1e-8"))
+        lifecycle.request_release(analyst, panel, ask_point(delta="1e-8"), idempotency_key="k")
+    other = lifecycle.request_release(analyst, panel, ask_point(delta="1e-8"))
     assert other.question != first.question
     assert committed(panel)["delta"] == USUAL + 10 * USUAL
     assert quotes.draw_of(Release.objects.get(pk=other.pk)).mechanism.delta == Fraction(1, 10**8)
@@ -76,16 +77,16 @@ def test_another_delta_is_another_question_and_the_usual_one_need_not_be_said(an
 
 
 def test_a_changed_delta_is_found(analyst, panel, ask_point):
-    release = releases.request_release(analyst, panel, ask_point())
+    release = lifecycle.request_release(analyst, panel, ask_point())
     Release.objects.filter(pk=release.pk).update(delta="1/1000")
     assert "its question was changed" in verification.verify(panel).problem
 
 
 def test_delta_that_does_not_fit_is_refused(analyst, panel, ask_point):
-    quote = releases.quote(panel, ask_point(delta="0.00001"))
+    quote = lifecycle.quote(panel, ask_point(delta="0.00001"))
     assert [line.kind.value for line in quote.lines if not line.affordable] == ["delta"]
     with pytest.raises(BudgetExceeded):
-        releases.request_release(analyst, panel, ask_point(delta="0.00001"))
+        lifecycle.request_release(analyst, panel, ask_point(delta="0.00001"))
     assert not Release.objects.exists()
 
 
@@ -117,7 +118,7 @@ def test_where_whole_records_have_a_limit_it_promises_for_them_too(analyst, make
     assert near.guarantee.loss(156_900) == INFINITY
     seed.add_checkins(limited)
     with pytest.raises(UnboundedCharge):
-        releases.request_release(analyst, limited, ask_point(parameters=near.parameters))
+        lifecycle.request_release(analyst, limited, ask_point(parameters=near.parameters))
 
 
 def test_persons_that_never_came_change_nothing_that_can_be_seen(analyst, make_dataset, ask_point):
@@ -127,8 +128,8 @@ def test_persons_that_never_came_change_nothing_that_can_be_seen(analyst, make_d
         dataset = make_dataset(slug, Relation.REPLACE, radius_m=50_000, limits=LIMITS)
         seed.add_checkins(dataset)
         CheckIn.objects.filter(upload__dataset=dataset, person__gte=missing).delete()
-        release = releases.request_release(analyst, dataset, ask_point())
-        releases.run(release.pk)
+        release = lifecycle.request_release(analyst, dataset, ask_point())
+        carry_out(release.pk)
         release.refresh_from_db()
         seen.append((release.state, release.guarantee, release.expected_error, committed(dataset)))
     assert seen[0] == seen[1]
@@ -136,10 +137,10 @@ def test_persons_that_never_came_change_nothing_that_can_be_seen(analyst, make_d
 
 def test_fewer_than_declared_publish_nothing(analyst, panel, ask_point, monkeypatch):
     """Were noise asked of fewer persons than declared, the draw would end without a result."""
-    read = kinds.masses.read_means
-    monkeypatch.setattr(kinds.masses, "read_means", lambda *a, enrolled, **n: read(*a, enrolled=49, **n))
-    release = releases.request_release(analyst, panel, ask_point())
-    releases.run(release.pk)
+    read = readings.masses.read_means
+    monkeypatch.setattr(readings.masses, "read_means", lambda *a, enrolled, **n: read(*a, enrolled=49, **n))
+    release = lifecycle.request_release(analyst, panel, ask_point())
+    carry_out(release.pk)
     release.refresh_from_db()
     assert release.public_state == "no_result"
     assert not Result.objects.filter(pk=release.pk).exists()
@@ -162,7 +163,7 @@ def test_two_neighbouring_datasets_are_told_apart_no_better_than_promised(make_d
         CheckIn.objects.filter(upload__dataset=dataset).update(cell=int(SQUARE.morton([0.5], [lon])[0]))
         plan = quotes.plan(dataset, ask_point(epsilon="2", delta="0.001", parameters={"cell_m": "5000"}))
         promised.add(plan.guarantee)
-        means = kinds.masses.read_means(dataset, quotes.latest_version(dataset), enrolled=10)
+        means = readings.masses.read_means(dataset, quotes.latest_version(dataset), enrolled=10)
         drawn = replace(plan.draw.mechanism, epsilon=louder * plan.draw.mechanism.epsilon)
         source = SeededSource(seed_of_noise)
         points = [drawn.release(means, source) for _ in range(2000)]

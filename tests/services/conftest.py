@@ -1,6 +1,11 @@
 """Installations on SQLite and on PostgreSQL, copies of what was migrated once."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
+
+from tests.services.programs import roomy_memory
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
@@ -12,7 +17,10 @@ def vendor(request):
 def installation(request, vendor, tmp_path):
     """A migrated, empty installation on the database of the test's parameter."""
     if vendor == "sqlite":
-        return request.getfixturevalue("migrated_sqlite").copied_to(tmp_path / "state")
+        # In memory, as PostgreSQL's: a killed process loses nothing by that, only a killed machine would.
+        with tempfile.TemporaryDirectory(prefix="hazemap-sqlite-", dir=roomy_memory()) as folder:
+            yield request.getfixturevalue("migrated_sqlite").copied_to(Path(folder) / "state")
+        return
     postgres = request.getfixturevalue("postgres")
     template, name = request.getfixturevalue("migrated_postgres")
-    return template.copied_to(tmp_path / "state", postgres.url(postgres.new_database(name)))
+    yield template.copied_to(tmp_path / "state", postgres.url(postgres.new_database(name)))

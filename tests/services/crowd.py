@@ -17,19 +17,22 @@ import django
 
 django.setup()
 
+from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, connections  # noqa: E402
 
-from heatmaps import queue, quotes, releases  # noqa: E402
+from heatmaps import queue  # noqa: E402
 from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.errors import BudgetExceeded  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership, Release  # noqa: E402
+from heatmaps.releases import lifecycle, quotes  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 ANALYSTS, PROCESSES = 50, 4
 SLUG = "crowded"
-REQUEST = releases.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=16)
+settings.MOST_QUESTIONS_A_DAY = {"person": 10_000, "dataset": 10_000}
+REQUEST = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=16)
 UPDATE = """UPDATE heatmaps_account SET committed = committed + 1000000000
     WHERE dataset_id = %s AND kind = 'presence' AND committed + 1000000000 <= "limit" """
 
@@ -45,13 +48,13 @@ def make(limit):
 
 
 def request(person, dataset):
-    return lambda: releases.request_release(person, dataset, REQUEST)
+    return lambda: lifecycle.request_release(person, dataset, REQUEST)
 
 
 def reserve(person, dataset):
     """The question is planned before the crowd begins: the other act has nothing to plan."""
     planned = quotes.plan(dataset, REQUEST)
-    release = releases._new_release(person, quotes.latest_version(dataset), planned)
+    release = lifecycle._new_release(person, quotes.latest_version(dataset), planned)
     return lambda: transitions.reserve(release, planned.charges, actor=person)
 
 

@@ -10,12 +10,14 @@ import django
 
 django.setup()
 
-from heatmaps import attempts  # noqa: E402
+from heatmaps.http import attempt_limits  # noqa: E402
 
 
 def main(name, times):
     limits = {"most": 10, "seconds": 60}
-    waits = [attempts.seconds_to_wait(attempts.SIGN_IN_NAME, name, **limits) for _ in range(int(times))]
+    waits = [
+        attempt_limits.seconds_to_wait(attempt_limits.SIGN_IN_NAME, name, **limits) for _ in range(int(times))
+    ]
     print(json.dumps(waits))
 
 

@@ -11,7 +11,7 @@ def get(port, path, *, session=None):
     headers = {} if session is None else {"Cookie": f"sessionid={session}"}
     with contextlib.suppress(URLError, ConnectionError, TimeoutError):
         try:
-            with urlopen(Request(f"http://127.0.0.1:{port}{path}", headers=headers), timeout=10) as answer:
+            with urlopen(Request(f"http://127.0.0.1:{port}{path}", headers=headers), timeout=30) as answer:
                 return answer.status, answer.read().decode()
         except HTTPError as error:
             return error.code, error.read().decode()

@@ -1,5 +1,5 @@
-"""The product's settings with leases of three seconds, and a sweep every second."""
+"""The product's settings with leases of a second, and a sweep every second."""
 
 from tests.services.quick import *  # noqa: F403
 
-LEASE_SECONDS = 3
+LEASE_SECONDS = 1

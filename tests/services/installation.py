@@ -22,21 +22,25 @@ class Installation:
     broker_url: str = ""
     settings: str = "heatmaps.config.settings"
     log_format: str = "text"
+    others: dict = field(default_factory=dict)  # more variables of the environment
     processes: list = field(default_factory=list)
 
     @property
     def environment(self):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("HAZEMAP_")}
+        # Every process would compile the whole product again.
+        kept.pop("PYTHONDONTWRITEBYTECODE", None)
         own = {
             "HAZEMAP_STATE": str(self.folder),
             "HAZEMAP_DATABASE_URL": self.database_url,
             "HAZEMAP_BROKER_URL": self.broker_url,
             "HAZEMAP_LOG_FORMAT": self.log_format,
+            "HAZEMAP_SLOT_SECONDS": "1,1,1,1",
             "DJANGO_SETTINGS_MODULE": self.settings,
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
         }
-        return kept | own
+        return kept | own | self.others
 
     def python(self, *arguments, check=True, **options):
         """Run Python to its end; stdout and stderr are captured as text."""
@@ -46,7 +50,7 @@ class Installation:
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=900,
             check=False,
             **options,
         )
@@ -83,7 +87,7 @@ class Installation:
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, 9)
-            process.wait(timeout=20)
+            process.wait(timeout=60)
 
     def output(self):
         return (self.folder / "output").read_text()

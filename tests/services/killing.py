@@ -4,7 +4,7 @@ The fail-points are wrapped around the product here and exist nowhere else: the 
 which move it is, and the next commit is that move's.
 
 python -m tests.services.killing
-    [all REPEATS | make SLUG | queue COUNT SLUG... | die MOVE WHEN SLUG | report SLUG | serve PORT]
+    [all REPEATS | leave | queue COUNT SLUG... | report SLUG | reports SLUG... | serve PORT | work]
 """
 
 import json
@@ -27,53 +27,62 @@ from django.core.management import call_command  # noqa: E402
 from django.db import connections  # noqa: E402
 from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: E402
 
-from heatmaps import masses, releases, serve  # noqa: E402
-from heatmaps.ledger import events, transitions  # noqa: E402
-from heatmaps.ledger.transitions import reserving  # noqa: E402
+from heatmaps import masses  # noqa: E402
+from heatmaps.ledger import events  # noqa: E402
+from heatmaps.ledger.transitions.moves import MOVES  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
+from heatmaps.management import embedded_worker  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
-from mechanisms.central.sparse_emd import SparseEmd  # noqa: E402
+from heatmaps.releases import clock, draws, lifecycle  # noqa: E402
+from mechanisms.central.sparse_emd.mechanism import SparseEmd  # noqa: E402
 from tests.services import seed  # noqa: E402
-from tests.services.programs import wait_until  # noqa: E402
+from tests.services.draws import carry_out  # noqa: E402
 
-REQUEST = releases.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
-POINTS = [(move, when) for move in transitions.MOVES for when in ("before", "after")]
+REQUEST = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+DRAWING = ("claim", "finish", "give_up")
+POINTS = [(move, when) for move in (*MOVES, *DRAWING) for when in ("before", "after")]
+settings.SLOT_SECONDS = dict.fromkeys(settings.SLOT_SECONDS, 0)
+settings.DRAW_PLACES = dict.fromkeys(settings.DRAW_PLACES, 50)  # what was killed keeps its place for a while
 DRAWS = settings.STATE_DIR / "draws"
 
 
-def die_at(move, when):
-    """SIGKILL this process just before or just after the commit of a move."""
-    write_event, on_server = events.append, reserving._on_server
-    commit = BaseDatabaseWrapper.commit
-    seen = []
+def die_at(move, when, slug):
+    """SIGKILL this process just before or just after the commit of a move of that dataset."""
+    write_event, commit, seen = events.append, BaseDatabaseWrapper.commit, []
+    if move in DRAWING:
+        kill_around(move, when)
+        return
 
     def note(ledger, kind, **facts):
-        seen.append(kind)
+        seen.append((kind, ledger.dataset.slug))  # the clock moves what earlier deaths left, too
         return write_event(ledger, kind, **facts)
 
-    def reserve_and_die(*asked):
-        """Where a reservation is one statement, it commits on the server."""
-        if (move, when) == ("reserve", "before"):
-            os.kill(os.getpid(), signal.SIGKILL)
-        on_server(*asked)
-        if move == "reserve":
-            os.kill(os.getpid(), signal.SIGKILL)
-
     def commit_and_die(connection):
-        due = seen[-1:] == [move]
+        due = seen[-1:] == [(move, slug)]
         if due and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         commit(connection)
         if due:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    events.append, reserving._on_server = note, reserve_and_die
-    BaseDatabaseWrapper.commit = commit_and_die
+    events.append, BaseDatabaseWrapper.commit = note, commit_and_die
+
+
+def kill_around(move, when):
+    """The same for what is no event: each commits itself."""
+    work = getattr(draws, move)
+
+    def work_and_die(*arguments):
+        if when == "after":
+            work(*arguments)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(draws, move, work_and_die)
 
 
 def write_down_draws(*, seconds=0.0):
     """Every draw leaves its release's id before it begins, in a file that survives the process."""
-    prepare, draw, at_work = releases._draw, SparseEmd.release, threading.local()
+    prepare, draw, at_work = lifecycle._draw, SparseEmd.release, threading.local()
 
     def note_release(release, *arguments):
         at_work.on = release.pk
@@ -85,7 +94,7 @@ def write_down_draws(*, seconds=0.0):
         time.sleep(seconds)
         return draw(mechanism, read, rng)
 
-    releases._draw, SparseEmd.release = note_release, note_draw
+    lifecycle._draw, SparseEmd.release = note_release, note_draw
 
 
 def make(slug):
@@ -99,31 +108,40 @@ def queue(count, *slugs):
         make(slug)
         person, dataset = User.objects.get(username="steward"), Dataset.objects.get(slug=slug)
         for _ in range(int(count)):
-            releases.request_release(person, dataset, REQUEST)
+            lifecycle.request_release(person, dataset, REQUEST)
 
 
 def die(move, when, slug):
     """Ask for a release and go the way that leads to `move`, killed there."""
     settings.LEASE_SECONDS = 0  # so that a sweep after the restart takes this worker for dead at once
     write_down_draws()
-    die_at(move, when)
+    die_at(move, when, slug)
+    settings.START_SECONDS = 5 if move == "cancel" else 0
     person, dataset = User.objects.get(username="steward"), Dataset.objects.get(slug=slug)
-    release = releases.request_release(person, dataset, REQUEST)
+    release = lifecycle.request_release(person, dataset, REQUEST)
     if move == "cancel":
-        releases.cancel(person, release)
-    if move == "fail":
+        lifecycle.cancel(person, release)
+    if move in ("fail", "give_up"):
         masses.read = _fails
-    releases.run(release.pk)
+    carry_out(release.pk)
     raise AssertionError(f"not killed {when} {move}")
 
 
 def restart(slug):
-    """What the next start makes of it: the embedded worker works until nothing is queued."""
+    """What the next start makes of it: clock and worker, here in one, until nothing is queued."""
     write_down_draws()
-    background = serve.Background(current_app)
-    background.start()
-    wait_until(lambda: not _queued(slug), seconds=30, what="the end of all queued releases")
+    lifecycle.recover()
+    deadline = time.monotonic() + 120
+    while _queued(slug) and time.monotonic() < deadline:
+        clock.tick()
+        for release_id in Release.objects.filter(state="spent", drawing=None).values_list("pk", flat=True):
+            lifecycle.run(release_id)
+        lifecycle.sweep()
     return report(slug)
+
+
+def reports(*slugs):
+    return {slug: report(slug) for slug in slugs}
 
 
 def report(slug):
@@ -135,7 +153,7 @@ def report(slug):
         "states": [release.state for release in found],
         "draws": [drawn.count(str(release.pk)) for release in found],
         "maps": sum(
-            releases.heatmap_of(release).level == 4 for release in found if release.state == "published"
+            lifecycle.heatmap_of(release).level == 4 for release in found if release.state == "published"
         ),
         "committed": dataset.accounts.get(kind="presence").committed,
         "problem": verified.problem,
@@ -147,7 +165,7 @@ def every_point(repeats):
     found = {}
     for repeat in range(repeats):
         for move, when in POINTS:
-            slug = f"{move}-{when}-{repeat}"
+            slug = f"{move}-{when}-{repeat}".replace("_", "-")
             _forked(make, slug)
             status, _ = _forked(die, move, when, slug)
             _, told = _forked(restart, slug)
@@ -156,11 +174,30 @@ def every_point(repeats):
     return found
 
 
+def leave():
+    """What processes killed at every fail-point leave: {fail-point: slug}. All were killed."""
+    left = {}
+    for move, when in POINTS:
+        slug = f"{move}-{when}".replace("_", "-")
+        _forked(make, slug)
+        status, _ = _forked(die, move, when, slug)
+        assert os.WIFSIGNALED(status), slug
+        assert os.WTERMSIG(status) == signal.SIGKILL, slug
+        left[f"{when} {move}"] = slug
+    return left
+
+
 def serve_web(port):
     """The product's own server, with the draws written down and slow enough to be killed in."""
-    write_down_draws(seconds=0.3)
-    settings.LEASE_SECONDS = 2  # on PostgreSQL leases decide who is dead, and a quarter of an hour is long
+    embedded_worker.COMMAND = [sys.executable, "-m", "tests.services.killing", "work"]
+    settings.LEASE_SECONDS = 2  # on PostgreSQL leases decide who is dead
     call_command("serve", port=int(port))
+
+
+def work():
+    settings.LEASE_SECONDS = 2
+    write_down_draws(seconds=0.3)
+    embedded_worker.work(current_app)
 
 
 def _fails(*_args, **_options):
@@ -191,12 +228,15 @@ def _answer_and_exit(answer, work, arguments):
 
 
 def main(act, *arguments):
+    acts = {"leave": leave, "queue": queue, "report": report, "reports": reports}
     if act == "all":
         print(json.dumps(every_point(int(arguments[0]))))
     elif act == "serve":
         serve_web(*arguments)
+    elif act == "work":
+        work()
     else:
-        print(json.dumps({"make": make, "queue": queue, "die": die, "report": report}[act](*arguments)))
+        print(json.dumps(acts[act](*arguments)))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ python -m tests.services.model SEQUENCES SEED
 Each sequence is a dataset of its own: three people ask, cancel, ask again with used keys; workers draw, are
 sent the same release again, crash before a commit, between commits or in the draw, outlast their first lease
 by renewing it, or come back after they were declared dead; limits and allowances change, versions advance,
-the clock steps in both directions, the sweep runs; people without the right to an act try it all the same.
-The outcome of each step is compared with the model, and now and then and at the end all that is stored.
+time steps in both directions, the clock ticks, the sweep runs; people without the right to an act try it all
+the same. The outcome of each step is compared with the model, and now and then and at the end all that is
+stored.
 """
 
 import json
@@ -14,7 +15,7 @@ import random
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import product
 
@@ -25,37 +26,31 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 
-from heatmaps import allowances, limits, releases  # noqa: E402
+from heatmaps.budget import allowances, limits  # noqa: E402
 from heatmaps.ingest import uploads  # noqa: E402
-from heatmaps.ingest.versions import next_version  # noqa: E402
+from heatmaps.ingest.versions.advance import next_version  # noqa: E402
 from heatmaps.ledger import transitions  # noqa: E402
+from heatmaps.ledger.transitions.reserving import LONGEST_QUEUE  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
-from heatmaps.models import Account, Allowance, Membership, Release  # noqa: E402
+from heatmaps.models import Account, Allowance, Drawing, Membership, Release  # noqa: E402
+from heatmaps.releases import lifecycle  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from tests.services import seed  # noqa: E402
+from tests.services.model_queue import SLOT_SECONDS, Known, Queue  # noqa: E402
 from tests.services.world import Crash, World  # noqa: E402
 
-STEPS = (5, 15)  # of a sequence, at least and at most
+STEPS = (8, 20)  # of a sequence, at least and at most
 QUARTER = 10**12 // 4
 EPSILONS = {"0.25": QUARTER, "0.5": 2 * QUARTER, "1": 4 * QUARTER}
 ALLOWANCES = {None: None, "0": 0, "0.5": 2 * QUARTER, "1": 4 * QUARTER, "2": 8 * QUARTER}
+settings.SLOT_SECONDS = dict.fromkeys(settings.SLOT_SECONDS, SLOT_SECONDS)
+settings.LEASE_SECONDS = 900
+settings.MOST_QUESTIONS_A_DAY = {"person": 100_000, "dataset": 100_000}
 MINUTES = [-90, -1, 5, 20, 30 * 60]  # steps of the clock: also past a lease and past a reservation
 
 
-@dataclass(slots=True, eq=False)
-class Known:
-    """A release as the model knows it."""
-
-    owner: User
-    epsilon: str
-    version: int
-    expires: datetime
-    state: str = "reserved"
-    lease: datetime | None = None
-
-
 @dataclass(slots=True)
-class Sequence:
+class Sequence(Queue):
     world: World
     chance: random.Random
     people: list
@@ -69,17 +64,19 @@ class Sequence:
     allowances: dict = field(default_factory=dict)  # (account, person or None) -> units or None
     kinds: list = field(default_factory=lambda: ["open", "version"])
     refused: Counter = field(default_factory=Counter)
+    doublings: int = 0
 
     def live(self):
         self.limits = dict(self.dataset.accounts.values_list("kind", "limit"))
-        acts = [self.ask] * 6 + [self.work] * 5 + [self.cancel, self.limit, self.allowance, self.trespass]
-        acts += [self.clock, self.sweep, self.advance]
+        acts = [self.ask] * 8 + [self.work] * 5 + [self.cancel, self.limit, self.allowance, self.trespass]
+        acts += [self.tick] * 5 + [self.clock, self.sweep, self.advance]
         for _ in range(self.chance.randint(*STEPS)):
             self.chance.choice(acts)()
             if self.chance.random() < 0.2:
                 self.compare()
-        self.world.offset += timedelta(days=3)
-        self.sweep()
+        if self.chance.random() < 0.2:
+            self.world.offset += timedelta(days=3)
+        self.end()
         self.compare()
         assert set(self.states()) <= {"published", "failed", "cancelled"}
         verified = verify(self.dataset)
@@ -91,13 +88,19 @@ class Sequence:
         key = name and f"{self.dataset.slug}-{name}"
         self.world.crash_at = "reserve" if self.chance.random() < 0.1 else None
         expected = self.answer(person, epsilon, key)
-        request = releases.ReleaseRequest(mechanism="laplace", epsilon=epsilon, resolution=2)
+        request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon=epsilon, resolution=2)
         outcome, made = self.tried(
-            lambda: releases.request_release(person, self.dataset, request, idempotency_key=key)
+            lambda: lifecycle.request_release(person, self.dataset, request, idempotency_key=key)
         )
         if expected == "new" and outcome == "done":
             lasts = timedelta(seconds=settings.RESERVATION_SECONDS)
-            self.known[made.pk] = Known(person, epsilon, self.version, self.world.now() + lasts)
+            taken = max((one.visible for one in self.queue()), default=made.starts_at)
+            assert made.starts_at >= taken
+            assert made.visible_at - made.starts_at == self.slot()
+            expires = self.world.now() + lasts
+            self.known[made.pk] = Known(
+                person, epsilon, self.version, expires, made.starts_at, made.visible_at
+            )
             self.kinds.append("reserve")
         elif expected == "new":
             assert outcome == "Crash" == (self.world.crash_at and "Crash")
@@ -119,6 +122,8 @@ class Sequence:
         }
         if same:
             return same
+        if any(one.visible - self.world.now() > LONGEST_QUEUE for one in self.queue()):
+            return "QueueTooLong"
         balances, charge = self.balances(), self.charges(epsilon)
         fits = all(
             limit is None or balances[kind] + charge[kind] <= limit for kind, limit in self.limits.items()
@@ -138,41 +143,50 @@ class Sequence:
         return self.allowances[own] if own in self.allowances else self.allowances.get((kind, None))
 
     def work(self):
-        """A message reaches a worker: for a new release, or once more for any."""
-        if not self.known:
-            return
-        pk = self.chance.choice(list(self.known))
+        """A message reaches a worker: for a release that was spent, or for any other."""
+        spent = [pk for pk, one in self.known.items() if one.state == "spent"]
+        if self.known:
+            self.worked(self.chance.choice([*self.known, *spent]))
+
+    def worked(self, pk):
         self.world.draw = self.chance.choice(["fine"] * 5 + ["error", "crash", "declared dead", "renewed"])
-        self.world.crash_at = self.chance.choice([None] * 6 + ["spend", "publish", "fail"])
-        one, crash_at, before = self.known[pk], self.world.crash_at, self.world.now()
-        outcome, _ = self.tried(lambda: releases.run(pk))
-        if one.state != "reserved" or one.expires < before:
+        self.world.crash_at = self.chance.choice([None] * 6 + ["finish"])
+        one, before = self.known[pk], self.world.now()
+        outcome, _ = self.tried(lambda: lifecycle.run(pk))
+        if one.state != "spent" or one.drawing:
             assert outcome == "done"
             return
-        if crash_at == "spend":
-            assert outcome == "Crash"
-            return
-        one.state, one.lease = "spent", before + timedelta(seconds=settings.LEASE_SECONDS)
-        self.kinds.append("spend")
-        ends = {"fine": "publish", "renewed": "publish", "error": "fail"}.get(self.world.draw)
+        one.claimed = before
+        one.drawing, one.lease = "running", before + timedelta(seconds=settings.LEASE_SECONDS)
         if self.world.draw == "renewed":
             one.lease = self.world.renewed + timedelta(seconds=settings.LEASE_SECONDS)
-        if self.world.draw in ("declared dead", "renewed") and not self.swept(crash_at):
-            return
-        if ends is not None and ends != crash_at:
-            one.state = {"publish": "published", "fail": "failed"}[ends]
-            self.kinds.append(ends)
+        if self.world.draw in ("declared dead", "renewed"):
+            self.swept()
+        if self.world.draw == "error":
+            one.drawing = "failed"
+        elif self.world.draw in ("fine", "renewed") and self.world.crash_at != "finish":
+            one.drawing = "drawn"
+
+    def end(self):
+        """The clock and the workers go on until nothing is queued."""
+        while self.queue():
+            self.tick()
+            for one in [pk for pk, one in self.known.items() if one.state == "spent"]:
+                self.worked(one)
+            self.world.offset += timedelta(minutes=self.chance.choice([2, 20]))
+            if self.chance.random() < 0.2:
+                self.sweep()
 
     def cancel(self):
         if not self.known:
             return
         pk, person = self.chance.choice(list(self.known)), self.chance.choice(self.people)
         one, self.world.crash_at = self.known[pk], self.chance.choice([None, None, "cancel"])
-        release = Release.objects.select_related("dataset").get(pk=pk)
-        outcome, _ = self.tried(lambda: releases.cancel(person, release))
+        release, now = Release.objects.select_related("dataset").get(pk=pk), self.world.now()
+        outcome, _ = self.tried(lambda: lifecycle.cancel(person, release))
         if person != one.owner:
             assert outcome == "PermissionDenied"
-        elif one.state != "reserved":
+        elif one.state != "reserved" or one.starts <= now:
             assert outcome == "TooLateToCancel"
         elif self.world.crash_at:
             assert outcome == "Crash"
@@ -228,14 +242,14 @@ class Sequence:
     def trespass(self):
         """Strangers and auditors change nothing, analysts nothing that is a steward's."""
         self.world.crash_at = None
-        request = releases.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=2)
+        request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=2)
         kind = next(iter(self.limits))
         of_stewards = [
             lambda who: limits.change(who, self.dataset, {kind: "9"}, reason="mine", seen=None),
             lambda who: self.change_allowance(who, kind, who, None),
             lambda who: uploads.advance(who, self.dataset),
         ]
-        of_analysts = [lambda who: releases.request_release(who, self.dataset, request)]
+        of_analysts = [lambda who: lifecycle.request_release(who, self.dataset, request)]
         for pk in list(self.known)[-1:]:
             release = Release.objects.select_related("dataset").get(pk=pk)
             of_analysts.append(partial(self.cancelled, release))
@@ -247,30 +261,15 @@ class Sequence:
 
     @staticmethod
     def cancelled(release, who):
-        releases.cancel(who, release)
+        lifecycle.cancel(who, release)
 
     def clock(self):
         self.world.offset += timedelta(minutes=self.chance.choice(MINUTES))
 
     def sweep(self):
         self.world.crash_at = None
-        releases.sweep()
-        self.swept(None)
-
-    def swept(self, crash_at):
-        """What a sweep does at this moment; False when it crashes, and then nothing after that."""
-        now = self.world.now()
-        for state, due, end, kind in (
-            ("spent", "lease", "failed", "fail"),
-            ("reserved", "expires", "cancelled", "cancel"),
-        ):
-            for one in self.known.values():
-                if one.state == state and getattr(one, due) < now:
-                    if crash_at == kind:
-                        return False
-                    one.state = end
-                    self.kinds.append(kind)
-        return True
+        lifecycle.sweep()
+        self.swept()
 
     def advance(self):
         self.version = next_version(self.dataset, actor=self.people[0]).number
@@ -286,6 +285,8 @@ class Sequence:
     def compare(self):
         stored = dict(Release.objects.filter(dataset=self.dataset).values_list("pk", "state"))
         assert stored == {pk: one.state for pk, one in self.known.items()}
+        drawn = dict(Drawing.objects.filter(release__dataset=self.dataset).values_list("pk", "state"))
+        assert drawn == {pk: one.drawing for pk, one in self.known.items() if one.drawing}
         accounts = list(Account.objects.filter(dataset=self.dataset))
         assert {row.kind: row.committed for row in accounts} == self.balances()
         assert {row.kind: row.limit for row in accounts} == self.limits

@@ -1,6 +1,6 @@
 """Two acts on the people of a dataset at the same moment; prints what became of them as JSON.
 
-python -m tests.services.people_race leave|close|accept|reset ROUNDS
+python -m tests.services.people_race leave|close|accept|reset|read ROUNDS
 """
 
 import json
@@ -14,9 +14,9 @@ django.setup()
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from heatmaps import accounts, invitations, members  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership  # noqa: E402
+from heatmaps.people import accounts, invitations, members, permissions  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 PASSWORD = "grass grows by inches"
@@ -86,17 +86,28 @@ def reset(slug):
     return dataset, together(*[lambda: invitations.choose_password(secret, PASSWORD)] * 4)
 
 
+def read(slug):
+    """Eight administrators open the dataset for the first time."""
+    dataset, _, _ = two_stewards(slug)
+    crowd = [person(f"{slug}-{number}", is_superuser=True) for number in range(8)]
+    return dataset, together(
+        *(lambda user=user: permissions.require(user, dataset, permissions.Act.SEE) for user in crowd)
+    )
+
+
+ACTS = {"leave": leave, "close": close, "accept": accept, "reset": reset, "read": read}
+
+
 def main(act, rounds):
     told = []
     for number in range(int(rounds)):
-        dataset, outcomes = {"leave": leave, "close": close, "accept": accept, "reset": reset}[act](
-            f"{act}-{number}"
-        )
+        dataset, outcomes = ACTS[act](f"{act}-{number}")
         held = Membership.objects.filter(dataset=dataset)
         told.append(
             {
                 "outcomes": sorted(outcomes),
                 "stewards": held.filter(role="steward", user__is_active=True).count(),
+                "reads": list(dataset.administrator_reads.values_list("sequence", flat=True)),
                 "analysts": held.filter(role="analyst").count(),
                 "problem": verify(Dataset.objects.get(pk=dataset.pk)).problem,
             }

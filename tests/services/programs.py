@@ -69,11 +69,11 @@ class Redis:
         with tempfile.TemporaryDirectory(prefix="hazemap-redis-") as folder:
             process = subprocess.Popen([*command, *options, "--dir", folder], stdout=subprocess.DEVNULL)
             try:
-                wait_until(server.answers, seconds=10, what="redis-server answering")
+                wait_until(server.answers, seconds=60, what="redis-server answering")
                 yield server
             finally:
                 process.terminate()
-                process.wait(timeout=10)
+                process.wait(timeout=60)
 
     def client(self):
         return redis_client.Redis.from_url(self.url)
@@ -132,13 +132,13 @@ class Postgres:
         flags = [part for name, value in switches.items() for part in ("-c", f"{name}={value}")]
         serve = run(cls._program("postgres"), "-D", cluster, *flags)
         server = cls(port, lambda: subprocess.Popen(**serve, stderr=subprocess.DEVNULL))
-        wait_until(server._answers, seconds=20, what="PostgreSQL answering")
+        wait_until(server._answers, seconds=60, what="PostgreSQL answering")
         return server
 
     def kill(self):
         """SIGKILL to the first process; those of its clients notice, or go on to their next message."""
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
 
     def restart(self):
         """After a kill: it refuses to start while a process of the killed one still lives."""
@@ -174,7 +174,7 @@ class Postgres:
 
     def _stop(self):
         self.process.send_signal(signal.SIGQUIT)  # at once: nothing is kept that it could write
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
 
     @staticmethod
     def _unprivileged():

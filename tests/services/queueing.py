@@ -1,10 +1,9 @@
 """Moves of one ledger that arrive while another holds it, on PostgreSQL; prints how they were let in.
 
-python -m tests.services.queueing moves|reserve
+python -m tests.services.queueing
 """
 
 import json
-import sys
 import threading
 from functools import partial
 
@@ -13,18 +12,22 @@ import django
 django.setup()
 
 import psycopg  # noqa: E402
+from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection  # noqa: E402
 
-from heatmaps import quotes, releases  # noqa: E402
 from heatmaps.ledger import transitions  # noqa: E402
+from heatmaps.ledger.transitions import locks  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
+from heatmaps.releases import lifecycle, quotes  # noqa: E402
+from heatmaps.releases.names import Label  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.programs import wait_until  # noqa: E402
 
 SLUG = "queue"
-REQUEST = releases.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=16)
+settings.SLOT_SECONDS = dict.fromkeys(settings.SLOT_SECONDS, 3600)  # the second can be cancelled for an hour
+REQUEST = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=16)
 WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 
 
@@ -32,7 +35,8 @@ def new_release(dataset):
     """Not yet asked for, and what it is charged."""
     planned = quotes.plan(dataset, REQUEST)
     person = User.objects.get(username="steward")
-    return releases._new_release(person, quotes.latest_version(dataset), planned), planned.charges
+    version = quotes.latest_version(dataset)
+    return lifecycle._new_release(person, version, planned, Label()), planned.charges
 
 
 def reserve(dataset):
@@ -54,7 +58,7 @@ def moves(dataset):
     before = dataset.events.count()
     crowd = [threading.Thread(target=_alone, args=(act,)) for act in acts]
     with psycopg.connect(**connection.get_connection_params()) as holder:
-        holder.execute("SELECT heatmaps_queue(%s)", [dataset.pk])
+        holder.execute(locks._QUEUE, [dataset.pk])
         for ahead, one in enumerate(crowd):
             one.start()
             wait_until(partial(_are_waiting, ahead + 1), seconds=20, what=f"move {ahead + 1} in the queue")
@@ -77,19 +81,18 @@ def _are_waiting(count):
         return cursor.fetchone()[0] == count
 
 
-def main(act):
+def main():
     dataset = Dataset.objects.filter(slug=SLUG).first()
     if dataset is None:
         steward, _ = User.objects.get_or_create(username="steward")
         dataset = seed.make_dataset(steward, SLUG)
         seed.add_checkins(dataset)
-    told = {"moves": moves, "reserve": reserve}[act](dataset)
     return {
-        "kinds": told if act == "moves" else [],
+        "kinds": moves(dataset),
         "releases": Release.objects.count(),
         "problem": verify(dataset).problem,
     }
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(*sys.argv[1:])))
+    print(json.dumps(main()))

@@ -34,6 +34,7 @@ def main():
         with Rehearsal(Path(folder)) as rehearsal:
             rehearsal.start()
             rehearsal.release()
+            rehearsal.roles()
     print("production-check: everything was started, used and stopped")
 
 
@@ -90,6 +91,13 @@ class Rehearsal:
         assert told == {"state": "published", "spent": 1, "problem": ""}, told
         assert health(self.web_port) == (200, "")
         self.say("release", "published, drawn once, ledger verifies")
+
+    def roles(self):
+        """Neither web nor worker gets past the rules of the database, whoever takes its process over."""
+        for name, hidden in (("web", True), ("worker", False)):
+            told = self._asked("rights", service=name)
+            assert told == {"role": f"hazemap_{name}", "granted": [] if hidden else ["check-ins"]}, told
+        self.say("roles", "web and worker cannot change events or tables; web cannot read check-ins")
 
     @staticmethod
     def say(name, what):
@@ -174,14 +182,14 @@ class Rehearsal:
             process.wait(timeout=30)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=10)
+        process.wait(timeout=60)
         self.say(name, f"stopped, exit code {process.returncode}")
 
-    def _asked(self, *arguments):
-        """What a person's script says, run with the web service's own environment."""
+    def _asked(self, *arguments, service="web"):
+        """What a person's script says, run with the service's own environment."""
         asked = subprocess.run(
             [sys.executable, "-m", "tests.services.web", *arguments],
-            env=self._environment("web") | {"DJANGO_SETTINGS_MODULE": "heatmaps.config.settings"},
+            env=self._environment(service) | {"DJANGO_SETTINGS_MODULE": "heatmaps.config.settings"},
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -211,7 +219,8 @@ class Rehearsal:
 
     def _made(self, name):
         path = self._folder / name
-        path.mkdir(mode=0o755, exist_ok=True)
+        path.mkdir(exist_ok=True)
+        path.chmod(0o755)  # whatever the umask is: PostgreSQL's own user comes here
         return path
 
     def _passwords(self):

@@ -1,26 +1,32 @@
 """A city straight in the tables: one upload of random check-ins, made available in a new version."""
 
+import hashlib
+import json
 from uuid import uuid4
 
 import numpy as np
+from django.utils import timezone
 
 from heatmaps import datasets
 from heatmaps.datasets import NewDataset
-from heatmaps.ingest.versions import next_version
-from heatmaps.models import CheckIn, Upload, UploadState
-from mechanisms.grid import Region
+from heatmaps.districts import geojson
+from heatmaps.ingest.versions.advance import next_version
+from heatmaps.models import CheckIn, DistrictFile, Upload, UploadState
 from mechanisms.guarantee import Relation
+from mechanisms.space.grid import Region
+from tests.geojson import districts, square
 
 PERSONS = 40
 
 
 def make_dataset(steward, slug, relation=Relation.ADD_REMOVE, **facts):
-    """A dataset without data; an ε limit of 2 where not said."""
+    """A dataset without data; an ε limit of 2 where not said, a degree around."""
+    facts = {"region": Region(0, 0, 1, 1)} | facts
     if relation is Relation.REPLACE:
         facts = {"limits": {"record": "2", "radius": None}, "persons": 50, "radius_m": 500} | facts
     else:
         facts = {"limits": {"presence": "2"}, "expected_persons": 50} | facts
-    new = NewDataset(slug=slug, title="A city", region=Region(0, 0, 1, 1), relation=relation, **facts)
+    new = NewDataset(slug=slug, title="A city", relation=relation, **facts)
     return datasets.create(steward, new)
 
 
@@ -38,3 +44,23 @@ def add_checkins(dataset, seed=1):
     rows = [CheckIn(upload=upload, person=at // 3, cell=cell) for at, cell in enumerate(cells)]
     CheckIn.objects.bulk_create(rows)
     return next_version(dataset, actor=dataset.created_by)
+
+
+def store_districts(person, dataset, file_id=None, title="Boroughs", **named):
+    """A stored file, without a child that reads it; one square where none is named."""
+    content = json.dumps(districts(**(named or {"Centre": square(0.2, 0.2)}))).encode()
+    areas = geojson.joined(geojson.read(content))
+    packed = geojson.packed(geojson.written(areas))
+    return DistrictFile.objects.create(
+        id=file_id or uuid4(),
+        dataset=dataset,
+        title=title,
+        source="City of Hazel, 2026",
+        licence="CC0",
+        areas=len(areas),
+        corners=sum(area.corners for area in areas),
+        content=packed,
+        sha256=hashlib.sha256(packed).hexdigest(),
+        stored_by=person,
+        stored_at=timezone.now(),
+    )

@@ -1,6 +1,6 @@
 """The embedded server with errors that talk about people, and every message to workers written down.
 
-python -m tests.services.talkative PORT
+python -m tests.services.talkative PORT|work
 """
 
 import sys
@@ -9,23 +9,25 @@ import django
 
 django.setup()
 
-from celery.signals import before_task_publish  # noqa: E402
+from celery import current_app  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import OperationalError  # noqa: E402
 
-from heatmaps import queries  # noqa: E402
+from heatmaps import queries, queue  # noqa: E402
 from heatmaps.ingest import reading  # noqa: E402
-from mechanisms.central.sparse_emd import SparseEmd  # noqa: E402
+from heatmaps.management import embedded_worker  # noqa: E402
+from mechanisms.central.sparse_emd.mechanism import SparseEmd  # noqa: E402
 
 TOLD = "user marker-person was at 47.1123581, 8.5432198"
 MESSAGES = settings.STATE_DIR / "messages"
 
 
-@before_task_publish.connect
-def write_down(headers=None, body=None, properties=None, **_others):
+def write_down(task_name, ids):
+    """What a process says to the worker, and the worker to itself."""
     with MESSAGES.open("a") as file:
-        file.write(f"{headers} {body} {properties}\n")
+        file.write(f"{task_name} {ids}\n")
+    send(task_name, ids)
 
 
 def talk(*_arguments, **_options):
@@ -40,10 +42,15 @@ def read_and_talk(upload, *arguments, **options):
     return read(upload, *arguments, **options)
 
 
+send, queue._send = queue._send, write_down
 read, reading.read = reading.read, read_and_talk
 SparseEmd.release = talk
 queries.events_of = talk
 
 
 if __name__ == "__main__":
-    call_command("serve", port=int(sys.argv[1]))
+    if sys.argv[1] == "work":
+        embedded_worker.work(current_app)
+    else:
+        embedded_worker.COMMAND = [sys.executable, "-m", "tests.services.talkative", "work"]
+        call_command("serve", port=int(sys.argv[1]))

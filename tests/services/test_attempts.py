@@ -1,6 +1,7 @@
 """Attempts are counted for all web processes together, in a Redis that holds counts and nothing else."""
 
 import json
+import re
 from http.client import HTTPConnection
 from urllib.parse import urlencode
 
@@ -66,14 +67,14 @@ def sign_in_status(port, name):
 
 
 def check_what_is_kept(client):
-    """Numbers that end by themselves; no names, no addresses, no passwords."""
-    kept = list(client.scan_iter("*hazemap-attempts*"))
-    assert kept
-    for key in kept:
-        assert NAME.encode() not in key
-        assert b"127.0.0.1" not in key
-        assert client.get(key).isdigit()
-        assert 0 < client.ttl(key) <= 60
+    """Counts and when they end, which go by themselves; no names, no addresses, no passwords."""
+    tables = list(client.scan_iter("hazemap-counts:*"))
+    assert len(tables) == 4
+    for table in tables:
+        assert 0 < client.ttl(table) <= 60
+    for key, times in client.hgetall("hazemap-counts:sign_in_name:times").items():
+        assert re.fullmatch(rb"[0-9a-f]{32}", key)
+        assert times.isdigit()
 
 
 def test_attempts_at_the_same_moment_miss_none(several):

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from heatmaps import backup
+from heatmaps.management import backup, server
 from tests.services.http import health
 from tests.services.installation import Installation
 from tests.services.programs import free_port, wait_until
@@ -87,7 +87,7 @@ def mode(path):
 def test_it_saves_beside_a_running_server_and_restores_everything(city, empty, tmp_path):
     port = free_port()
     with city.running("-m", "tests.services.killing", "serve", port):
-        wait_until(lambda: health(port)[0] == 200, seconds=60, what="the server's answer")
+        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
         told = city.manage("backup", tmp_path / "backup.tgz").stdout
     assert "keep it private" in told
     assert mode(tmp_path / "backup.tgz") == 0o600
@@ -201,12 +201,12 @@ def test_a_database_without_its_key_is_refused(archive, empty, tmp_path):
 
 
 def test_it_restores_nothing_under_a_running_server(archive, empty):
-    port = free_port()
-    with empty.running("manage.py", "serve", "--port", port):
-        wait_until(lambda: health(port)[0] == 200, seconds=60, what="the server's answer")
+    # What a server holds while it runs: `test_serve.py` starts a second one beside it.
+    with server.only_server(empty.folder):
         refused = empty.manage("restore", archive, check=False)
     assert "another server uses" in refused.stderr
     assert refused.returncode == 1
+    assert left_in(empty) == set()
 
 
 @pytest.mark.parametrize("act", [backup.save, lambda path: backup.restored(path).__enter__()])

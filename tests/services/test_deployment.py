@@ -10,7 +10,7 @@ from tests.services.programs import Redis, free_port, wait_until
 
 pytestmark = [pytest.mark.postgres, pytest.mark.redis]
 
-QUEUE = "celery"
+QUEUE = "draws"
 CELERY = ("-m", "celery", "-A", "heatmaps.config")
 
 
@@ -32,9 +32,8 @@ def worker(deployment):
     return deployment.running(*CELERY, "worker", "--concurrency", "2", "--loglevel", "WARNING")
 
 
-def beat(deployment):
-    schedule = deployment.folder / "beat-schedule"
-    return deployment.running(*CELERY, "beat", "--schedule", schedule, "--loglevel", "WARNING")
+def clock(deployment):
+    return deployment.running("manage.py", "clock")
 
 
 def published(deployment, release):
@@ -46,17 +45,20 @@ def test_a_release_goes_from_request_to_published(deployment, redis):
     with web(deployment, port):
         wait_until(lambda: health(port)[0] == 503, seconds=60, what="the web process's answer")
         assert health(port) == (503, "no worker answers")
-        release = deployment.script("web", "ask")
-        (message,) = broker.lrange(QUEUE, 0, -1)
+        release, session = deployment.script("web", "begin")
+        assert not broker.llen(QUEUE)  # no worker is told before its moment
+        with clock(deployment):
+            wait_until(lambda: broker.llen(QUEUE), seconds=60, what="the release's moment")
+        message = broker.lindex(QUEUE, 0)
         check_message(message, release)
-        with worker(deployment):
+        with worker(deployment), clock(deployment):
             wait_until(lambda: health(port) == (200, ""), seconds=60, what="the worker's answer")
-            session, page = deployment.script("web", "session"), f"/releases/{release}/state/"
+            page = f"/releases/{release}/state/"
             wait_until(
-                lambda: "published" in get(port, page, session=session)[1], seconds=30, what="publishing"
+                lambda: "published" in get(port, page, session=session)[1], seconds=60, what="publishing"
             )
             broker.rpush(QUEUE, message)  # delivered once more
-            wait_until(lambda: not broker.llen(QUEUE), seconds=30, what="the second delivery")
+            wait_until(lambda: not broker.llen(QUEUE), seconds=60, what="the second delivery")
     told = deployment.script("web", "state", release)
     assert told == {"state": "published", "spent": 1, "problem": ""}
     assert "Traceback" not in deployment.output()
@@ -78,7 +80,7 @@ def check_message(message, release):
 def test_the_sweep_sends_again_what_redis_lost(deployment, redis):
     release = deployment.script("web", "ask")
     redis.client().flushall()
-    with worker(deployment), beat(deployment):
+    with worker(deployment), clock(deployment):
         wait_until(lambda: published(deployment, release), seconds=60, what="publishing after the loss")
 
 
@@ -93,7 +95,7 @@ def test_a_request_is_taken_while_redis_is_away(deployment):
 def test_the_workers_come_back_after_redis_does(deployment, tmp_path):
     port = free_port()
     deployment.broker_url = f"redis://127.0.0.1:{port}/0"
-    with worker(deployment), beat(deployment):
+    with worker(deployment), clock(deployment):
         for epsilon in ("0.5", "0.6"):
             release = deployment.script("web", "ask", epsilon)
             with Redis.started(port):

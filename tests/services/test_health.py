@@ -8,11 +8,12 @@ from django.db import DatabaseError
 from django.test.utils import override_settings
 from kombu.exceptions import OperationalError
 
+from heatmaps.http import health
 from heatmaps.models import Dataset
-from heatmaps.views import health
 from tests.services import seed
+from tests.services.draws import carry_out
 
-PING = "heatmaps.views.health.current_app.control.broadcast"
+PING = "heatmaps.http.health.current_app.control.broadcast"
 
 
 @pytest.fixture
@@ -22,7 +23,9 @@ def worker():
 
 
 @pytest.fixture(autouse=True)
-def forget_migrations():
+def forget_everything(monkeypatch):
+    monkeypatch.setattr(health, "FRESH_SECONDS", 0)
+    monkeypatch.setattr(health, "_looked", [])
     health._check_migrations.cache_clear()
     yield
     health._check_migrations.cache_clear()
@@ -47,7 +50,7 @@ def test_it_is_not_well_without_a_worker(client, db, worker):
 
 def test_it_is_not_well_before_the_last_migration(client, db, worker, monkeypatch):
     plan = [(mock.Mock(), False)]
-    with mock.patch("heatmaps.views.health.MigrationExecutor.migration_plan", return_value=plan):
+    with mock.patch("heatmaps.schema.MigrationExecutor.migration_plan", return_value=plan):
         assert told(client) == (503, "the database is not migrated")
     assert told(client) == (200, None)
 
@@ -55,6 +58,15 @@ def test_it_is_not_well_before_the_last_migration(client, db, worker, monkeypatc
 def test_it_is_not_well_without_its_database(client, db, worker):
     with mock.patch.object(health.Dataset.objects, "filter", side_effect=DatabaseError("host=secret")):
         assert told(client) == (503, "the database does not answer")
+
+
+def test_who_asks_waits_for_no_worker(client, db, worker, monkeypatch):
+    monkeypatch.setattr(health, "FRESH_SECONDS", 3600)
+    health.look()
+    worker.side_effect = OperationalError("busy")
+    for _ in range(3):
+        assert told(client) == (200, None)
+    assert worker.call_count == 1
 
 
 @override_settings(CELERY_TASK_ALWAYS_EAGER=True)
@@ -65,10 +77,10 @@ def test_it_waits_for_the_first_release_of_a_demo(client, db, worker, django_use
     Dataset.objects.update(is_demo=True)
     assert told(client) == (503, "the demo's first release is not published yet")
     seed.add_checkins(dataset)
-    from heatmaps import releases
+    from heatmaps.releases import lifecycle
 
-    request = releases.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
-    release = releases.request_release(steward, dataset, request)
+    request = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+    release = lifecycle.request_release(steward, dataset, request)
     assert told(client)[0] == 503
-    releases.run(release.pk)
+    carry_out(release.pk)
     assert told(client) == (200, None)

@@ -24,3 +24,11 @@ def test_an_invitation_makes_one_member(installation):
 def test_a_password_is_chosen_once(installation):
     for told in installation.script("people_race", "reset", ROUNDS):
         assert told["outcomes"] == [""] + ["NoSuchLink"] * 3, told
+
+
+@pytest.mark.long
+def test_reads_by_administrators_are_one_chain(installation):
+    for told in installation.script("people_race", "read", ROUNDS):
+        assert told["outcomes"] == [""] * 8
+        assert told["reads"] == [1, 2, 3, 4, 5, 6, 7, 8]
+        assert told["problem"] == ""

@@ -28,9 +28,9 @@ def passed(postgres, *suites, seconds):
 
 
 def test_the_ledger_and_its_releases_hold_on_postgresql_too(postgres):
-    passed(postgres, "tests/ledger", "tests/releases", "tests/services/test_health.py", seconds=280)
+    passed(postgres, "tests/ledger", "tests/releases", "tests/services/test_health.py", seconds=900)
 
 
 @pytest.mark.parametrize("suite", ["tests/api", "tests/pages", "tests/people", "tests/attacks"])
 def test_the_api_and_the_pages_answer_alike_on_postgresql(postgres, suite):
-    passed(postgres, suite, seconds=900)
+    passed(postgres, suite, seconds=1500)

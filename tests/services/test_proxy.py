@@ -1,57 +1,86 @@
 """Behind a proxy: scheme and client address come from it, and from nobody else."""
 
-import contextlib
-import http.client
-import threading
+from ipaddress import ip_network
 
 import pytest
-import waitress
-from django.test import override_settings
+from django.http import HttpResponse
+from django.test import RequestFactory
 
-from heatmaps.serve import proxy_options
+from heatmaps.config import environment
+from heatmaps.front.proxy import believe_proxy
 
-CLAIMS = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "198.51.100.7, 203.0.113.9"}
-
-
-def seen(environ, start_response):
-    start_response("200 OK", [("Content-Type", "text/plain")])
-    forwarded = environ.get("HTTP_X_FORWARDED_PROTO", "-")
-    return [f"{environ['wsgi.url_scheme']} {environ['REMOTE_ADDR']} {forwarded}".encode()]
+PROXY, STRANGER = "10.1.2.3", "192.0.2.1"
+CLAIMS = {
+    "x-forwarded-for": "198.51.100.7, 203.0.113.9",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "elsewhere.example.org",
+    "x-forwarded-port": "99",
+    "forwarded": "for=198.51.100.7",
+    "x-real-ip": "198.51.100.7",
+}
+HTTPS = ["https://maps.example.org"]
 
 
 @pytest.fixture
-def ask():
-    """What the application sees of one request to a real server with the options of the moment."""
-    stop, servers, threads = threading.Event(), [], []
+def seen(settings):
+    """Scheme and address that the product sees, and what is left of claims."""
+    settings.TRUSTED_PROXIES = [ip_network("10.1.2.0/24"), ip_network("2001:db8::7")]
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-    def asked():
-        server = waitress.create_server(seen, host="127.0.0.1", port=0, threads=1, **proxy_options())
-        thread = threading.Thread(target=step, args=(server, stop))
-        servers.append(server)
-        threads.append(thread)
-        thread.start()
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", server.effective_port)) as connection:
-            connection.request("GET", "/", headers=CLAIMS)
-            return connection.getresponse().read().decode()
+    def see(peer, **claims):
+        request = RequestFactory().get("/", headers=CLAIMS | claims, REMOTE_ADDR=peer)
+        believe_proxy(lambda _request: HttpResponse())(request)
+        left = [name for name in request.META if "FORWARDED" in name or "REAL_IP" in name]
+        return request.scheme, request.META["REMOTE_ADDR"], left
 
-    yield asked
-    stop.set()
-    for server, thread in zip(servers, threads, strict=True):
-        thread.join(10)
-        server.task_dispatcher.shutdown()
-        server.asyncore.close_all(server._map)
+    return see
 
 
-def step(server, stop):
-    while not stop.is_set():
-        server.asyncore.loop(timeout=0.05, map=server._map, count=1)
+@pytest.mark.parametrize("peer", [PROXY, "2001:db8::7", f"::ffff:{PROXY}"])
+def test_it_believes_what_the_proxy_added(seen, peer):
+    """Only that: what stands before it, a client wrote."""
+    assert seen(peer) == ("https", "203.0.113.9", ["HTTP_X_FORWARDED_PROTO"])
 
 
-@override_settings(CSRF_TRUSTED_ORIGINS=["https://maps.example.org"])
-def test_it_believes_the_nearest_proxy(ask):
-    assert ask() == "https 203.0.113.9 https"
+@pytest.mark.parametrize("peer", [STRANGER, "10.1.3.3", "2001:db8::8", "", "10.1.2.3.4"])
+def test_it_believes_nobody_else(seen, peer):
+    assert seen(peer) == ("http", peer, [])
 
 
-@override_settings(CSRF_TRUSTED_ORIGINS=[])
-def test_it_believes_nobody_without_one(ask):
-    assert ask() == "http 127.0.0.1 -"
+def test_what_the_proxy_does_not_say_is_not_made_up(seen):
+    assert seen(PROXY, **{"x-forwarded-for": "", "x-forwarded-proto": "ftp"}) == ("http", PROXY, [])
+    assert seen(PROXY, **{"x-forwarded-for": "203.0.113.9, unknown"})[1] == PROXY
+
+
+@pytest.mark.parametrize(
+    ("text", "networks"),
+    [
+        ("127.0.0.1", ["127.0.0.1/32"]),
+        (" 10.1.2.0/24 , ::1", ["10.1.2.0/24", "::1/128"]),
+    ],
+)
+def test_it_takes_addresses_and_networks(monkeypatch, text, networks):
+    monkeypatch.setenv("HAZEMAP_PROXY", text)
+
+    assert [str(network) for network in environment.trusted_proxies(HTTPS)] == networks
+
+
+@pytest.mark.parametrize("text", ["proxy.example.org", "10.1.2.3/24", "*", "127.0.0.1;::1"])
+def test_it_refuses_what_is_neither(monkeypatch, text):
+    monkeypatch.setenv("HAZEMAP_PROXY", text)
+
+    with pytest.raises(RuntimeError, match="HAZEMAP_PROXY"):
+        environment.trusted_proxies([])
+
+
+def test_it_does_not_start_with_https_and_nobody_to_believe(migrated_sqlite, tmp_path, monkeypatch):
+    monkeypatch.delenv("HAZEMAP_PROXY", raising=False)
+    assert environment.trusted_proxies([]) == environment.trusted_proxies(["http://maps.local"]) == []
+    with pytest.raises(RuntimeError, match=r"HAZEMAP_ORIGINS says https.* set HAZEMAP_PROXY"):
+        environment.trusted_proxies(HTTPS)
+
+    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made.others = {"HAZEMAP_ORIGINS": HTTPS[0]}
+    refused = made.manage("serve", "--port", "0", check=False)
+    assert refused.returncode == 1
+    assert "HAZEMAP_ORIGINS says https" in refused.stderr.splitlines()[-1]

@@ -18,7 +18,7 @@ def test_it_migrates_serves_draws_and_stops(embedded):
     (embedded.folder / "hazemap.sqlite3").unlink()  # serve migrates by itself
     port = free_port()
     with embedded.running("manage.py", "serve", "--port", port) as server:
-        wait_until(lambda: health(port) == (200, ""), seconds=60, what="the server's answer")
+        wait_until(lambda: health(port) == (200, ""), seconds=120, what="the server's answer")
         # Another process reserves; only the sweep of the server can know, and its start did.
         assert get(port, "/datasets/")[0] == 200  # the sign-in page, after a redirect
         taken = embedded.manage("serve", "--port", port, check=False)
@@ -37,13 +37,12 @@ def test_it_migrates_serves_draws_and_stops(embedded):
 
 
 def test_it_takes_up_what_was_reserved_before_it_started(embedded):
-    release = embedded.script("web", "ask")
+    release, session = embedded.script("web", "begin")
     port = free_port()
     with embedded.running("manage.py", "serve", "--port", port) as server:
-        wait_until(lambda: health(port)[0] == 200, seconds=60, what="the server's answer")
-        session = embedded.script("web", "session")
+        wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
         page = f"/releases/{release}/state/"
-        wait_until(lambda: "published" in get(port, page, session=session)[1], seconds=30, what="publishing")
+        wait_until(lambda: "published" in get(port, page, session=session)[1], seconds=60, what="publishing")
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=30) == 0
     assert embedded.script("web", "state", release) == {"state": "published", "spent": 1, "problem": ""}

@@ -1,6 +1,6 @@
 """A person at the keyboard of a test installation: requests and releases by the product's own functions.
 
-python -m tests.services.web upload | uploaded ID | ask [EPSILON] | state ID | session
+python -m tests.services.web upload | uploaded ID | ask [EPSILON] | begin | state ID | session [NAME] | rights
 """
 
 import io
@@ -14,11 +14,12 @@ django.setup()
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
+from django.db import ProgrammingError, connection  # noqa: E402
 
-from heatmaps import releases  # noqa: E402
 from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release, Upload  # noqa: E402
+from heatmaps.releases import lifecycle  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 
@@ -42,8 +43,13 @@ def ask(epsilon="0.5"):
     if dataset is None:
         dataset = seed.make_dataset(steward, "hidden-city")
         seed.add_checkins(dataset)
-    request = releases.ReleaseRequest(mechanism="sparse-emd", epsilon=epsilon, resolution=16)
-    return str(releases.request_release(steward, dataset, request).pk)
+    request = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon=epsilon, resolution=16)
+    return str(lifecycle.request_release(steward, dataset, request).pk)
+
+
+def begin():
+    """What `ask` and `session` tell, by one process."""
+    return ask(), session()
 
 
 def state(release_id):
@@ -56,9 +62,9 @@ def state(release_id):
     }
 
 
-def session():
-    """A cookie's value of a signed-in steward."""
-    steward, store = User.objects.get(username="steward-of-the-city"), SessionStore()
+def session(name="steward-of-the-city"):
+    """A cookie's value of somebody signed in."""
+    steward, store = User.objects.get(username=name), SessionStore()
     store[SESSION_KEY] = str(steward.pk)
     store[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
     store[HASH_SESSION_KEY] = steward.get_session_auth_hash()
@@ -66,7 +72,34 @@ def session():
     return store.session_key
 
 
+BEYOND = {
+    "change events": "UPDATE heatmaps_event SET hash = hash",
+    "delete events": "DELETE FROM heatmaps_event",
+    "empty events": "TRUNCATE heatmaps_event",
+    "switch triggers off": "ALTER TABLE heatmaps_event DISABLE TRIGGER USER",
+    "drop tables": "DROP TABLE heatmaps_event",
+    "become the owner": "SET ROLE hazemap",
+    "check-ins": "SELECT count(*) FROM heatmaps_checkin",
+}
+
+
+def rights():
+    """Which of the things beyond a process's work its database role may do all the same."""
+    granted = []
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        (role,) = cursor.fetchone()
+        for what, statement in BEYOND.items():
+            try:
+                cursor.execute(statement)
+            except ProgrammingError:  # that of a right that is missing
+                continue
+            granted.append(what)
+    return {"role": role, "granted": granted}
+
+
 if __name__ == "__main__":
     act, *arguments = sys.argv[1:]
     acts = {"upload": upload, "uploaded": uploaded, "ask": ask, "state": state, "session": session}
+    acts |= {"rights": rights, "begin": begin}
     print(json.dumps(acts[act](*arguments)))

@@ -7,13 +7,12 @@ from types import SimpleNamespace
 
 import numpy as np
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 
-from heatmaps import leases, queue, releases
+from heatmaps import queue
 from heatmaps.ledger import events
-from heatmaps.ledger.transitions import reserving
-from mechanisms.interface import Heatmap
+from heatmaps.releases import draws, lifecycle
+from mechanisms.results.heatmap import Heatmap
 
 MAP = Heatmap(
     level=1, levels=np.zeros(1, np.uint8), prefixes=np.zeros(1, np.int64), values=np.ones(1),
@@ -31,28 +30,25 @@ class World:
     def __init__(self):
         self.offset, self.crash_at, self.draw, self.draws = timedelta(), None, "fine", Counter()
         self.renewed = None  # when the last draw renewed its lease
-        append = events.append
+        append, finish = events.append, draws.finish
 
         def append_or_crash(ledger, kind, **facts):
             append(ledger, kind, **facts)
             if kind == self.crash_at:
                 raise Crash
 
-        on_server = reserving._on_server
+        def finish_or_crash(*drawn):
+            if self.crash_at == "finish":
+                raise Crash
+            finish(*drawn)
 
-        def on_server_or_crash(*asked):
-            with transaction.atomic():
-                on_server(*asked)
-                if self.crash_at == "reserve":
-                    raise Crash
-
-        events.append, reserving._on_server = append_or_crash, on_server_or_crash
+        events.append, draws.finish = append_or_crash, finish_or_crash
         queue._send = lambda _task, _ids: None
         timezone.now = self.now
         events.time = SimpleNamespace(
             time_ns=lambda: time.time_ns() + int(self.offset.total_seconds()) * 10**9
         )
-        releases._draw = self.drawn
+        lifecycle._draw = self.drawn
 
     def now(self):
         return datetime.now(UTC) + self.offset
@@ -65,7 +61,7 @@ class World:
             raise ZeroDivisionError
         if self.draw == "declared dead":
             self.offset += timedelta(seconds=settings.LEASE_SECONDS + 60)
-            releases.sweep()
+            lifecycle.sweep()
         if self.draw == "renewed":
             self._outlast(release)
         return MAP
@@ -75,6 +71,6 @@ class World:
         part = timedelta(seconds=settings.LEASE_SECONDS * 2 // 3)
         self.offset += part
         self.renewed = self.now()
-        assert leases.renew(release.pk)
+        assert draws.renew(release.pk)
         self.offset += part
-        releases.sweep()
+        lifecycle.sweep()

@@ -1,4 +1,6 @@
-"""Allowances: what one person may take of an account. Limits are the promise, allowances are policy."""
+"""Changes allowances: what one person may spend of an account. They are policy; limits are the promise."""
+
+from collections.abc import Mapping, Sequence
 
 from django.contrib.auth.models import User
 from django.db.models import F, Q
@@ -36,22 +38,38 @@ def change_allowance(
         events.append(ledger, ALLOWANCE, actor=actor, release=None, before=before, after=after)
 
 
-def take(account: Account, person: User, amount: int | None) -> None:
-    """Count a charge, if it is allowed. The caller holds the ledger's lock.
+def take(accounts: Sequence[Account], person: User, amounts: Mapping[str, int | None]) -> None:
+    """Count the charges of a release, by account, if they are allowed. The caller holds the ledger's lock.
 
     Errors: AllowanceExceeded, UnboundedCharge.
     """
-    row = _row(account, person)
-    allowed = _allowed(account, row)
-    rows = Allowance.objects.filter(pk=row.pk)
-    if allowed is not None and amount is None:
+    rows = Allowance.objects.filter(Q(person=person) | Q(person=None), account__in=accounts)
+    stored = {(row.account_id, row.person_id): row for row in rows}
+    for account in accounts:
+        general = stored.get((account.pk, None))
+        own = stored.get((account.pk, person.pk)) or Allowance(account=account, person=person)
+        _take(account, own, general, amounts[str(account.kind)])
+
+
+def _take(account: Account, own: Allowance, general: Allowance | None, amount: int | None) -> None:
+    """A charge of nothing always fits, and one without a bound is not counted."""
+    allowed = own.limit
+    if own.follows_default:
+        allowed = None if general is None else general.limit
+    if amount is None and allowed is not None:
         raise UnboundedCharge(AccountKind(account.kind))
-    if allowed is not None and amount:
+    if not amount:
+        return
+    rows = Allowance.objects.filter(pk=own.pk)
+    if allowed is not None:
         rows = rows.filter(committed__lte=allowed - amount)
-    if not rows.update(committed=F("committed") + (amount or 0)):
+    if own.pk is None and (allowed is None or amount <= allowed):
+        own.committed = amount
+        own.save(force_insert=True)
+    elif not rows.update(committed=F("committed") + amount):
         assert allowed is not None  # noqa: S101 - nothing else filters the row away
         raise AllowanceExceeded(
-            AccountKind(account.kind), requested=amount or 0, available=allowed - row.committed
+            AccountKind(account.kind), requested=amount, available=allowed - own.committed
         )
 
 
@@ -67,10 +85,3 @@ def _row(account: Account, person: User | None) -> Allowance:
     return Allowance.objects.get_or_create(
         account=account, person=person, defaults={"follows_default": follows}
     )[0]
-
-
-def _allowed(account: Account, row: Allowance) -> int | None:
-    if not row.follows_default:
-        return row.limit
-    general = Allowance.objects.filter(Q(account=account) & Q(person=None)).first()
-    return None if general is None else general.limit

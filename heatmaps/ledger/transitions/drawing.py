@@ -1,10 +1,11 @@
-"""What happens to a reserved release: it is spent and ends, or it is cancelled."""
+"""Spends, ends and cancels reserved releases.
 
-import hashlib
-from datetime import timedelta
+Spend and outcome enter the chain at the release's public moments, stamped with them, whenever its draw began
+and ended.
+"""
+
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db.models import F
 from django.utils import timezone
@@ -12,56 +13,108 @@ from django.utils import timezone
 from heatmaps.ledger import events, facts
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.events import Facts
-from heatmaps.ledger.transitions import allowances
+from heatmaps.ledger.transitions import allowances, delaying, slots
 from heatmaps.ledger.transitions.locks import locked_accounts, locked_release
-from heatmaps.ledger.transitions.moves import CANCEL, FAIL, MOVES, PUBLISH, SPEND
-from heatmaps.models import Account, Charge, Ledger, Release, ReleaseState, Result
+from heatmaps.ledger.transitions.moves import CANCEL, FAIL, LATE, MOVES, PUBLISH, SPEND
+from heatmaps.models import Account, Charge, Drawing, DrawingState, Ledger, Release, ReleaseState, Result
 
 
 def spend(release_id: UUID) -> bool:
-    """The draw may begin: True for exactly one caller, ever, and never after the reservation expired.
+    """The draw may begin: True for exactly one caller, ever.
 
-    Committed when it returns, before any data are read: inside another transaction it refuses to run.
+    Not before `starts_at`, not while another release of the dataset is being drawn, and never after the
+    reservation expired. Committed when it returns, before any data are read: inside another transaction it
+    refuses to run.
     """
     with locked_release(release_id, durable=True) as ledger:
         now = timezone.now()
-        lease_until = now + timedelta(seconds=settings.LEASE_SECONDS)
-        valid = Release.objects.filter(pk=release_id, expires_at__gte=now).exists()
-        if not valid or not _move(release_id, SPEND, lease_until=lease_until):
+        release = Release.objects.get(pk=release_id)
+        due = release.starts_at <= now <= release.expires_at
+        if not due or slots.queue(release.dataset_id).filter(state=ReleaseState.SPENT).exists():
             return False
-        _append_move(ledger, SPEND, release_id)
+        if release.state == ReleaseState.RESERVED and slots.is_missed(release, now):
+            delaying.postpone(ledger, release, now)
+        if not _move(release_id, SPEND):
+            return False
+        _append_move(ledger, SPEND, release)
     return True
 
 
-def publish(release_id: UUID, content: bytes, sha256: str) -> None:
-    """Store what was drawn. Errors: IllegalTransition unless spent, e.g. after the lease ran out."""
-    if hashlib.sha256(content).hexdigest() != sha256:
-        raise ValueError("sha256 is not the digest of content")
+def publish(release_id: UUID) -> None:
+    """Show what was drawn. Errors: IllegalTransition unless spent, drawn in time, and its moment has come."""
     with locked_release(release_id) as ledger:
-        _must_move(release_id, PUBLISH, lease_until=None, finished_at=timezone.now())
-        Result.objects.create(release_id=release_id, content=content, sha256=sha256)
-        _append_move(ledger, PUBLISH, release_id, sha256=sha256)
+        release, drawing = _visible(ledger, release_id, PUBLISH, DrawingState.DRAWN)
+        _must_move(release, PUBLISH, finished_at=release.visible_at)
+        Result.objects.create(release_id=release_id, content=drawing.content, sha256=drawing.sha256)
+        drawing.delete()
+        _append_move(ledger, PUBLISH, release, sha256=drawing.sha256)
 
 
 def fail(release_id: UUID) -> None:
-    """No result; the charge stays, since failing may depend on data. Errors: IllegalTransition."""
+    """No result; the charge stays, since failing may depend on data.
+
+    Errors: IllegalTransition unless spent, given up after a begin in time, and its moment has come.
+    """
     with locked_release(release_id) as ledger:
-        _must_move(release_id, FAIL, lease_until=None, finished_at=timezone.now())
-        _append_move(ledger, FAIL, release_id)
+        release, drawing = _visible(ledger, release_id, FAIL, DrawingState.FAILED)
+        _must_move(release, FAIL, finished_at=release.visible_at)
+        drawing.delete()
+        _append_move(ledger, FAIL, release)
+
+
+def delay(release_id: UUID) -> None:
+    """Another moment for a release whose outcome cannot be told at this one.
+
+    Where no worker has begun its draw in time, the slot is postponed, whatever came of it: that cannot depend
+    on its data. Otherwise it is late, and slots of the dataset are twice as long from now on.
+    Errors: IllegalTransition unless spent, without an outcome or begun too late, and its moment has come.
+    """
+    with locked_release(release_id) as ledger:
+        release = _due(release_id, LATE)
+        drawing = Drawing.objects.select_for_update().filter(pk=release_id).first()
+        now = timezone.now()
+        if drawing is None or not slots.has_had_time(release, drawing.claimed_at, ledger.dataset):
+            delaying.postpone(ledger, release, now)
+        elif drawing.state == DrawingState.RUNNING:
+            delaying.be_late(ledger, release, now)
+        else:
+            raise IllegalTransition(LATE, drawing.state)
 
 
 def cancel(release_id: UUID, *, actor: User | None) -> bool:
-    """Give the charge back; False when the release is not reserved any more. No actor: it expired."""
+    """Give the charge back; False when the release is not reserved any more.
+
+    A person cancels before `starts_at` only. No actor: it expired.
+    """
     with locked_release(release_id) as ledger:
-        if not _move(release_id, CANCEL, finished_at=timezone.now()):
+        now = timezone.now()
+        if actor is not None and not Release.objects.filter(pk=release_id, starts_at__gt=now).exists():
+            return False
+        if not _move(release_id, CANCEL, finished_at=now):
             return False
         accounts = locked_accounts(ledger.dataset_id)
         before: Facts = {"state": str(ReleaseState.RESERVED), "committed": facts.balances(accounts)}
         _give_all_back(release_id)
-        now = facts.balances(locked_accounts(ledger.dataset_id))
-        after: Facts = {"state": str(ReleaseState.CANCELLED), "committed": now}
+        left = facts.balances(locked_accounts(ledger.dataset_id))
+        after: Facts = {"state": str(ReleaseState.CANCELLED), "committed": left}
         events.append(ledger, CANCEL, actor=actor, release=release_id, before=before, after=after)
     return True
+
+
+def _due(release_id: UUID, move: str) -> Release:
+    """The spent release whose outcome is to be told now. Errors: IllegalTransition."""
+    release = Release.objects.get(pk=release_id)
+    if release.state != ReleaseState.SPENT or release.visible_at > timezone.now():
+        raise IllegalTransition(move, release.state)
+    return release
+
+
+def _visible(ledger: Ledger, release_id: UUID, move: str, state: DrawingState) -> tuple[Release, Drawing]:
+    release = _due(release_id, move)
+    drawing = Drawing.objects.select_for_update().filter(pk=release_id, state=state).first()
+    if drawing is None or not slots.has_had_time(release, drawing.claimed_at, ledger.dataset):
+        raise IllegalTransition(move, release.state)
+    return release, drawing
 
 
 def _move(release_id: UUID, name: str, **columns: object) -> bool:
@@ -70,15 +123,22 @@ def _move(release_id: UUID, name: str, **columns: object) -> bool:
     return Release.objects.filter(pk=release_id, state=move.before).update(state=move.after, **columns) == 1
 
 
-def _must_move(release_id: UUID, name: str, **columns: object) -> None:
-    if not _move(release_id, name, **columns):
-        raise IllegalTransition(name, Release.objects.get(pk=release_id).state)
+def _must_move(release: Release, name: str, **columns: object) -> None:
+    if not _move(release.pk, name, **columns):
+        raise IllegalTransition(name, Release.objects.get(pk=release.pk).state)
 
 
-def _append_move(ledger: Ledger, name: str, release_id: UUID, **after: str) -> None:
+def _append_move(ledger: Ledger, name: str, release: Release, **after: str) -> None:
     move = MOVES[name]
-    states = {"state": str(move.before)}, {"state": str(move.after), **after}
-    events.append(ledger, name, actor=None, release=release_id, before=states[0], after=states[1])
+    events.append(
+        ledger,
+        name,
+        actor=None,
+        release=release.pk,
+        before={"state": str(move.before)},
+        after={"state": str(move.after), **after},
+        at=release.starts_at if name == SPEND else release.visible_at,
+    )
 
 
 def _give_all_back(release_id: UUID) -> None:

@@ -1,4 +1,4 @@
-"""The change of a limit."""
+"""Changes a limit."""
 
 from collections.abc import Mapping
 

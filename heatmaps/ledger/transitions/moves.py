@@ -1,4 +1,4 @@
-"""The state machine as a table, and the names of all events."""
+"""Defines the state machine as a table, and the names of all events."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ MOVES: Final[Mapping[str, Move]] = {
     CANCEL: Move(before=ReleaseState.RESERVED, after=ReleaseState.CANCELLED),
 }
 QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the public
+LATE, POSTPONE = "late", "postpone"  # other moments for a release that is queued
 OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
 VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
 LONGEST_REASON: Final = 500  # characters

@@ -1,4 +1,4 @@
-"""The first event of a dataset, and events that move no release and no balance."""
+"""Opens a dataset's ledger, and writes events that move no release and no balance."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from heatmaps.ledger.errors import InvalidLimit
 from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions.limits import check_limit, check_some_limit
 from heatmaps.ledger.transitions.locks import locked
-from heatmaps.ledger.transitions.moves import ALLOWANCE, LIMIT, MOVES, OPEN
+from heatmaps.ledger.transitions.moves import ALLOWANCE, LATE, LIMIT, MOVES, OPEN, POSTPONE
 from heatmaps.models import Account, AccountKind, Dataset
 from mechanisms.guarantee import Relation
 
@@ -38,7 +38,7 @@ def open_ledger(dataset: Dataset, *, actor: User, limits: Mapping[AccountKind, i
 
 def record(dataset: Dataset, kind: str, *, actor: User | None, before: Facts, after: Facts) -> None:
     """An event that moves no release and no balance, e.g. a new data version: public facts only."""
-    if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE}:
+    if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE, LATE, POSTPONE}:
         raise ValueError(f"kind is {kind}, which only its own transition writes")
     with locked(dataset.pk) as ledger:
         events.append(ledger, kind, actor=actor, release=None, before=before, after=after)

@@ -1,21 +1,19 @@
-"""`manage.py audit NAME`: a statistical lower bound on what a mechanism costs, beside what it claims."""
+"""`manage.py audit NAME`: finds a statistical lower bound on a mechanism's loss, beside its claim."""
 
-import json
 from argparse import ArgumentParser
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from heatmaps.management import auditing
 from heatmaps.management.auditing import Case
-from heatmaps.management.parsing import whole
+from heatmaps.management.parsing import PureCommand, whole
 from heatmaps.management.progress import Progress
-from mechanisms import audit
-from mechanisms.check import ParameterError
+from mechanisms.audit import lower_bound as audit
+from mechanisms.catalogue import local
 from mechanisms.guarantee import INFINITY
-from mechanisms.interface import RandomSource, SystemSource
-from mechanisms.local import choices
+from mechanisms.randomness import RandomSource, SystemSource
 
 MOST_DRAWS: Final = 200_000
 
@@ -39,39 +37,30 @@ class Row:
     exceeded: bool
 
 
-class Command(BaseCommand):
+class Command(PureCommand):
     help = (
         "Draw from two neighbouring made-up inputs and bound the loss from below, for each relation the "
         "mechanism allows. Exit with 1 when a bound exceeds the claim. It refutes claims and proves none."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
-        add("name", metavar="NAME", help=f"a mechanism of the catalogue, or a local one: {choices.names()}")
+        add("name", metavar="NAME", help=f"a mechanism of the catalogue, or a local one: {local.names()}")
         add("--epsilon", nargs="+", default=["1"], metavar="E", help="plain decimals (default 1)")
         add("--draws", default="20000", metavar="N", help="on each of the two inputs (default 20000)")
         add("--resolution", help="of a map: cells a side, a power of two from 4 to 16 (default 8)")
         add("--parameter", nargs="+", action="extend", default=[], metavar="NAME=VALUE")
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            rows = self._rows(options)
-        except ParameterError as error:
-            raise CommandError(str(error)) from error
-        lines = [json.dumps({"rows": [asdict(row) for row in rows]})] if options["json"] else _table(rows)
-        for line in lines:
-            self.stdout.write(line)
-        exceeded = sum(row.exceeded for row in rows)
-        if exceeded:
-            raise CommandError(f"{exceeded} of {len(rows)} claims of {rows[0].mechanism} are refuted")
-
-    def _rows(self, options: dict[str, Any]) -> list[Row]:
+    def run_on(self, options: dict[str, Any]) -> None:
         draws = whole("draws", options["draws"], low=100, high=MOST_DRAWS)
         cases = auditing.cases(options)
         counted = _Counted(Progress(self.stderr, "draw"), 2 * draws * len(cases))
-        return [_row(case, draws, counted) for case in cases]
+        rows = [_row(case, draws, counted) for case in cases]
+        self.tell(options, {"rows": [asdict(row) for row in rows]}, _table(rows))
+        exceeded = sum(row.exceeded for row in rows)
+        if exceeded:
+            raise CommandError(f"{exceeded} of {len(rows)} claims of {rows[0].mechanism} are refuted")
 
 
 class _Counted:

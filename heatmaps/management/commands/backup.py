@@ -1,4 +1,4 @@
-"""`manage.py backup FILE`: the embedded state in one private archive; a server may be running."""
+"""`manage.py backup FILE`: saves the embedded state as one private archive; a server may be running."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps import backup
+from heatmaps.management import backup
 
 
 class Command(BaseCommand):

@@ -1,23 +1,19 @@
-"""`manage.py calibrate NAME --epsilon E …`: the parameters, guarantee and error that a target leads to."""
+"""`manage.py calibrate NAME --epsilon E …`: finds the parameters, guarantee and error for a target."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
 from heatmaps.management.calibrating import Asked, Calibrated, calibrated, names
+from heatmaps.management.parsing import PureCommand
 from heatmaps.wording.guarantee import decimal
-from mechanisms.check import ParameterError
 
 
-class Command(BaseCommand):
+class Command(PureCommand):
     help = (
         "Find the parameters of a mechanism that spend at most the target, and nearly that. Reads no data. "
         "Radius and domain are in the mechanism's own units: cells for local mechanisms, metres for "
         "a central point, steps of one axis for sums of shuffled bits."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
@@ -34,7 +30,7 @@ class Command(BaseCommand):
         add("--max-reports", metavar="M", help="of one person, for local mechanisms (default 1)")
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
+    def run_on(self, options: dict[str, Any]) -> None:
         asked = Asked(
             epsilon=options["epsilon"],
             persons=options["n"],
@@ -43,12 +39,8 @@ class Command(BaseCommand):
             domain=options["domain"],
             max_reports=options["max_reports"],
         )
-        try:
-            found = calibrated(options["name"], asked)
-        except ParameterError as error:
-            raise CommandError(str(error)) from error
-        for line in [json.dumps(_result(found))] if options["json"] else _lines(found):
-            self.stdout.write(line)
+        found = calibrated(options["name"], asked)
+        self.tell(options, _result(found), _lines(found))
 
 
 def _result(found: Calibrated) -> dict[str, object]:

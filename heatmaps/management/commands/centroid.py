@@ -1,6 +1,5 @@
-"""`manage.py centroid FILE… --bbox W,S,E,N --mechanism NAME …`: files in, one private central point out."""
+"""`manage.py centroid FILE… --bbox W,S,E,N --mechanism NAME …`: draws a private central point."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from fractions import Fraction
@@ -10,11 +9,11 @@ from typing import Any, Final
 from django.conf import settings
 
 from heatmaps.exports.sheet import exact_text
-from heatmaps.ingest.points import Points
-from heatmaps.lengths import length_words
+from heatmaps.ingest.formats.points import Points
+from heatmaps.management.offline import means_in_files
 from heatmaps.management.parsing import (
     NO_LEDGER,
-    FilesCommand,
+    PureCommand,
     add_files,
     add_reading,
     asked_epsilon,
@@ -22,19 +21,21 @@ from heatmaps.management.parsing import (
     reading_options,
     whole,
 )
-from heatmaps.offline import means_in_files
+from heatmaps.numbers import degrees, error_length
 from heatmaps.wording.guarantee import sentences
-from mechanisms import catalogue
+from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
-from mechanisms.interface import CentroidMechanism, SystemSource, Target
-from mechanisms.point import MOST_PERSONS, Point
+from mechanisms.mechanism import CentroidMechanism, Target
+from mechanisms.randomness import SystemSource
+from mechanisms.records.means import MOST_PERSONS
+from mechanisms.results.point import Point
+from mechanisms.space.grid import Region
 
 _LATTICES: Final = ("cell_m", "spacing_m")  # what --cell-m is to a mechanism
 
 
-class Command(FilesCommand):
+class Command(PureCommand):
     help = (
         "Draw one private central point of all persons, each at the mean of their check-ins. The number of "
         "persons is taken to be public. It uses no database and charges no ledger."
@@ -45,7 +46,7 @@ class Command(FilesCommand):
         add_reading(parser)
         add = parser.add_argument
         add("--bbox", required=True, metavar="W,S,E,N", help="the region, in degrees; public")
-        names = ", ".join(entry.name for entry in catalogue.entries(kind="centroid"))
+        names = ", ".join(entry.name for entry in registry.entries(kind="centroid"))
         add("--mechanism", required=True, help=names)
         add("--epsilon", required=True, help="the loss when one person's record moves by the radius")
         add("--radius-m", required=True, metavar="R", help="metres at which epsilon is the loss")
@@ -81,20 +82,18 @@ class Command(FilesCommand):
         self, point: Point, mechanism: CentroidMechanism, points: Points, options: dict[str, Any]
     ) -> None:
         self.say_left_out(points.rejected, points.first_rejections)
-        said = self.stderr if options["json"] else self.stdout
-        for line in (*_promises(mechanism, options), NO_LEDGER):
-            said.write(line)
-        if options["json"]:
-            self.stdout.write(json.dumps(_result(point, mechanism)))
-            return
-        expected, within = length_words(point.expected_m), length_words(point.within_m)
-        self.stdout.write(f"Expected error: {expected}; with probability 95 % at most {within}.")
-        self.stdout.write(f"Central point (latitude, longitude): {point.lat:.6f}, {point.lon:.6f}")
+        expected, within = error_length(point.expected_m), error_length(point.within_m)
+        lines = [
+            f"Expected error: {expected}; with probability 95 % at most {within}.",
+            f"Central point (latitude, longitude): {degrees(point.lat)}, {degrees(point.lon)}",
+        ]
+        notes = [*_promises(mechanism, options), NO_LEDGER]
+        self.tell(options, _result(point, mechanism), lines, notes=notes)
 
 
 def _asked(options: dict[str, Any]) -> tuple[Region, Target, dict[str, object]]:
     """Errors: `ParameterError`."""
-    entry = catalogue.get(options["mechanism"])
+    entry = registry.get(options["mechanism"])
     target = Target(
         relation=Relation.REPLACE,
         epsilon=asked_epsilon(options),
@@ -113,7 +112,7 @@ def _asked(options: dict[str, Any]) -> tuple[Region, Target, dict[str, object]]:
 def _mechanism(
     options: dict[str, Any], region: Region, target: Target, persons: int, parameters: Mapping[str, object]
 ) -> CentroidMechanism:
-    return catalogue.build_centroid(
+    return registry.build_centroid(
         options["mechanism"], target=target, region=region, persons=persons, parameters=parameters
     )
 
@@ -129,7 +128,7 @@ def _promises(mechanism: CentroidMechanism, options: dict[str, Any]) -> tuple[st
 
 
 def _result(point: Point, mechanism: CentroidMechanism) -> dict[str, object]:
-    own = {one.name: getattr(mechanism, one.name) for one in catalogue.get(mechanism.name).parameters}
+    own = {one.name: getattr(mechanism, one.name) for one in registry.get(mechanism.name).parameters}
     exact = {name: exact_text(value) if isinstance(value, Fraction) else value for name, value in own.items()}
     return {
         "centroid": {"lat": point.lat, "lon": point.lon},

@@ -1,4 +1,4 @@
-"""`manage.py createdemo`: first accounts, and a synthetic city to look at. Run again: keeps what is there."""
+"""`manage.py createdemo`: creates first accounts and a synthetic city; keeps what exists."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,6 +1,5 @@
-"""`manage.py evaluate FILE… (--bbox | --cells)`: how well mechanisms do on real check-ins; no release."""
+"""`manage.py evaluate FILE… (--bbox | --cells)`: measures mechanisms on real check-ins; releases nothing."""
 
-import json
 import math
 from argparse import ArgumentParser
 from dataclasses import asdict
@@ -8,29 +7,28 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
-from django.core.management.base import CommandError
 
-from heatmaps.ingest.points import Points, read_points
-from heatmaps.ingest.reader import ReaderError
-from heatmaps.management.parsing import BoxCommand, add_files, whole
+from heatmaps.ingest.formats.points import Points, read_points
+from heatmaps.management.parsing import PureCommand, add_files, whole
 from heatmaps.management.progress import Progress
-from mechanisms import catalogue
+from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.experiments.heatmap_protocol import Protocol, Row, compare
-from mechanisms.experiments.places import Place, Split, box, densest
-from mechanisms.grid import Region
+from mechanisms.evaluation.earth_mover import TransportError
 from mechanisms.guarantee import Relation
-from mechanisms.interface import HeatmapMechanism, Target
-from mechanisms.transport import TransportError
+from mechanisms.mechanism import HeatmapMechanism, Target
+from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Row, compare
+from mechanisms.reproduction.places import Place, Split, box, densest
+from mechanisms.space.grid import Region
 
 COLUMNS: Final = ("emd", "emd_metres", "kl", "kl_mixed", "similarity", "pearson")
 
 
-class Command(BoxCommand):
+class Command(PureCommand):
     help = (
         "Compare mechanisms by the heatmap paper's protocol. Randomness is seeded and results show the "
         "data: nothing it prints is private."
     )
+    refusals = (*PureCommand.refusals, TransportError)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_files(parser)
@@ -59,22 +57,7 @@ class Command(BoxCommand):
         add("--seed", default="0", help="whole number; the same seed, the same result (default 0)")
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            rows = self._rows(options)
-        except (ParameterError, ReaderError, TransportError) as error:
-            raise CommandError(str(error)) from error
-        if options["json"]:
-            self.stdout.write(json.dumps({"rows": [_json(row) for row in rows]}))
-        else:
-            for line in _table(rows):
-                self.stdout.write(line)
-            guess = options["expected_persons"]
-            self.stdout.write(
-                f"Public guess of the number of persons, where one is used: {guess} × the right one."
-            )
-
-    def _rows(self, options: dict[str, Any]) -> list[Row]:
+    def run_on(self, options: dict[str, Any]) -> None:
         protocol, mechanisms = _protocol(options), _mechanisms(options)
         region = None if options["bbox"] is None else Region.parse(options["bbox"])
         count = 0 if options["cells"] is None else whole("cells", options["cells"], low=1, high=90_000)
@@ -83,7 +66,10 @@ class Command(BoxCommand):
         places = _places(points, region, count, protocol, Split(options["split"]))
         if region is None and len(places) < count:
             self.stderr.write(f"only {len(places)} cells have {protocol.persons} persons")
-        return compare(places, mechanisms, protocol, progress=Progress(self.stderr, "trial"))
+        rows = compare(places, mechanisms, protocol, progress=Progress(self.stderr, "trial"))
+        guess = f"{options['expected_persons']} × the right one"
+        last = f"Public guess of the number of persons, where one is used: {guess}."
+        self.tell(options, {"rows": [_json(row) for row in rows]}, [*_table(rows), last])
 
 
 def _protocol(options: dict[str, Any]) -> Protocol:
@@ -103,12 +89,12 @@ def _mechanisms(options: dict[str, Any]) -> list[HeatmapMechanism]:
     resolution = whole("resolution", options["resolution"], low=2, high=2**31)
     persons = whole("persons", options["persons"], low=1, high=2**20)
     factor = exact_decimal("expected_persons", options["expected_persons"], low=0, low_open=True, high=1000)
-    entries = [catalogue.get(name) for name in options["mechanisms"].split(",")]
+    entries = [registry.get(name) for name in options["mechanisms"].split(",")]
     return [
-        catalogue.build(
+        registry.build(
             entry.name,
             target=Target(
-                relation=_relation(entry),
+                relation=Relation.ADD_REMOVE if Relation.ADD_REMOVE in entry.relations else Relation.REPLACE,
                 epsilon=epsilon,
                 expected_persons=max(1, round(persons * factor)),
             ),
@@ -118,10 +104,6 @@ def _mechanisms(options: dict[str, Any]) -> list[HeatmapMechanism]:
         for entry in entries
         for epsilon in epsilons
     ]
-
-
-def _relation(entry: catalogue.Entry) -> Relation:
-    return Relation.ADD_REMOVE if Relation.ADD_REMOVE in entry.relations else Relation.REPLACE
 
 
 def _places(

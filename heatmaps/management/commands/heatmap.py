@@ -1,6 +1,5 @@
-"""`manage.py heatmap FILE… --bbox W,S,E,N --mechanism NAME --epsilon E`: files in, private map out."""
+"""`manage.py heatmap FILE… --bbox W,S,E,N --mechanism NAME --epsilon E`: draws a private map from files."""
 
-import json
 from argparse import ArgumentParser
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -9,11 +8,12 @@ from typing import Any, Final, TypeAlias
 
 from django.conf import settings
 
-from heatmaps import charging, slices
+from heatmaps.data_slice import ALL_IN_THE_SLICE, WHOLE, DataSlice
 from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
+from heatmaps.management.offline import Drawn, draw
 from heatmaps.management.parsing import (
     NO_LEDGER,
-    FilesCommand,
+    PureCommand,
     add_files,
     add_reading,
     asked_epsilon,
@@ -21,16 +21,16 @@ from heatmaps.management.parsing import (
     reading_options,
     whole,
 )
-from heatmaps.offline import Drawn, draw
-from heatmaps.slices import Slice
+from heatmaps.releases import slice_guarantee
 from heatmaps.wording.guarantee import sentences
-from mechanisms import catalogue
+from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
+from mechanisms.error_bounds import ErrorBound
 from mechanisms.guarantee import Guarantee, Relation
-from mechanisms.interface import HeatmapMechanism, SystemSource, Target
-from mechanisms.metric.itemwise_map import EmdItemwise
-from mechanisms.prediction import ErrorBound
+from mechanisms.mechanism import HeatmapMechanism, Target
+from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.randomness import SystemSource
+from mechanisms.space.grid import Region
 
 _MOMENTS: Final = "a date, or a date and time such as 2026-03-01T18:30:00Z; UTC where no offset is named"
 _IN_FULL: Final = "Parts and periods hold the same people: the losses of their maps add up in full"
@@ -38,7 +38,7 @@ AnyMechanism: TypeAlias = HeatmapMechanism | EmdItemwise
 _OUTPUT: Final = f"OUT.{{{','.join(suffix.removeprefix('.') for suffix in FORMATS)}}}"
 
 
-class Command(FilesCommand):
+class Command(PureCommand):
     help = (
         "Draw a private heatmap from files of check-ins. It uses no database and charges no ledger: "
         "adding up the losses of several maps is left to you."
@@ -49,7 +49,7 @@ class Command(FilesCommand):
         add_reading(parser)
         add = parser.add_argument
         add("--bbox", required=True, metavar="W,S,E,N", help="the region, in degrees; public")
-        add("--mechanism", required=True, help=", ".join(e.name for e in catalogue.entries(kind="heatmap")))
+        add("--mechanism", required=True, help=", ".join(e.name for e in registry.entries(kind="heatmap")))
         add("--epsilon", required=True, help="the privacy loss, a plain decimal such as 0.5")
         add("--resolution", default="256", help="cells a side, a power of two (default 256)")
         add("--relation", default="add_remove", choices=[relation.value for relation in Relation])
@@ -64,7 +64,7 @@ class Command(FilesCommand):
             metavar="TIME",
             help="only check-ins before then; those without a time are in no period",
         )
-        add("--within", metavar="W,S,E,N", help=f"only this part of the bbox, in degrees. {_IN_FULL}")
+        add("--rectangle", metavar="W,S,E,N", help=f"only this rectangle of the bbox, in degrees. {_IN_FULL}")
         add("--output", type=Path, metavar=_OUTPUT, help="the map; its release sheet goes beside it")
         add("--json", action="store_true", help="print one JSON object")
 
@@ -72,9 +72,13 @@ class Command(FilesCommand):
         region, radius_m = Region.parse(options["bbox"]), _radius_m(options)
         reading = reading_options(options)
         mechanism = _mechanism(options, region, radius_m)
-        asked = _asked(options, region, mechanism)
-        promise = _promise(mechanism, asked, region)
-        notes = [*_promises(promise, region, radius_m), *_prediction(mechanism, asked, options), NO_LEDGER]
+        data_slice = _data_slice(options, region, mechanism)
+        promise = _promise(mechanism, data_slice, region)
+        notes = [
+            *_promises(promise, region, radius_m),
+            *_prediction(mechanism, data_slice, options),
+            NO_LEDGER,
+        ]
         paths = [Path(name) for name in options["files"]]
         output = None if options["output"] is None else Path(options["output"])
         chosen = None
@@ -87,24 +91,18 @@ class Command(FilesCommand):
             SystemSource(),
             max_rejected_share=settings.MAX_REJECTED_SHARE,
             options=reading,
-            asked=asked,
+            data_slice=data_slice,
         )
         if output is not None and chosen is not None:
-            sheet = _sheet(drawn, mechanism, (region, asked), chosen, options)
-            covered = asked.region(region)
+            sheet = _sheet(drawn, mechanism, (region, data_slice), chosen, options)
+            covered = data_slice.region(region)
             saving.save(output, Released(result=drawn.heatmap, region=covered, sheet=sheet))
         self._report(drawn, promise, notes, options)
 
     def _report(self, drawn: Drawn, promise: Guarantee, notes: list[str], options: dict[str, Any]) -> None:
         self.say_left_out(drawn.points.rejected, drawn.points.first_rejections)
-        for note in notes:
-            (self.stderr if options["json"] else self.stdout).write(note)
         output = None if options["output"] is None else str(options["output"])
-        if options["json"]:
-            self.stdout.write(json.dumps(_result(drawn, promise, output)))
-        else:
-            for line in _outcome(drawn, output):
-                self.stdout.write(line)
+        self.tell(options, _result(drawn, promise, output), _outcome(drawn, output), notes=notes)
 
 
 def _radius_m(options: dict[str, Any]) -> int | None:
@@ -119,7 +117,7 @@ def _radius_m(options: dict[str, Any]) -> int | None:
 
 
 def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) -> AnyMechanism:
-    entry = catalogue.get(options["mechanism"])
+    entry = registry.get(options["mechanism"])
     target = Target(
         relation=Relation(options["relation"]),
         epsilon=asked_epsilon(options),
@@ -129,8 +127,8 @@ def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) ->
     )
     resolution = whole("resolution", options["resolution"], low=2, high=2**31)
     parameters = named_values(options["parameter"])
-    if isinstance(entry, catalogue.ItemsEntry):
-        return catalogue.build_items(
+    if isinstance(entry, registry.ItemsEntry):
+        return registry.build_items(
             entry.name,
             target=target,
             region=region,
@@ -140,7 +138,7 @@ def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) ->
         )
     if options["persons"] is not None:
         raise ParameterError("persons", options["persons"], f"nothing: {entry.name} needs no declared number")
-    return catalogue.build(entry.name, target=target, resolution=resolution, parameters=parameters)
+    return registry.build(entry.name, target=target, resolution=resolution, parameters=parameters)
 
 
 def _persons(options: dict[str, Any]) -> int:
@@ -153,36 +151,42 @@ def _persons(options: dict[str, Any]) -> int:
     return whole("persons", text, low=1, high=10**12)
 
 
-def _asked(options: dict[str, Any], region: Region, mechanism: AnyMechanism) -> Slice:
-    text = options["within"]
+def _data_slice(options: dict[str, Any], region: Region, mechanism: AnyMechanism) -> DataSlice:
+    text = options["rectangle"]
     if text is not None and isinstance(mechanism, EmdItemwise):
-        raise ParameterError("within", text, "nothing: this map is of whole records")
-    within = None if text is None else [edge.strip() for edge in text.split(",")]
-    return slices.asked(
-        region,
-        since=options["since"],
-        until=options["until"],
-        within=within,
-        resolution=mechanism.resolution,
-    )
+        raise ParameterError("rectangle", text, "nothing: this map is of whole records")
+    rectangle = None if text is None else [edge.strip() for edge in text.split(",")]
+    try:
+        return DataSlice.parse(
+            region,
+            since=options["since"],
+            until=options["until"],
+            rectangle=rectangle,
+            resolution=mechanism.resolution,
+        )
+    except ParameterError as error:
+        option = error.parameter.removeprefix("data_slice.")
+        raise ParameterError(option, error.value, error.allowed) from None
 
 
-def _promise(mechanism: AnyMechanism, asked: Slice, region: Region) -> Guarantee:
+def _promise(mechanism: AnyMechanism, data_slice: DataSlice, region: Region) -> Guarantee:
     diameter_m = region.diameter_m
-    return charging.promised(mechanism.guarantee, by_period=asked.has_period, diameter_m=diameter_m)
+    return slice_guarantee.promised(
+        mechanism.guarantee, by_period=data_slice.has_period, diameter_m=diameter_m
+    )
 
 
 def _sheet(
     drawn: Drawn,
     mechanism: AnyMechanism,
-    data: tuple[Region, Slice],
+    data: tuple[Region, DataSlice],
     chosen: Format,
     options: dict[str, Any],
 ) -> dict[str, object]:
-    """data: the region of all the data, and the part that was asked about."""
-    (region, asked), radius_m = data, _radius_m(options)
-    promise = _promise(mechanism, asked, region)
-    entry = catalogue.get(mechanism.name)
+    """data: the region of all the data, and the slice of it."""
+    (region, data_slice), radius_m = data, _radius_m(options)
+    promise = _promise(mechanism, data_slice, region)
+    entry = registry.get(mechanism.name)
     parameters = {parameter.name: getattr(mechanism, parameter.name) for parameter in entry.parameters}
     return release_sheet(
         title=f"Private heatmap: {entry.title}",
@@ -190,8 +194,8 @@ def _sheet(
         mechanism=mechanism.name,
         parameters=parameters,
         guarantee=promise,
-        region=asked.region(region),
-        asked=asked,
+        region=data_slice.region(region),
+        data_slice=data_slice,
         whole_region=region,
         released=datetime.now(UTC).date(),
         radius_m=radius_m,
@@ -219,16 +223,16 @@ def _expected_persons(options: dict[str, Any]) -> int | None:
     return None if text is None else whole("expected_persons", text, low=1, high=10**12)
 
 
-def _prediction(mechanism: AnyMechanism, asked: Slice, options: dict[str, Any]) -> list[str]:
-    persons, of_a_part = _expected_persons(options), ""
+def _prediction(mechanism: AnyMechanism, data_slice: DataSlice, options: dict[str, Any]) -> list[str]:
+    persons, of_a_slice = _expected_persons(options), ""
     if isinstance(mechanism, EmdItemwise):
         bound: ErrorBound = mechanism.expected_error()
     elif persons is None:
         return []
     else:
         bound = mechanism.expected_error(persons=persons)
-        of_a_part = "" if asked == slices.WHOLE else f" {slices.ALL_IN_THE_PART}"
-    return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}{of_a_part}"]
+        of_a_slice = "" if data_slice == WHOLE else f" {ALL_IN_THE_SLICE}"
+    return [f"Predicted error: {bound.emd:.3g}. {bound.quantity} {bound.assumptions}{of_a_slice}"]
 
 
 def _outcome(drawn: Drawn, output: str | None) -> list[str]:

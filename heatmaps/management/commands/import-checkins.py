@@ -1,5 +1,5 @@
 # ruff: noqa: N999 - Django takes the name of a command from its file
-"""`manage.py import-checkins SLUG FILE…`: what an upload in the browser does, from the command line.
+"""`manage.py import-checkins SLUG FILE…`: uploads files from the command line.
 
 Several files become available together, in one data version, once all of them are in. In all of them
 equal users are the same person. Where a public schedule advances the versions, the next one includes them.
@@ -14,11 +14,14 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from heatmaps import keys
-from heatmaps.ingest import inline, receiving, uploads, versions
+from heatmaps.ingest import inline, receiving, uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
+from heatmaps.ingest.versions import advance
 from heatmaps.management.parsing import FORMATS, add_reading, reading_options
 from heatmaps.models import Dataset, Role, Upload
+from heatmaps.numbers import moment
+from heatmaps.queries import names_alike_words
 from mechanisms.check import ParameterError
 
 
@@ -47,15 +50,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         dataset = Dataset.objects.filter(slug=options["slug"]).first()
         if dataset is None:
-            raise CommandError(f"there is no dataset {options['slug']!r}")
+            raise CommandError(f"no dataset is named {options['slug']!r}")
         steward = _steward(dataset, options["user"])
         reading = _options(options)
         imported = (self._import(steward, dataset, path, reading) for path in options["files"])
         stored = [upload for upload in imported if upload]
         if not stored:
             raise CommandError("nothing new was stored")
-        if due := versions.next_due(dataset):
-            self.stderr.write(f"stored; in the data version that is due at {due:%Y-%m-%d %H:%M} UTC")
+        if due := advance.next_due(dataset):
+            self.stderr.write(f"stored; in the data version that is due at {moment(due)}")
         elif options["no_advance"]:
             self.stderr.write("stored; not in a data version yet")
         else:
@@ -116,5 +119,7 @@ def _summary(name: str, upload: Upload) -> str:
         f"{name}: {upload.rows_accepted} check-ins inside the region, {upload.rows_outside} outside, "
         f"{upload.rows_rejected} rejected"
     )
+    if warning := names_alike_words(upload):
+        line = f"{line}. {warning}"
     path = uploads.rejected_rows_path(upload)
     return f"{line} (listed in {path})" if path else line

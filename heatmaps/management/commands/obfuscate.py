@@ -1,6 +1,5 @@
-"""`manage.py obfuscate FILE --bbox W,S,E,N --mechanism NAME …`: each row's place blurred by itself."""
+"""`manage.py obfuscate FILE --bbox W,S,E,N --mechanism NAME …`: blurs each row's place by itself."""
 
-import json
 import os
 from argparse import ArgumentParser
 from fractions import Fraction
@@ -9,30 +8,31 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from heatmaps.blurring import UNPROTECTED, Blur, Tally
+from heatmaps.blurring.priors import prior_of
+from heatmaps.blurring.rows import Blur, Tally
 from heatmaps.exports.saving import Replacement
 from heatmaps.management.parsing import (
     FORMATS,
-    FilesCommand,
+    PureCommand,
     add_reading,
     asked_epsilon,
     reading_options,
     whole,
 )
-from heatmaps.priors import prior_of
-from heatmaps.wording.local import least_of, statements
+from heatmaps.wording.local import statements
+from mechanisms.catalogue import local
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
-from mechanisms.interface import SystemSource, Target
-from mechanisms.local import choices
 from mechanisms.local.optimal import Optimal
 from mechanisms.local.reports import MOST_REPORTS
+from mechanisms.mechanism import Target
+from mechanisms.randomness import SystemSource
+from mechanisms.space.grid import Region
 
 _FURTHER: Final = ("refuse", "leave-out")
 
 
-class Command(FilesCommand):
+class Command(PureCommand):
     help = (
         "Blur the place of each row of a file of check-ins by itself and write user,time,lat,lon. It uses no "
         "database and charges no ledger. A person with more rows than --max-reports is refused before "
@@ -44,7 +44,7 @@ class Command(FilesCommand):
         add("file", metavar="FILE", help=f"check-ins: {FORMATS}")
         add_reading(parser)
         add("--bbox", required=True, metavar="W,S,E,N", help="the region, in degrees; public")
-        add("--mechanism", required=True, help=choices.names())
+        add("--mechanism", required=True, help=local.names())
         add("--epsilon", required=True, help="the privacy loss of one report at the radius, such as 0.5")
         add("--radius-m", required=True, metavar="R", help="metres at which epsilon is the loss")
         add("--max-reports", required=True, metavar="M", help="rows of one person, at most")
@@ -77,19 +77,14 @@ class Command(FilesCommand):
             self.stderr.write(f"rows left out, beyond --max-reports: {tally.left_out}")
         if tally.outside:
             self.stderr.write(f"rows outside the bbox, counted at its border: {tally.outside}")
-        for line in said:
-            (self.stderr if options["json"] else self.stdout).write(line)
-        if options["json"]:
-            self.stdout.write(json.dumps(_result(blur, options)))
-        else:
-            self.stdout.write(f"Written: {options['output']}.")
+        self.tell(options, _result(blur, options), [f"Written: {options['output']}."], notes=said)
 
 
 def _blur(options: dict[str, Any], region: Region, radius_m: int) -> Blur:
     if options["further_rows"] not in _FURTHER:
         raise ParameterError("further_rows", options["further_rows"], " or ".join(_FURTHER))
     epsilon = asked_epsilon(options)
-    mechanism = choices.build(
+    mechanism = local.build(
         options["mechanism"],
         target=Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=Fraction(radius_m)),
         max_reports=whole("max_reports", options["max_reports"], low=1, high=MOST_REPORTS),
@@ -108,7 +103,7 @@ def _cells(options: dict[str, Any], region: Region, radius_m: Fraction) -> dict[
     """The lattice and, where one was given, the prior over it."""
     name, text = options["mechanism"], options["cell_m"]
     cell_m = None if text is None else exact_decimal("cell_m", text, low=0, low_open=True, high=10**8)
-    lattice = choices.lattice_for(name, region, radius_m=radius_m, cell_m=cell_m)
+    lattice = local.lattice_for(name, region, radius_m=radius_m, cell_m=cell_m)
     if options["prior"] is None:
         return {"lattice": lattice}
     if name != Optimal.name:
@@ -126,21 +121,14 @@ def _check_output(output: Path, source: Path) -> None:
 
 
 def _result(blur: Blur, options: dict[str, Any]) -> dict[str, object]:
-    mechanism, lattice = blur.mechanism, blur.mechanism.lattice
-    error, least = mechanism.expected_error(), least_of(mechanism)
+    lattice = blur.mechanism.lattice
     return {
         "output": str(options["output"]),
-        "mechanism": mechanism.name,
-        "guarantee": mechanism.guarantee.to_json(),
-        "per_report": mechanism.per_report.to_json(),
-        "max_reports": mechanism.max_reports,
+        **blur.promise(),
         "cells": {
             "columns": lattice.columns,
             "rows": lattice.rows,
             "width_m": float(lattice.column_m),
             "height_m": float(lattice.row_m),
         },
-        "expected_error": {"expected_m": error.expected_m, "within_m": error.within_m},
-        "least_error": {"mean_m": least.mean_m, "worst_m": least.worst_m},
-        "unprotected": list(UNPROTECTED),
     }

@@ -1,24 +1,21 @@
-"""`manage.py plan --protect PART,METRES,EPSILON …`: what should stay hidden becomes a loss per metre."""
+"""`manage.py plan --protect PART,METRES,EPSILON …`: finds the loss per metre for protection goals."""
 
-import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-
-from heatmaps.plans import Plan, plan, rounded_down, wish
-from heatmaps.wording.plan import wished
+from heatmaps.management.parsing import PureCommand
+from heatmaps.releases.epsilon.for_protection import Plan, plan, rounded_down, wish
+from heatmaps.wording.goals import planned, wished
 from mechanisms.check import ParameterError
-from mechanisms.metric.planner import Wish
+from mechanisms.metric.protection_planner import Wish
 
 
-class Command(BaseCommand):
+class Command(PureCommand):
     help = (
-        "Find the loss per metre of earth mover's distance that grants every wish, such as: any day of a "
+        "Find the loss per metre of earth mover's distance that meets every goal, such as: any day of a "
         "month within 1,000 miles and the whole month within 100 miles at 0.2 each: "
         "--protect 1/30,1609344,0.2 --protect 1,160934.4,0.2. Reads no data."
     )
-    requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add = parser.add_argument
@@ -32,13 +29,9 @@ class Command(BaseCommand):
         add("--radius-m", metavar="R", help="a dataset's radius: prints the epsilon to ask for at it")
         add("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            found = plan([_wish(text) for text in options["protect"]], options["radius_m"])
-        except ParameterError as error:
-            raise CommandError(str(error)) from error
-        for line in [json.dumps(_result(found))] if options["json"] else _lines(found):
-            self.stdout.write(line)
+    def run_on(self, options: dict[str, Any]) -> None:
+        found = plan([_wish(text) for text in options["protect"]], options["radius_m"])
+        self.tell(options, _result(found), _lines(found))
 
 
 def _wish(text: str) -> Wish:
@@ -50,7 +43,8 @@ def _wish(text: str) -> Wish:
 
 def _lines(found: Plan) -> list[str]:
     lines = [wished(each) for each in found.wishes]
-    lines += [f"alpha per metre: {rounded_down(found.alpha_per_m)}", *found.sentences]
+    lines.append(f"alpha per metre: {rounded_down(found.alpha_per_m)}")
+    lines += planned(found.alpha_per_m, found.wishes)
     if found.epsilon is not None:
         lines.append(f"epsilon at the radius: {rounded_down(found.epsilon)}")
     return lines
@@ -60,5 +54,5 @@ def _result(found: Plan) -> dict[str, object]:
     return {
         "alpha_per_m": rounded_down(found.alpha_per_m),
         "epsilon": None if found.epsilon is None else rounded_down(found.epsilon),
-        "sentences": list(found.sentences),
+        "sentences": list(planned(found.alpha_per_m, found.wishes)),
     }

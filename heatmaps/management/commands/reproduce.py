@@ -1,4 +1,4 @@
-"""`manage.py reproduce NAME`: a table or figure of one of the papers, as CSV and PNG."""
+"""`manage.py reproduce NAME`: makes a table or figure of one of the papers, as CSV and PNG."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mechanisms.check import ParameterError
-from mechanisms.experiments.exhibit import Request
-from mechanisms.experiments.registry import EXPERIMENTS, reproduce
+from mechanisms.reproduction.exhibit import Request
+from mechanisms.reproduction.registry import EXPERIMENTS, reproduce
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""`manage.py restore FILE`: a backup into an empty state folder, checked before it stays."""
+"""`manage.py restore FILE`: restores a backup into an empty state folder, after checking it."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -8,7 +8,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps import backup, keys, serve
+from heatmaps import keys
+from heatmaps.management import backup, server
 from heatmaps.models import Dataset
 
 
@@ -24,9 +25,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
         try:
-            with serve.only_server(settings.STATE_DIR), backup.restored(file.absolute()) as saved:
+            with server.only_server(settings.STATE_DIR), backup.restored(file.absolute()) as saved:
                 self._check()
-        except (backup.BackupError, serve.CannotServe) as error:
+        except (backup.BackupError, server.CannotServe) as error:
             raise CommandError(str(error)) from None
         except (CommandError, keys.KeyFileError) as error:
             raise CommandError(f"{error}; nothing was restored") from None

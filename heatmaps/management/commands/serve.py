@@ -1,4 +1,4 @@
-"""`manage.py serve`: migrate, take up what is to be done, answer requests."""
+"""`manage.py serve`: migrates, resumes pending work, answers requests."""
 
 import os
 import socket
@@ -6,19 +6,21 @@ from argparse import ArgumentParser
 from contextlib import nullcontext
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.core.wsgi import get_wsgi_application
+from django.db import connection
 
-from heatmaps import serve
+from heatmaps import schema
+from heatmaps.http import counters
+from heatmaps.management import database_roles, server
 
 
 class Command(BaseCommand):
     help = (
-        "Serve pages and API from one process. With the in-process broker (no HAZEMAP_BROKER_URL) it also "
-        "runs the worker and the sweep; with Redis those are `celery -A heatmaps.config worker` and `beat`."
+        "Serve pages and API from one process. Without HAZEMAP_BROKER_URL it also runs the clock and a "
+        "worker process; with Redis those are `manage.py clock` and `celery -A heatmaps.config worker`."
     )
     requires_system_checks = []  # they open the database before the port is known to be free
 
@@ -27,24 +29,33 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        alone = server.only_server(settings.STATE_DIR) if server.is_embedded() else nullcontext()
         try:
-            with serve.listen(host, port) as listener, self._alone():
+            with server.listen(host, port) as listener, alone:
                 self._serve(listener, f"http://{host}:{listener.getsockname()[1]}")
-        except serve.CannotServe as refusal:
+        except server.CannotServe as refusal:
             raise CommandError(str(refusal)) from None
-
-    def _alone(self) -> Any:
-        return serve.only_server(settings.STATE_DIR) if serve.is_embedded() else nullcontext()
 
     def _serve(self, listener: socket.socket, address: str) -> None:
         self.check()
+        if problem := counters.eviction_problem():
+            raise server.CannotServe(problem)
         settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it
-        call_command("migrate", interactive=False, verbosity=0)
-        background = serve.Background(current_app) if serve.is_embedded() else None
-        if background is not None:
-            background.start()
+        self._migrate()
+        background = server.Background(embedded=server.is_embedded())
+        background.start()
         self.stdout.write(f"Hazemap is at {address} (Ctrl+C stops it)")
         self.stdout.flush()
-        serve.serve_web(get_wsgi_application(), listener)
-        if background is not None and not background.stop():
-            serve.leave_unfinished_work()
+        try:
+            server.serve_web(get_wsgi_application(), listener)
+        finally:
+            background.stop()
+
+    def _migrate(self) -> None:
+        if database_roles.may_migrate():
+            call_command("migrate", interactive=False, verbosity=0)
+        elif schema.is_behind(connection):
+            raise server.CannotServe(
+                "the database waits for migrations; as the owner of its tables run `manage.py migrate` and "
+                "then `manage.py grant-roles`"
+            )

@@ -1,12 +1,12 @@
 # ruff: noqa: N999 - Django takes the name of a command from its file
-"""`manage.py verify-ledger [SLUG]`: recompute chains, balances and states; name the first bad row."""
+"""`manage.py verify-ledger [SLUG]`: recomputes chains, balances and states; names the first bad row."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps.ingest.rows import without_upload
+from heatmaps.ingest.row_copy import without_upload
 from heatmaps.ledger.verification import Report, verify
 from heatmaps.models import Dataset
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         datasets = Dataset.objects.order_by("slug")
         chosen = list(datasets if slug is None else datasets.filter(slug=slug))
         if slug is not None and not chosen:
-            raise CommandError(f"there is no dataset {slug}")
+            raise CommandError(f"no dataset is named {slug}")
         return chosen
 
 

@@ -1,1 +1,1 @@
-"""What people type: checked here for its shape, and by the product's own functions for its meaning."""
+"""Checks the shape of what people type; the product's own functions check the meaning."""

@@ -1,18 +1,17 @@
-"""The form that changes what one person, or everybody, may take of an account."""
+"""Form to change what one person, or everybody, may spend of an account."""
 
 from typing import Any
 
 from django import forms
 
-from heatmaps.allowances import DEFAULT, askers
-from heatmaps.ledger.transitions import LONGEST_REASON
+from heatmaps.budget.allowances import DEFAULT, askers
 from heatmaps.models import Account, AccountKind, Dataset
-from heatmaps.views.forms.shared import DecimalText
+from heatmaps.views.forms.shared import DecimalText, ReasonField, offer
 
 EVERYBODY, AMOUNT, UNLIMITED = "", "amount", "unlimited"
 
 
-class AllowanceForm(forms.Form):
+class AllowanceForm(ReasonField):
     """`asked` is what `allowances.change` takes."""
 
     analyst = forms.ChoiceField(label="Whose", required=False)
@@ -22,7 +21,7 @@ class AllowanceForm(forms.Form):
         choices=[
             (AMOUNT, "at most the amount below"),
             (UNLIMITED, "as much as the limit leaves"),
-            (DEFAULT, "as everybody"),
+            (DEFAULT, "as everyone"),
         ],
     )
     amount = DecimalText(
@@ -30,18 +29,13 @@ class AllowanceForm(forms.Form):
         required=False,
         help_text="Of the account, over all time, as a plain decimal number; ε and δ have no unit.",
     )
-    reason = forms.CharField(
-        max_length=LONGEST_REASON,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="It is written into the ledger for good, with your name.",
-    )
 
     def __init__(self, dataset: Dataset, data: Any = None) -> None:
         super().__init__(data)
         kinds = Account.objects.filter(dataset=dataset).order_by("pk").values_list("kind", flat=True)
-        self._choices("account", [(kind, AccountKind(kind).label) for kind in kinds])
+        offer(self, "account", [(kind, AccountKind(kind).label) for kind in kinds])
         names = [(name, name) for name in askers(dataset)]
-        self._choices("analyst", [(EVERYBODY, "everybody without an own one"), *names])
+        offer(self, "analyst", [(EVERYBODY, "everyone else"), *names])
 
     def asked(self) -> dict[str, Any]:
         typed = self.cleaned_data
@@ -58,10 +52,5 @@ class AllowanceForm(forms.Form):
         if typed.get("rule") == AMOUNT and not typed.get("amount"):
             self.add_error("amount", "Say how much, as a plain decimal number.")
         if typed.get("rule") == DEFAULT and not typed.get("analyst"):
-            self.add_error("rule", "Everybody cannot follow everybody; choose another rule.")
+            self.add_error("rule", "The default cannot follow itself; choose another rule.")
         return typed
-
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as declared above
-        field.choices = choices

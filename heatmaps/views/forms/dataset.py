@@ -1,21 +1,32 @@
-"""The form of a new dataset."""
+"""Form of a new dataset."""
 
+import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django import forms
 from django.utils.text import slugify
 
 from heatmaps.datasets import NewDataset
-from heatmaps.models import AccountKind
+from heatmaps.models import AccountKind, RowCapacity
 from heatmaps.views.forms.retention import RetentionFields
 from heatmaps.views.forms.schedule import SCHEDULE_FIELDS, ScheduleFields, schedule_of
 from heatmaps.views.forms.shared import DecimalText, PlainNumber, WholeNumber, explain
-from heatmaps.wording.guarantee import RELATIONS
 from mechanisms.check import ParameterError
-from mechanisms.grid import Region
 from mechanisms.guarantee import Relation
+from mechanisms.space.grid import Region
 
+# What most datasets leave as it is: on the page where somebody asks for it.
+MORE: Final = (
+    *("slug", "expected_persons", "delta_limit", "row_capacity", "retention_days"),
+    *("every", "hour", "weekday", "day"),
+)
 _TITLES: Final = {Relation.ADD_REMOVE: "Add or remove", Relation.REPLACE: "Replace"}
+_HIDES: Final = {
+    Relation.ADD_REMOVE: "Hides whether a person is in the data at all, and how many are.",
+    Relation.REPLACE: "Hides where a person was. Who is enrolled is known.",
+}
+_STRONGEST: Final = {"strong": 1, "fair": 5}  # a limit up to this ε is called so, a greater one weak
 _FIELDS: Final = {
     "bbox": "west",
     "limits.presence": "presence_limit",
@@ -29,14 +40,15 @@ class DatasetForm(RetentionFields, ScheduleFields):
     """Valid once `NewDataset` accepts it, which is then in `new`."""
 
     title = forms.CharField(
-        max_length=120, initial="", help_text="A name for people, such as “Austin, check-ins of 2025”."
+        max_length=120,
+        initial="",
+        widget=forms.TextInput(attrs={"placeholder": "Austin, check-ins of 2025", "autocomplete": "off"}),
     )
     slug = forms.CharField(
         max_length=60,
         required=False,
         label="Address",
-        help_text="Lower-case letters, digits and hyphens; stands in links and file names. "
-        "Left empty, it is made from the title.",
+        help_text="In links: lower-case letters, digits, hyphens. Empty: made from the title.",
     )
     west = PlainNumber(min_value=-180, max_value=180)
     south = PlainNumber(min_value=-90, max_value=90)
@@ -51,63 +63,89 @@ class DatasetForm(RetentionFields, ScheduleFields):
         required=False,
         initial="4",
         label="Limit of presence ε",
-        help_text="The most that all releases together may lose about whether a person is there. ε has no "
-        "unit; a factor of e^ε: 1 is strong, 10 is weak.",
+        help_text="All maps share it. 1 is strong, 10 is weak.",
     )
     expected_persons = WholeNumber(
         required=False,
         min_value=1,
         initial=1000,
-        label="Expected number of persons",
-        help_text="A public guess, not a count: it steers how accurate maps become, never what they reveal. "
-        "Do not look into the data for it.",
+        label="Expected number of people",
+        help_text="A public guess, made without looking at the data. It makes maps better.",
     )
     persons = WholeNumber(
         required=False,
         min_value=1,
-        label="Declared number of persons, n",
-        help_text="Everyone enrolled, whether they check in or not. It is public, and uploads with more "
-        "different users are refused.",
+        label="Declared number of people, n",
+        help_text="Public. Uploads with more people are refused.",
     )
     radius_m = WholeNumber(
         required=False,
         min_value=1,
         initial=600,
         label="Radius",
-        help_text="Moves of a record within this distance are accounted for by an account of their own.",
+        help_text="Moves up to this far get a stronger limit of their own.",
     )
     record_limit = DecimalText(
         required=False,
         initial="4",
         label="Limit of whole-record ε",
-        help_text="For the exchange of a whole record against any other. Empty: tracked, not limited.",
+        help_text="Empty: no limit.",
     )
     radius_limit = DecimalText(
         required=False,
         initial="1",
         label="Limit of radius ε",
-        help_text="For the exchange against a record within the radius. Empty: tracked, not limited.",
+        help_text="Empty: no limit.",
     )
     delta_limit = DecimalText(
         required=False,
         initial="0",
         label="Limit of δ",
-        help_text="A probability, 0 to 1, that all releases together may use up beside ε. 0 allows only "
-        "mechanisms without δ; 0.000001 is one in a million.",
+        help_text="A probability beside ε, 0 to 1. 0: only methods without δ.",
+    )
+
+    row_capacity = forms.TypedChoiceField(
+        required=False,
+        coerce=int,
+        choices=[(size.value, f"{size.label} check-ins") for size in RowCapacity],
+        initial=RowCapacity.MEDIUM.value,
+        label="Size",
+        help_text="Fixed for good. Maps of larger datasets take longer.",
     )
 
     new: NewDataset
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        for name in ("west", "south", "east", "north"):
-            self.fields[name].widget.attrs |= {"step": "any", "autocomplete": "off"}
+    @classmethod
+    def unsent(cls, typed: Mapping[str, str]) -> "DatasetForm":
+        """The form as it was typed so far: nothing of it is checked yet."""
+        return cls(initial={name: typed[name] for name in cls.base_fields if name in typed})
 
     @property
     def relations(self) -> list[tuple[str, str, str, bool]]:
-        """(value, title, one sentence, chosen) of each relation."""
+        """(value, title, what it hides, chosen) of each relation."""
         chosen = self["relation"].value()
-        return [(r.value, title, RELATIONS[r], r.value == chosen) for r, title in _TITLES.items()]
+        return [(r.value, title, _HIDES[r], r.value == chosen) for r, title in _TITLES.items()]
+
+    @property
+    def usual_size(self) -> str:
+        """How many check-ins a dataset holds where nobody says."""
+        return RowCapacity.MEDIUM.label
+
+    @property
+    def strengths(self) -> str:
+        """Which ε is called what, for the page's script."""
+        return json.dumps(_STRONGEST)
+
+    @property
+    def needs_more(self) -> bool:
+        """Whether something is wrong with a field that is shown on demand."""
+        return any(name in self.errors for name in MORE)
+
+    def clean_expected_persons(self) -> int | None:
+        """Left empty there is no guess; where the page did not ask, it is the usual one."""
+        asked = self.add_prefix("expected_persons") in self.data
+        guess: int | None = self.cleaned_data["expected_persons"]
+        return guess if asked else self.fields["expected_persons"].initial
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data
@@ -133,6 +171,7 @@ def _new_dataset(typed: dict[str, Any]) -> NewDataset:
         expected_persons=None if replace else typed["expected_persons"],
         schedule=schedule_of(typed),
         retention_days=typed["retention_days"],
+        row_capacity=typed["row_capacity"] or RowCapacity.MEDIUM,
     )
 
 

@@ -1,108 +1,54 @@
-"""What forms share that gather zones or places: as GeoJSON typed, as a file, or one by one."""
+"""Zones and places of a form: typed as GeoJSON, chosen as a file, or one by one in boxes."""
 
-from typing import Any, ClassVar, Self
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 from django import forms
-from django.core.exceptions import ValidationError
 
-from heatmaps.releases import ReleaseRequest
-from heatmaps.views.forms.period import PERIOD_FIELDS, PeriodForm
-from heatmaps.views.forms.shared import DecimalText, explain, refusal_text
-from mechanisms.asked import LONGEST_NAME, LONGEST_TEXT, PER_DEGREE, check_name
+from heatmaps.data_slice import EDGES
+from heatmaps.numbers import count
+from heatmaps.views.forms.shared import degrees_field
 from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.results.distances import Place, Places
+from mechanisms.results.zones import Zone, Zones
+from mechanisms.space.geojson import LONGEST_TEXT, PER_DEGREE, check_name
 
-_TOO_LONG_FILE = f"up to {LONGEST_TEXT:,} bytes"
+Typed = Mapping[str, Any]
 
 
-class GatheringForm(PeriodForm):
-    """Shape only: what the mechanism allows is checked when it is quoted.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering:
+    """How things of one kind come into a form."""
 
-    A subclass has a text field named as its `parameter`, and boxes for one thing more.
-    """
+    one: str  # of them, in a word
+    collection: Any  # `Zones` or `Places`
+    geometry: Callable[[Any], Mapping[str, Any]]  # of one thing, as GeoJSON has it
+    template: str  # of the boxes for one thing more
+    boxes: Callable[[], dict[str, forms.Field]]
+    boxed: Callable[[Typed, int], list[Any]]  # one thing or none; errors: `ParameterError` naming a box
+    nothing_yet: str
 
-    mechanism: ClassVar[str]
-    address: ClassVar[str]  # name of its page
-    template: ClassVar[str]
-    parameter: ClassVar[str]
-    others: ClassVar[tuple[str, ...]] = ()  # further parameters, which may be left empty
-    collection: ClassVar[Any]  # of what is gathered: `Zones` or `Places`
-    one: ClassVar[str]  # of these, in a word
-    nothing_yet: ClassVar[str]
+    def text(self, things: list[Any]) -> str:
+        """GeoJSON in degrees, a line each; what is read from it is the same to the last digit."""
+        features = [
+            {"type": "Feature", "properties": {"name": thing.name}, "geometry": self.geometry(thing)}
+            for thing in things
+        ]
+        lines = ",\n".join(json.dumps(feature, ensure_ascii=False) for feature in features)
+        return f'{{"type": "FeatureCollection", "features": [\n{lines}\n]}}'
 
-    file = forms.FileField(
-        label="A GeoJSON file", required=False, help_text="What is in it is added to those below."
-    )
-    epsilon = DecimalText(
-        label="ε of this release",
-        help_text="The loss when one person’s whole record moves by the dataset’s radius.",
-    )
-
-    def boxed(self, typed: dict[str, Any], number: int) -> list[Any]:
-        """What the boxes say: one thing or none. Errors: `ParameterError` naming a box."""
-        raise NotImplementedError
-
-    def clean(self) -> dict[str, Any]:
-        """Puts everything that was given together, in the one spelling."""
-        typed = super().clean() or self.cleaned_data
-        try:
-            found = self._typed(typed.get(self.parameter, "")) + self._filed(typed.get("file"))
-            self._keep(found)
-            found += self.boxed(typed, len(found) + 1)
-            self.found = self.collection(tuple(found)) if found else None
-        except ParameterError as error:
-            self.found = None
-            self.explain(error)
-        if self.found is None and not self.errors:
-            self.add_error(self.parameter, self.nothing_yet)
-        return typed
-
-    def explain(self, error: ParameterError) -> None:
-        """Put a refusal beside the field it is about."""
-        explain(self, error, {"resolution": self.parameter})
-
-    def gathered(self) -> Self:
-        """The same with everything in the text, and empty boxes for the next."""
-        return type(self)(initial=dict(self.typed()))
-
-    def at(self, epsilon: str) -> Self:
-        """The same question at another ε."""
-        filled = type(self)(dict(self.typed()) | {"epsilon": epsilon})
-        filled.full_clean()
-        return filled
-
-    def request(self) -> ReleaseRequest:
-        """What was asked for, once the form is valid."""
-        others = {name: self.cleaned_data[name] for name in self.others if self.cleaned_data[name]}
-        return ReleaseRequest(
-            mechanism=self.mechanism,
-            epsilon=self.cleaned_data["epsilon"],
-            parameters={self.parameter: self.found, **others},
-            since=self.moment("since"),
-            until=self.moment("until"),
-        )
-
-    def typed(self) -> list[tuple[str, str]]:
-        """(name, value) of what was asked for, to be asked for once more when it is paid."""
-        kept = ((name, self.cleaned_data[name]) for name in (*self.others, "epsilon", *PERIOD_FIELDS))
-        return [(self.parameter, self._text), *kept]
-
-    def _keep(self, found: list[Any]) -> None:
-        """In the text, for a form that is shown once more: no browser fills in a chosen file again."""
-        if self.cleaned_data.get("file"):
-            self.data = dict(self.data.items()) | {self.parameter: self.collection(tuple(found)).text}
-
-    @property
-    def _text(self) -> str:
-        return self.found.text if self.found else ""
-
-    def _typed(self, text: str) -> list[Any]:
+    def read(self, text: str) -> list[Any]:
+        """Errors: `ParameterError`."""
         return list(self.collection.parse(text)) if text.strip() else []
 
-    def _filed(self, file: Any) -> list[Any]:
+    def read_file(self, file: Any) -> list[Any]:
+        """Errors: `ParameterError` naming `file`."""
         if file is None:
             return []
         if (file.size or 0) > LONGEST_TEXT:
-            raise ParameterError("file", "a longer file", _TOO_LONG_FILE)
+            raise ParameterError("file", "a longer file", f"up to {count(LONGEST_TEXT)} bytes")
         try:
             return list(self.collection.parse(file.read().decode("utf-8-sig")))
         except (UnicodeDecodeError, ParameterError) as error:
@@ -110,27 +56,76 @@ class GatheringForm(PeriodForm):
             raise ParameterError("file", "this file", allowed) from None
 
 
-def name_box(label: str) -> forms.CharField:
-    widget = forms.TextInput(attrs={"autocomplete": "off"})
-    return forms.CharField(
-        label=label, required=False, max_length=LONGEST_NAME, widget=widget, validators=[_check_name]
-    )
-
-
-def _check_name(name: str) -> None:
-    try:
-        check_name("name", name)
-    except ParameterError as error:
-        raise ValidationError(refusal_text(error), code="invalid") from None
-
-
-def geojson_box(label: str, help_text: str) -> forms.CharField:
+def geojson_box(*, help_text: str, **words: Any) -> forms.CharField:
+    """A text that holds everything that was gathered."""
     widget = forms.Textarea(attrs={"rows": 4, "spellcheck": "false", "autocomplete": "off"})
-    return forms.CharField(
-        label=label, required=False, max_length=LONGEST_TEXT, widget=widget, help_text=help_text
+    help_text = f"{help_text} Added ones stand here."
+    return forms.CharField(max_length=LONGEST_TEXT, widget=widget, help_text=help_text, **words)
+
+
+def file_box() -> forms.FileField:
+    return forms.FileField(
+        label="A GeoJSON file", required=False, help_text="What is in it is added to those below."
     )
 
 
-def whole_degrees(typed: dict[str, Any], box: str, most: int) -> int:
-    """Of a box, in the parts that are stored. Errors: `ParameterError` naming it."""
+def _name_box(label: str) -> forms.CharField:
+    return forms.CharField(label=label, required=False, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+
+def _rectangle(typed: Typed, number: int) -> list[Zone]:
+    if not any(typed.get(edge) for edge in EDGES):
+        return []
+    west, south, east, north = (_parts(typed, edge, (180, 90)[at % 2]) for at, edge in enumerate(EDGES))
+    if west >= east or south >= north:
+        raise ParameterError("east" if west >= east else "north", "this", "more than its other side")
+    corners = ((west, south), (east, south), (east, north), (west, north))
+    return [Zone(name=_name(typed, "zone_name", f"Zone {number}"), corners=corners)]
+
+
+def _point(typed: Typed, number: int) -> list[Place]:
+    if not (typed.get("latitude") or typed.get("longitude")):
+        return []
+    at = _parts(typed, "longitude", 180), _parts(typed, "latitude", 90)
+    return [Place(name=_name(typed, "place_name", f"Place {number}"), at=at)]
+
+
+def _name(typed: Typed, box: str, usual: str) -> str:
+    name: str = typed.get(box) or usual
+    check_name(box, name)
+    return name
+
+
+def _parts(typed: Typed, box: str, most: int) -> int:
+    """Degrees of a box, in the parts that are stored."""
     return round(exact_decimal(box, typed.get(box) or "nothing", low=-most, high=most) * PER_DEGREE)
+
+
+# By the kind of the parameter that takes them.
+GATHERINGS: Final[Mapping[str, Gathering]] = {
+    "zones": Gathering(
+        one="zone",
+        collection=Zones,
+        geometry=lambda zone: {"type": "Polygon", "coordinates": [zone.degrees]},
+        template="releases/zone_boxes.html",
+        boxes=lambda: {
+            **{edge: degrees_field() for edge in EDGES},
+            "zone_name": _name_box("Name of the rectangle"),
+        },
+        boxed=_rectangle,
+        nothing_yet="Draw a rectangle, choose a file, or paste GeoJSON: no zone is given yet.",
+    ),
+    "places": Gathering(
+        one="place",
+        collection=Places,
+        geometry=lambda place: {"type": "Point", "coordinates": place.degrees[::-1]},
+        template="releases/place_boxes.html",
+        boxes=lambda: {
+            "latitude": degrees_field(),
+            "longitude": degrees_field(),
+            "place_name": _name_box("Name of the place"),
+        },
+        boxed=_point,
+        nothing_yet="Type latitude and longitude, choose a file, or paste GeoJSON: no place is given yet.",
+    ),
+}

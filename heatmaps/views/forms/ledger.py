@@ -1,4 +1,4 @@
-"""Which events of a ledger are shown."""
+"""Form to filter a ledger's events."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -7,6 +7,7 @@ from django import forms
 
 from heatmaps.ledger.reading import Selection
 from heatmaps.models import Dataset, Event
+from heatmaps.views.forms.shared import offer
 from heatmaps.wording.events import TITLES
 
 
@@ -26,8 +27,8 @@ class LedgerFilter(forms.Form):
         super().__init__(data)
         people = Event.objects.filter(dataset=dataset, actor__isnull=False).order_by("actor__username")
         names = people.values_list("actor__username", flat=True).distinct()
-        self._choices("kind", [("", "everything"), *TITLES.items()])
-        self._choices("person", [("", "everybody"), *((name, name) for name in names)])
+        offer(self, "kind", [("", "everything"), *TITLES.items()])
+        offer(self, "person", [("", "everybody"), *((name, name) for name in names)])
 
     def selection(self) -> Selection:
         """What is wrong is left out, and the form says so."""
@@ -48,8 +49,3 @@ class LedgerFilter(forms.Form):
         chosen = self.selection()
         named = {"kind": chosen.kind, "person": chosen.person, "day": chosen.day}
         return urlencode({name: value for name, value in named.items() if value})
-
-    def _choices(self, name: str, choices: list[tuple[str, str]]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as declared above
-        field.choices = choices

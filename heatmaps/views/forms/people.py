@@ -7,14 +7,14 @@ from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 
-from heatmaps.members import LONGEST_REASON
 from heatmaps.models import Role, Scope
+from heatmaps.people.members import LONGEST_REASON
 from heatmaps.views.forms.shared import WholeNumber
 
 MOST_DAYS = 3650
 
 _REASON_HELP = (
-    "You are no steward of this dataset. Making somebody a steward lets that person see the data: the reason "
+    "You are not a steward of this dataset. A new steward can see the data: the reason "
     "is written into the ledger for good, with your name, and every member sees it on this page."
 )
 
@@ -73,7 +73,7 @@ class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type para
 
 
 class InstallationInvitationForm(forms.Form):
-    may_create_datasets = forms.BooleanField(required=False, label="May make datasets of their own")
+    may_create_datasets = forms.BooleanField(required=False, label="May create datasets")
 
 
 class TokenForm(forms.Form):

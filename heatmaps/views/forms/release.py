@@ -1,75 +1,51 @@
-"""The form of a new release, driven by the catalogue: mechanisms, and the parameters of the chosen one."""
+"""Form of a new release, built from the catalogue."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
 from typing import Any, Final, Self
 
 from django import forms
 
+from heatmaps.data_slice import EDGES
 from heatmaps.models import Dataset
-from heatmaps.releases import ReleaseRequest
-from heatmaps.slices import EDGES
-from heatmaps.views.forms.period import PERIOD_FIELDS, PeriodForm
-from heatmaps.views.forms.shared import DecimalText, WholeNumber, degrees_field, explain
-from heatmaps.wording import choosing
-from heatmaps.wording.choosing import Answers
-from mechanisms import catalogue
-from mechanisms.catalogue import AnyEntry, Entry, Kind, Parameter
+from heatmaps.releases.epsilon import for_protection
+from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.views.forms import mechanisms
+from heatmaps.views.forms.gathering import GATHERINGS, Gathering, file_box, geojson_box
+from heatmaps.views.forms.mechanisms import Group, MechanismFields
+from heatmaps.views.forms.shared import DecimalText, WholeNumber, degrees_field, explain, offer
+from heatmaps.wording import mechanism_choice
+from heatmaps.wording.mechanism_choice import Answers
+from heatmaps.wording.parameters import unit
+from mechanisms.catalogue import registry
+from mechanisms.catalogue.registry import AnyEntry, Parameter
 from mechanisms.check import ParameterError
-from mechanisms.guarantee import Relation
 
-KINDS: Final[Mapping[Kind, str]] = {
-    "heatmap": "A map of where persons are",
-    "centroid": "One central point",
-}
 _RESOLUTIONS: Final = tuple(2**level for level in range(4, 13))
 _USUAL_RESOLUTION: Final = 256
 _USUAL_EPSILON: Final = "1"
 _USUAL_MECHANISM: Final = "adaptive"
 _WITHOUT_PERSONS: Final = "sparse-emd"  # where no number of persons is public
-_EDGE_FIELDS: Final = {"within": EDGES[0]} | {f"within.{edge}": edge for edge in EDGES}
+_EDGE_FIELDS: Final = {"rectangle": EDGES[0]} | {f"rectangle.{edge}": edge for edge in EDGES}
+_PERIOD_FIELDS: Final = ("since", "since_time", "until", "until_time")
+# Of maps and points; where things are gathered, boxes of the same names are for one thing more.
+_NOT_GATHERED: Final = ("mechanism", "resolution", "delta", "error_m", *EDGES)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MechanismFields:
-    """One mechanism of the form with the bound fields of its own parameters."""
-
-    entry: AnyEntry
-    chosen: bool
-    fits: bool  # what was said of trust and protection
-    who_and_what: str  # is trusted, is protected
-    fields: tuple[forms.BoundField, ...]
-
-    @property
-    def trusted(self) -> str:
-        return choosing.trusted(self.entry)
-
-    @property
-    def protected(self) -> str:
-        return choosing.protected(self.entry)
-
-    @property
-    def kind(self) -> str:
-        """In words."""
-        return KINDS[self.entry.kind]
+def _moment_field(kind: str, **words: Any) -> forms.CharField:
+    """A date or a time of day as it was typed: what it may be, the question says."""
+    widget = forms.TextInput(
+        attrs={"type": kind, "autocomplete": "off"} | ({"step": "1"} if kind == "time" else {})
+    )
+    return forms.CharField(required=False, widget=widget, **words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Mechanisms for one kind of result: those most people want, and the others, folded away."""
+class ReleaseForm(forms.Form):
+    """Shape only: what a mechanism allows is checked when it is quoted.
 
-    title: str
-    usual: tuple[MechanismFields, ...]
-    others: tuple[MechanismFields, ...]
-    opens: bool  # the chosen one, or one that was asked for by an answer, is among the others
-
-    @property
-    def others_title(self) -> str:
-        return f"{len(self.others)} more: baselines, simulations and special cases"
-
-
-class ReleaseForm(PeriodForm):
-    """Shape only: what a mechanism allows is checked when it is quoted."""
+    It offers one mechanism of several, or it gathers what its only mechanism asks about: zones, places.
+    """
 
     mechanism = forms.ChoiceField(widget=forms.RadioSelect)
     resolution = forms.TypedChoiceField(
@@ -77,179 +53,243 @@ class ReleaseForm(PeriodForm):
         empty_value=None,
         required=False,  # of maps only; a map without one is refused by name
         initial=_USUAL_RESOLUTION,
-        help_text="Cells along each side of the region. Finer is not more accurate: noise grows with cells.",
     )
-    epsilon = DecimalText(
-        initial=_USUAL_EPSILON,
-        label="ε of this release",
-        help_text="What it may cost, exact to the last digit. More ε: a better result, less protection.",
-    )
-
+    epsilon = DecimalText(initial=_USUAL_EPSILON, label="ε of this release")
     delta = DecimalText(
         label="δ of this release",
         required=False,
-        help_text="The probability beside ε with which the promise may not hold: far below one over the "
-        "number of persons. Only for mechanisms that need one; 0.000000001 is one in a thousand million.",
+        help_text="The probability that the promise does not hold: far below one over the number of people.",
     )
-    error_m = DecimalText(
-        label="Or: predicted error of at most",
-        required=False,
-        help_text="The least ε is found at which what is predicted is no more; nothing is read for that. "
-        "Typed here, the ε beside it is not looked at.",
-    )
+    error_m = DecimalText(label="or an error of at most", unit="m", required=False)
+    since = _moment_field("date", label="From")
+    since_time = _moment_field("time", label="From, time of day")
+    until = _moment_field("date", label="Until")
+    until_time = _moment_field("time", label="Until, time of day")
     west, south, east, north = (degrees_field() for _ in EDGES)
 
     def __init__(
-        self, dataset: Dataset, data: Mapping[str, Any] | None = None, answers: Answers | None = None
+        self,
+        dataset: Dataset,
+        entries: Sequence[AnyEntry],
+        data: Mapping[str, Any] | None = None,
+        files: Any = None,
+        answers: Answers | None = None,
+        *,
+        kind: str = "",
+        completed: Collection[str] = (),
     ) -> None:
-        super().__init__(data)
-        self._dataset, self.answers = dataset, answers or Answers()
-        # What other kinds ask for has pages of its own.
-        self.entries = tuple(
-            entry for entry in catalogue.entries(relation=Relation(dataset.relation)) if entry.kind in KINDS
-        )
-        names = [entry.name for entry in self.entries]
-        _choice(self, "mechanism").choices = [(entry.name, entry.title) for entry in self.entries]
-        usual = _WITHOUT_PERSONS if dataset.public_persons is None else _USUAL_MECHANISM
-        usual_deltas = [entry.usual_delta for entry in self.entries if entry.usual_delta]
-        self.fields["delta"].initial = usual_deltas[0] if usual_deltas else ""
-        self.fields["mechanism"].initial = usual if usual in names else names[0]
-        most = max(entry.max_resolution for entry in self.entries)
-        _choice(self, "resolution").choices = [
-            (str(side), f"{side} × {side} cells") for side in _RESOLUTIONS if side <= most
-        ]
-        for entry in self.entries:
-            for parameter in entry.parameters:
-                self.fields[_field_name(entry, parameter)] = _field(parameter)
+        """`kind` of result that is chosen from the start; empty: a map, where there is one.
+
+        `completed`: names of fields that get what they open with where nothing was sent of them.
+        """
+        super().__init__(data, files)
+        self._dataset, self.entries, self.answers = dataset, entries, answers or Answers()
+        self._kind = kind
+        self.gathering: Gathering | None = None
+        self._text = ""  # name of the field that holds what is gathered
+        self.gathered: list[Any] = []  # zones or places, once the form is valid
+        self._boxes: dict[str, forms.Field] = {}  # for one thing more
+        self._own = {entry.name: self._add_parameters(entry) for entry in entries}
+        if self.gathering is None:
+            self._offer_mechanisms()
+        else:
+            self._offer_boxes(self.gathering)
+        missing = [name for name in completed if name in self.fields and name not in self.data]
+        if self.is_bound and missing:
+            opened = {name: self.get_initial_for_field(self.fields[name], name) for name in missing}
+            self.data = opened | dict(self.data.items())
+
+    def clean(self) -> dict[str, Any]:
+        typed: dict[str, Any] = super().clean() or self.cleaned_data
+        if self.gathering is not None:
+            try:
+                self._gather(self.gathering, typed)
+            except ParameterError as error:
+                self.explain(error)
+        return typed
+
+    @property
+    def entry(self) -> AnyEntry:
+        """Of the chosen mechanism, once the form is valid."""
+        return registry.get(self.cleaned_data.get("mechanism", self.entries[0].name))
 
     @property
     def mechanisms(self) -> list[MechanismFields]:
-        chosen = self["mechanism"].value()
-        usual_first = sorted(self.entries, key=lambda entry: entry.aside)  # nothing folded away before them
-        fitting = [entry.name for entry in usual_first if self.answers.fit(entry)]
+        chosen = self["mechanism"].value() if "mechanism" in self.fields else self.entries[0].name
+        fitting = [entry.name for entry in sorted(self.entries, key=_usual_first) if self.answers.fit(entry)]
         if fitting and not self.is_bound and chosen not in fitting:
             chosen = fitting[0]
+        usual = {
+            "record": for_protection.usual_flat_epsilon(self._dataset),
+            "moves": for_protection.usual_epsilon(self._dataset),
+        }
         return [
             MechanismFields(
                 entry=entry,
                 chosen=entry.name == chosen,
                 fits=entry.name in (*fitting, chosen if self.is_bound else ""),
-                who_and_what=choosing.words(entry, self._dataset),
-                fields=tuple(self[_field_name(entry, parameter)] for parameter in entry.parameters),
+                trusted=mechanism_choice.trusted(entry),
+                protected=mechanism_choice.protected(entry),
+                who=mechanism_choice.who(entry),
+                usual_epsilon=usual[mechanism_choice.protected(entry)],
+                fields=tuple(self[name] for name in self._own[entry.name].values() if name != self._text),
             )
             for entry in self.entries
         ]
 
     @property
-    def groups(self) -> list[Group]:
-        """By kind, what is chosen from the start before the rest."""
-        all_of_them, first = self.mechanisms, self.fields["mechanism"].initial
-        made = []
-        for kind, title in KINDS.items():
-            own = [one for one in all_of_them if one.entry.kind == kind]
-            own.sort(key=lambda one: one.entry.name != first)
-            others = tuple(one for one in own if one.entry.aside)
-            opens = any(one.chosen or (self.answers.any and one.fits) for one in others)
-            usual = tuple(one for one in own if not one.entry.aside)
-            made += [Group(title=title, usual=usual, others=others, opens=opens)] if own else []
-        return made
+    def chosen(self) -> MechanismFields | None:
+        """None where what was sent names no mechanism."""
+        return next((one for one in self.mechanisms if one.chosen), None)
 
     @property
-    def may_take_delta(self) -> bool:
-        """Whether any mechanism of the dataset needs one."""
-        return any(entry.usual_delta for entry in self.entries)
+    def shows_own(self) -> bool:
+        """Whether fields of the chosen mechanism are shown: where they matter to whoever asks."""
+        chosen = self.chosen
+        if chosen is None:
+            return False
+        field = self.fields.get("mechanism")
+        is_usual = field is not None and chosen.entry.name == field.initial
+        return not is_usual or chosen.is_set or self._dataset.public_persons is None
+
+    @property
+    def groups(self) -> list[Group]:
+        """What is chosen from the start stands before the rest."""
+        first = self.fields["mechanism"].initial
+        return mechanisms.groups(self.mechanisms, first=first, answers=self.answers)
 
     @property
     def questions(self) -> list[tuple[str, str, list[tuple[str, str, bool]]]]:
-        """(name, question, [(value, words, chosen)]) of who is trusted and what is to be protected."""
-        protections = choosing.protections(self._dataset)
-        asked = (
-            ("trusted", "Who may be trusted?", choosing.TRUSTED, self.answers.trusted),
-            ("protects", "What has to be protected?", protections, self.answers.protects),
-        )
-        return [
-            (name, question, [(value, text, value == chosen) for value, text in offered])
-            for name, question, offered, chosen in asked
-        ]
+        return mechanisms.questions(self._dataset, self.answers)
 
     @property
     def nothing_fits(self) -> bool:
         return not any(self.answers.fit(entry) for entry in self.entries)
 
+    @property
+    def asks_for_a_slice(self) -> bool:
+        """Whether anything was typed, or refused, about a data slice."""
+        names = _PERIOD_FIELDS if self.gathering else (*_PERIOD_FIELDS, *EDGES)
+        return any(self[name].value() or self[name].errors for name in names)
+
+    @property
+    def text(self) -> forms.BoundField:
+        """What is gathered is in it."""
+        return self[self._text]
+
     def request(self) -> ReleaseRequest:
         """What was asked for, once the form is valid."""
-        typed = self.cleaned_data
-        entry = next(entry for entry in self.entries if entry.name == typed["mechanism"])
+        typed, entry = self.cleaned_data, self.entry
+        values = {parameter: typed[name] for parameter, name in self._own[entry.name].items()}
+        edges = [] if self.gathering else [typed[name] for name in EDGES]
         return ReleaseRequest(
             mechanism=entry.name,
             epsilon=typed["epsilon"],
             delta=(typed["delta"] or None) if entry.usual_delta else None,
             resolution=typed["resolution"] if entry.max_resolution else None,
-            parameters=_parameters(entry, typed),
-            within=[typed[name] for name in EDGES] if any(typed[name] for name in EDGES) else None,
-            since=self.moment("since"),
-            until=self.moment("until"),
+            parameters={name: value for name, value in values.items() if value not in (None, "")},
+            rectangle=edges if any(edges) else None,
+            since=self._moment("since"),
+            until=self._moment("until"),
         )
 
     def at(self, epsilon: str) -> Self:
         """The same question at another ε, whatever that was found by."""
         answered = dict(self.data.items()) | {"epsilon": epsilon, "error_m": ""}
-        filled = type(self)(self._dataset, answered, self.answers)
+        filled = type(self)(self._dataset, self.entries, answered, answers=self.answers)
         filled.full_clean()
         return filled
 
-    @property
-    def part_fields(self) -> tuple[str, ...]:
-        return (*PERIOD_FIELDS, *EDGES)
+    def typed(self) -> list[tuple[str, str]]:
+        """(name, value) of what was asked for, to be asked for once more when it is paid."""
+        entry = self.entry
+        left_out = {"error_m", "file", *self._boxes}  # answered by an ε; in the text
+        left_out |= {name for other, own in self._own.items() if other != entry.name for name in own.values()}
+        left_out |= set() if entry.max_resolution else {"resolution"}
+        left_out |= set() if entry.usual_delta else {"delta"}
+        asked = [(name, str(self[name].value() or "")) for name in self.fields if name not in left_out]
+        return asked + [(name, value) for name, value in asdict(self.answers).items() if value]
 
     def explain(self, error: ParameterError) -> None:
         """Put a refusal beside the field it is about."""
-        chosen = self.cleaned_data["mechanism"]
-        own = {
-            parameter.name: _field_name(entry, parameter)
-            for entry in self.entries
-            if entry.name == chosen
-            for parameter in entry.parameters
-        }
-        explain(self, error, own | _EDGE_FIELDS)
+        fields = _EDGE_FIELDS | {"region": "mechanism"} | self._own[self.entry.name]
+        explain(self, error, fields | ({"resolution": self._text} if self.gathering else {}))
 
-    def typed(self) -> list[tuple[str, str]]:
-        """(name, value) of what was asked for, to be asked for once more when it is paid."""
-        chosen = self.cleaned_data["mechanism"]
-        foreign = {
-            _field_name(entry, parameter)
-            for entry in self.entries
-            if entry.name != chosen
-            for parameter in entry.parameters
-        }
-        entry = next(entry for entry in self.entries if entry.name == chosen)
-        foreign |= set() if entry.max_resolution else {"resolution"}
-        foreign |= set() if entry.usual_delta else {"delta"}
-        foreign.add("error_m")  # answered by an ε
-        return [(name, str(self[name].value() or "")) for name in self.fields if name not in foreign]
+    def _add_parameters(self, entry: AnyEntry) -> dict[str, str]:
+        """Names of the fields that are made for the parameters of a mechanism."""
+        prefix = f"{entry.name}." if len(self.entries) > 1 else ""
+        for parameter in entry.parameters:
+            self.fields[f"{prefix}{parameter.name}"] = _field(parameter)
+            if parameter.kind in GATHERINGS:
+                self.gathering, self._text = GATHERINGS[parameter.kind], f"{prefix}{parameter.name}"
+        return {parameter.name: f"{prefix}{parameter.name}" for parameter in entry.parameters}
+
+    def _offer_mechanisms(self) -> None:
+        names = [entry.name for entry in self.entries]
+        usual = _WITHOUT_PERSONS if self._dataset.public_persons is None else _USUAL_MECHANISM
+        offer(self, "mechanism", [(entry.name, entry.title) for entry in self.entries])
+        first = [usual, *(entry.name for entry in sorted(self.entries, key=_usual_first))]
+        fitting = [name for name in first if name in names and self._kind in ("", registry.get(name).kind)]
+        self.fields["mechanism"].initial = fitting[0] if fitting else names[0]
+        self.fields["epsilon"].initial = self._usual_epsilon
+        most = max(entry.max_resolution for entry in self.entries)
+        sides = [side for side in _RESOLUTIONS if side <= most]
+        offer(self, "resolution", [(str(side), str(side)) for side in sides])
+        deltas = [entry.usual_delta for entry in self.entries if entry.usual_delta]
+        if deltas:
+            self.fields["delta"].initial = deltas[0]
+        else:
+            del self.fields["delta"]
+
+    def _usual_epsilon(self) -> str:
+        return self.chosen.usual_epsilon if self.chosen else _USUAL_EPSILON
+
+    def _offer_boxes(self, gathering: Gathering) -> None:
+        for name in _NOT_GATHERED:
+            del self.fields[name]
+        self._boxes = gathering.boxes()
+        self.fields |= {"file": file_box(), **self._boxes}
+        self.fields["epsilon"].initial = partial(for_protection.usual_epsilon, self._dataset)
+
+    def _gather(self, gathering: Gathering, typed: dict[str, Any]) -> None:
+        """Puts everything that was given together, in the one spelling. Errors: `ParameterError`."""
+        things = gathering.read(typed.get(self._text, "")) + gathering.read_file(typed.get("file"))
+        if typed.get("file"):
+            self._show(gathering.text(things))  # no browser fills in a chosen file again
+        things += gathering.boxed(typed, len(things) + 1)
+        if things:
+            typed[self._text] = gathering.collection(tuple(things))
+        elif not self.errors:
+            self.add_error(self._text, gathering.nothing_yet)
+        if not self.errors:
+            self.gathered = things
+            self._show(gathering.text(things), emptied=self._boxes)
+
+    def _show(self, text: str, emptied: Collection[str] = ()) -> None:
+        """What was gathered, where the form is shown once more."""
+        kept = {name: value for name, value in self.data.items() if name not in emptied}
+        self.data = kept | {self._text: text}
+
+    def _moment(self, bound: str) -> str | None:
+        """`since` or `until` of a request."""
+        day, time = self.cleaned_data[bound], self.cleaned_data[f"{bound}_time"]
+        return f"{day}T{time}" if time else day or None
 
 
-def _field_name(entry: Entry, parameter: Parameter) -> str:
-    return f"{entry.name}.{parameter.name}"
+def _usual_first(entry: AnyEntry) -> tuple[bool, bool, bool]:
+    """Folded away last; before that points after maps, and what needs a δ after what needs none."""
+    return entry.aside, not entry.max_resolution, bool(entry.usual_delta)
 
 
 def _field(parameter: Parameter) -> forms.Field:
     """Always optional: the fields of the mechanisms that were not chosen stay empty; the default is shown."""
     words: dict[str, Any] = {"label": parameter.title, "help_text": parameter.help, "required": False}
-    initial = "" if parameter.default is None else str(parameter.default)
-    if parameter.kind == "int":
-        return WholeNumber(initial=initial, **words)
-    return DecimalText(initial=initial, **words)
-
-
-def _parameters(entry: Entry, typed: Mapping[str, Any]) -> dict[str, object]:
-    """The chosen mechanism's parameters, those left empty left out."""
-    values = {parameter.name: typed[_field_name(entry, parameter)] for parameter in entry.parameters}
-    return {name: value for name, value in values.items() if value not in (None, "")}
-
-
-def _choice(form: forms.Form, name: str) -> forms.ChoiceField:
-    field = form.fields[name]
-    if not isinstance(field, forms.ChoiceField):
-        raise TypeError(f"{name} is no choice")
+    if parameter.kind in GATHERINGS:
+        return geojson_box(**words)
+    words |= {"initial": parameter.default, "unit": unit(parameter.name)}
+    if parameter.kind == "decimal":
+        return DecimalText(**words)
+    field = WholeNumber(**words)
+    # For the arrows of the box only: a refusal names the bounds in words.
+    field.widget.attrs |= {"min": parameter.low, "max": parameter.high}
     return field

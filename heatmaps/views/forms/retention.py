@@ -1,10 +1,9 @@
-"""How long check-ins are kept: the field, alone or beside others."""
+"""Field for how long check-ins are kept, alone or beside others."""
 
 from django import forms
 
-from heatmaps.retention import MOST_DAYS
-from heatmaps.views.forms.schedule import ReasonField
-from heatmaps.views.forms.shared import WholeNumber
+from heatmaps.ingest.versions.retention import MOST_DAYS
+from heatmaps.views.forms.shared import ReasonField, WholeNumber
 
 
 class RetentionFields(forms.Form):
@@ -15,8 +14,7 @@ class RetentionFields(forms.Form):
         min_value=1,
         max_value=MOST_DAYS,
         label="Keep check-ins for",
-        help_text="In days of 24 hours, from midnight to midnight UTC. Older check-ins leave the dataset at "
-        "the next data version and are deleted from storage. Empty: they are kept for ever. It is public.",
+        help_text="Public. Each data version deletes check-ins of earlier days (UTC). Empty: kept for ever.",
     )
 
 

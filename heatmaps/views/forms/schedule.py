@@ -1,12 +1,11 @@
-"""When data versions advance: the fields, alone or beside others."""
+"""Fields for when data versions advance, alone or beside others."""
 
 from typing import Any, Final
 
 from django import forms
 
-from heatmaps.ledger.transitions import LONGEST_REASON
-from heatmaps.schedules import DAILY, LAST_DAY, MONTHLY, WEEKDAYS, WEEKLY, Schedule
-from heatmaps.views.forms.shared import explain
+from heatmaps.ingest.versions.schedule import DAILY, LAST_DAY, MONTHLY, WEEKDAYS, WEEKLY, Schedule
+from heatmaps.views.forms.shared import ReasonField, explain
 from mechanisms.check import ParameterError
 
 SCHEDULE_FIELDS: Final = {f"schedule.{name}": name for name in ("every", "hour", "weekday", "day")}
@@ -24,14 +23,13 @@ class ScheduleFields(forms.Form):
             (WEEKLY, "every week"),
             (MONTHLY, "every month"),
         ],
-        help_text="On a schedule a version comes whether anything changed or not, so it tells nobody when "
-        "data came in. A version that a steward makes may tell.",
+        help_text="New files count from the next version on. A schedule tells nobody when data came in.",
     )
     weekday = forms.ChoiceField(
         required=False,
         label="Day of the week",
         choices=[(day, day.capitalize()) for day in WEEKDAYS],
-        help_text="Counts for “every week”.",
+        help_text="For “every week”.",
     )
     day = forms.IntegerField(
         required=False,
@@ -39,20 +37,10 @@ class ScheduleFields(forms.Form):
         max_value=LAST_DAY,
         initial=1,
         label="Day of the month",
-        help_text=f"1 to {LAST_DAY}; counts for “every month”.",
+        help_text=f"1 to {LAST_DAY}, for “every month”.",
     )
     hour = forms.IntegerField(
-        required=False, min_value=0, max_value=23, initial=3, label="Hour", help_text="0 to 23, UTC."
-    )
-
-
-class ReasonField(forms.Form):
-    """Why a public rule of a dataset changes."""
-
-    reason = forms.CharField(
-        max_length=LONGEST_REASON,
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="It is written into the ledger for good, with your name, and may be read by others.",
+        required=False, min_value=0, max_value=23, initial=3, label="Hour", help_text="0 to 23."
     )
 
 

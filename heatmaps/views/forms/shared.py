@@ -1,19 +1,21 @@
 """Fields and errors that the forms share."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from heatmaps.ledger.transitions.moves import LONGEST_REASON
 from mechanisms.check import ParameterError
 
 
 class DecimalText(forms.CharField):
     """A number kept exactly as it was typed: a float would change it."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, unit: str = "", **options: Any) -> None:
+        self.unit = unit
         attributes = {"inputmode": "decimal", "autocomplete": "off", "spellcheck": "false"}
         super().__init__(max_length=40, widget=forms.TextInput(attrs=attributes), **options)
 
@@ -30,6 +32,10 @@ _PLAIN: Final = re.compile(r"[0-9+.eE-]*", re.ASCII)  # Python reads "٣" as 3 a
 class WholeNumber(forms.IntegerField):
     """An integer in plain ASCII digits."""
 
+    def __init__(self, *, unit: str = "", **options: Any) -> None:
+        self.unit = unit
+        super().__init__(**options)
+
     def to_python(self, value: Any) -> int | None:
         return super().to_python(_plain(value, "Enter a whole number."))
 
@@ -37,13 +43,34 @@ class WholeNumber(forms.IntegerField):
 class PlainNumber(forms.FloatField):
     """A finite number in plain ASCII digits."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(widget=forms.NumberInput(attrs={"step": "any", "autocomplete": "off"}), **options)
+
     def to_python(self, value: Any) -> float | None:  # type: ignore[override]  # the stubs say int
         return super().to_python(_plain(value, "Enter a number."))
 
 
+class ReasonField(forms.Form):
+    """Why something changes that people rely on."""
+
+    reason = forms.CharField(
+        max_length=LONGEST_REASON,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="It is written into the ledger for good, with your name, and may be read by others.",
+    )
+
+
+def offer(form: forms.Form, name: str, choices: Iterable[tuple[str, str]]) -> None:
+    """Give a field of choices those that are known when the form is made."""
+    field = form.fields[name]
+    assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as its form declares it
+    field.choices = list(choices)
+
+
 def explain(form: forms.Form, error: ParameterError, fields: Mapping[str, str]) -> None:
     """Put a refusal beside the field it is about; `fields` says which field holds which parameter."""
-    name = fields.get(error.parameter, error.parameter)
+    parameter = error.parameter.removeprefix("data_slice.")
+    name = fields.get(parameter, parameter)
     form.add_error(name if name in form.fields else None, refusal_text(error))
 
 

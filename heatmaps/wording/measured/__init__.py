@@ -1,6 +1,6 @@
-"""What was measured of the mechanisms, for whoever chooses one: sections of sentences, lines and numbers.
+"""Words measured accuracy of mechanisms: sections of sentences, lines and numbers.
 
-All figures are read from the tables of `mechanisms.experiments.measured`, those in sentences as well.
+All figures are read from the tables of `mechanisms.reproduction.measurements`, those in sentences as well.
 """
 
 from functools import cache

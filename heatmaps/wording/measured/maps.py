@@ -1,7 +1,8 @@
-"""What was measured of maps: by persons and ε, by resolution, by how persons are spread."""
+"""Words measured accuracy of maps: by persons and ε, by resolution, by spread."""
 
 from typing import Final
 
+from heatmaps import numbers
 from heatmaps.wording.measured.pictures import (
     EMD,
     SIDE_KM,
@@ -17,7 +18,7 @@ from heatmaps.wording.measured.pictures import (
     sources,
     value,
 )
-from mechanisms.experiments.measured import Row
+from mechanisms.reproduction.measurements import Row
 
 BOTH: Final = (True, True)
 _CHOICE: Final = "heatmap-choice"
@@ -31,11 +32,11 @@ def which() -> Section:
     counts = list(dict.fromkeys(row["persons"] for row in rows))
     return Section(
         anchor="which",
-        title="Which mechanism makes the nearest map",
-        sentences=(_what_an_error_is(), _winners(rows), *_advice(rows), _too_little(rows)),
+        title="Which method makes the nearest map",
+        sentences=(_what_an_error_is(), *_advice(rows), _too_little(rows)),
         pictures=tuple(
             Picture(
-                title=f"{int(count):,} persons",
+                title=f"{numbers.count(int(count))} people",
                 x="ε",
                 y=EMD,
                 lines=lines(rows_of(_CHOICE, persons=count), by="mechanism", x="epsilon", y="emd"),
@@ -51,18 +52,18 @@ def which() -> Section:
 def persons() -> Section:
     few, many = "50", "500"
     said = [
-        flowing(f"""At ε = {epsilon}, {many} persons instead of {few} changed the error of
+        flowing(f"""At ε = {epsilon}, {many} people instead of {few} changed the error of
         {mechanism_title(_USUAL)} from {digits(at[few])} to {digits(at[many])}.""")
         for epsilon, name in (("1", "heatmap-figure-6"), ("10", "heatmap-figure-4"))
         for at in [_by_x(name, _USUAL)]
     ]
     return Section(
         anchor="persons",
-        title="More persons",
+        title="More people",
         sentences=(*said, _products(rows_of(_CHOICE))),
         pictures=(
-            _by_mechanism("heatmap-figure-6", "ε = 1, one place", "persons"),
-            _by_mechanism("heatmap-figure-4", "ε = 10, one place", "persons"),
+            _by_mechanism("heatmap-figure-6", "ε = 1, one place", "people"),
+            _by_mechanism("heatmap-figure-4", "ε = 10, one place", "people"),
         ),
         sources=sources("heatmap-figure-6", "heatmap-figure-4", _CHOICE),
     )
@@ -79,9 +80,8 @@ def resolution() -> Section:
         sentences=(
             flowing(f"""With 64 squares a side, and with 256, at ε = 1: {changed(_USUAL)};
             {changed("sparse-emd")}; {changed(_ONE_GRID)}."""),
-            flowing("""The first two decide by themselves how fine they measure, so that you may choose
-            the resolution that you want to look at. The last one has noise in every square, and the more
-            of it the more squares there are."""),
+            flowing("""The first two choose by themselves how fine they measure, so pick any resolution. The
+            last one adds noise to every square: more squares, more noise."""),
         ),
         pictures=(
             _by_mechanism("heatmap-figure-7", "ε = 1, one place", "squares a side", logarithmic=BOTH),
@@ -96,15 +96,17 @@ def in_the_paper() -> Section:
     ratios = [usual[epsilon] / sparse[epsilon] for epsilon in usual]
     return Section(
         anchor="places",
-        title="The paper’s comparison, with 200 persons in many places",
+        title="The paper’s comparison, with 200 people in many places",
         sentences=(
             flowing(f"""{mechanism_title(_USUAL)} had {digits(min(ratios))} to {digits(max(ratios))}
             times the error of {mechanism_title("sparse-emd")}, the algorithm of the paper that proposed
             the comparison."""),
             flowing(f"""At ε = 1 the two had {digits(usual["1"])} and {digits(sparse["1"])}: in a region
             of {SIDE_KM} km, {metres(usual["1"])} and {metres(sparse["1"])}."""),
+            flowing(f"""{mechanism_title("sparse-emd")} has become better since: measured again with
+            200 people, its error is 3 to 14 % smaller at ε = 0.5 to 5."""),
         ),
-        pictures=(_by_mechanism("heatmap-figure-1", "200 persons", "ε", logarithmic=BOTH),),
+        pictures=(_by_mechanism("heatmap-figure-1", "200 people", "ε", logarithmic=BOTH),),
         sources=sources("heatmap-figure-1"),
     )
 
@@ -119,22 +121,22 @@ def spread() -> Section:
     )
     return Section(
         anchor="spread",
-        title="Persons in few places, or everywhere",
+        title="People in few places, or everywhere",
         sentences=(
-            flowing(f"""Synthetic persons who fill {_percent(first)} to {_percent(last)} of the squares,
+            flowing(f"""Synthetic people who fill {_percent(first)} to {_percent(last)} of the squares,
             around more and more places: the error went from {digits(sparse[first])} to
             {digits(sparse[last])} with {mechanism_title("sparse-emd")}, and from {digits(usual[first])}
             to {digits(usual[last])} with {mechanism_title(_USUAL)}."""),
-            flowing(f"""Four times as many persons, or four times the ε, cut the error to {falls} of what
-            it was. The former was measured with persons spread evenly everywhere, the latter with
-            persons in few squares."""),
+            flowing(f"""Four times as many people, or four times the ε, cut the error to {falls} of what
+            it was. The former was measured with people spread evenly everywhere, the latter with
+            people in few squares."""),
         ),
         pictures=(
-            _by_mechanism("heatmap-figure-11", "5 to 80 places, 200 persons, ε = 1", "share of squares"),
-            _by_mechanism("heatmap-figure-10", "20 places, 200 persons, ε = 1", "share of squares"),
+            _by_mechanism("heatmap-figure-11", "5 to 80 places, 200 people, ε = 1", "share of squares"),
+            _by_mechanism("heatmap-figure-10", "20 places, 200 people, ε = 1", "share of squares"),
             Picture(
-                title="Ever more persons, ε = 1",
-                x="ε times persons",
+                title="Ever more people, ε = 1",
+                x="ε times people",
                 y=EMD,
                 lines=lines(rows_of("heatmap-slopes"), by="mechanism", x="epsilon_n", y="emd"),
                 logarithmic=BOTH,
@@ -160,9 +162,9 @@ def _percent(share: str) -> str:
 
 
 def _what_an_error_is() -> str:
-    return flowing(f"""An error of 0.05 says that the map’s mass would have to be moved by 5 % of the region’s
-    side, on average, to become the true map: {metres(0.05)} in a region {SIDE_KM} km wide. Smaller is
-    better. Maps were smoothed a little before they were compared.""")
+    return flowing(f"""Smaller errors are better. An error of 0.05: people would have to move by 5 % of the
+    region’s side, on average, to turn the map into the true one; {metres(0.05)} in a region {SIDE_KM} km
+    wide. Maps were slightly smoothed first.""")
 
 
 def _nearest(rows: tuple[Row, ...]) -> dict[tuple[str, str], Row]:
@@ -171,17 +173,6 @@ def _nearest(rows: tuple[Row, ...]) -> dict[tuple[str, str], Row]:
     for row in sorted(rows, key=lambda one: float(one["emd"])):
         found.setdefault((row["persons"], row["epsilon"]), row)
     return found
-
-
-def _winners(rows: tuple[Row, ...]) -> str:
-    nearest = [row["mechanism"] for row in _nearest(rows).values()]
-    wins = sorted(set(nearest), key=nearest.count, reverse=True)
-    parts = [f"{mechanism_title(name)} in {nearest.count(name)}" for name in wins]
-    return (
-        f"Of {len(nearest)} settings of persons and ε the nearest map was made by "
-        + ", by ".join(parts)
-        + "."
-    )
 
 
 def _advice(rows: tuple[Row, ...]) -> tuple[str, ...]:
@@ -193,13 +184,13 @@ def _advice(rows: tuple[Row, ...]) -> tuple[str, ...]:
     )
     lost = [key for key, row in nearest.items() if row["mechanism"] != _USUAL]
     limit = max((int(count) * float(epsilon) for count, epsilon in lost), default=0.0)
-    above = f"where the number of persons times ε is more than {limit:g}"
+    above = f"where the number of people times ε is more than {limit:g}"
     return (
         f"Take {title} {above}: there it was always the nearest."
         if lost
         else f"Take {title}: always the nearest.",
-        flowing(f"""It never had more than {digits(worst)} times the error of the nearest one. It was
-        told the right number of persons; a wrong guess costs accuracy, never privacy."""),
+        flowing(f"""It never had more than {digits(worst)} times the error of the nearest one. It knew the
+        right number of people; a wrong guess costs accuracy, never privacy."""),
     )
 
 
@@ -208,17 +199,17 @@ def _too_little(rows: tuple[Row, ...]) -> str:
     if not far:
         return f"In every setting some map was nearer than {_FAR:g}."
     far.sort(key=lambda key: (int(key[0]), float(key[1])))
-    listed = ", ".join(f"{int(count):,} persons at ε = {epsilon}" for count, epsilon in far)
-    return flowing(f"""No map was nearer than {_FAR:g} ({metres(_FAR)} of {SIDE_KM} km) with {listed}: with so
-    little, wait for more persons or save budget for one release with a larger ε.""")
+    listed = ", ".join(f"{numbers.count(int(count))} people at ε = {epsilon}" for count, epsilon in far)
+    return flowing(f"""No map was nearer than {_FAR:g} ({metres(_FAR)} of {SIDE_KM} km) with {listed}: wait
+    for more people, or save budget for one larger ε.""")
 
 
 def _choices(rows: tuple[Row, ...], counts: list[str]) -> Numbers:
     nearest = _nearest(rows)
     epsilons = sorted({epsilon for _, epsilon in nearest}, key=float)
     return Numbers(
-        title="Nearest map by persons and ε, with its error",
-        heads=("ε", *(f"{int(count):,} persons" for count in counts)),
+        title="Nearest map by people and ε, with its error",
+        heads=("ε", *(f"{numbers.count(int(count))} people" for count in counts)),
         rows=tuple(
             (epsilon, *(_choice(nearest[count, epsilon]) for count in counts)) for epsilon in epsilons
         ),
@@ -234,8 +225,9 @@ def _products(rows: tuple[Row, ...]) -> str:
     usual = [row for row in rows if row["mechanism"] == _USUAL]
     same = [row for row in usual if round(int(row["persons"]) * float(row["epsilon"]), 6) == 100]
     listed = ", ".join(
-        f"{digits(float(row['emd']))} with {int(row['persons']):,} persons at ε = {row['epsilon']}"
+        f"{digits(float(row['emd']))} with {numbers.count(int(row['persons']))} people "
+        f"at ε = {row['epsilon']}"
         for row in same
     )
-    return flowing(f"""What counts is the number of persons times ε: twice the persons allow half the ε for
-    about the same map. Where the product is 100, {mechanism_title(_USUAL)} had {listed}.""")
+    return flowing(f"""People times ε counts: twice the people need half the ε for about the same map. Where
+    the product is 100, {mechanism_title(_USUAL)} had {listed}.""")

@@ -1,8 +1,9 @@
-"""What was measured of centres, shuffled rounds, central points and reports."""
+"""Words measured accuracy of centres, shuffled rounds, central points and reports."""
 
 import math
 from collections.abc import Iterable
 
+from heatmaps.numbers import number
 from heatmaps.wording.measured.maps import BOTH
 from heatmaps.wording.measured.pictures import (
     Picture,
@@ -15,28 +16,28 @@ from heatmaps.wording.measured.pictures import (
     sources,
     value,
 )
-from mechanisms.experiments.measured import Row
+from mechanisms.reproduction.measurements import Row
 
 
 def centres() -> Section:
     name, count = "k-median-costs", "8"
     rows = rows_of(name)
     little, much = (
-        (epsilon, f"{value(rows, 'ratio', k=count, epsilon=epsilon):.2f}") for epsilon in ("1", "10")
+        (epsilon, number(value(rows, "ratio", k=count, epsilon=epsilon))) for epsilon in ("1", "10")
     )
     return Section(
         anchor="centres",
         title=mechanism_title("k-median"),
         sentences=(
-            flowing(f"""How far persons are from the nearest of {count} released centres, beside centres
-            that a solver finds who sees the persons themselves: {little[1]} times as far at ε =
+            flowing(f"""How far people are from the nearest of {count} released centres, beside centres
+            that a solver finds who sees the people themselves: {little[1]} times as far at ε =
             {little[0]}, {much[1]} times at ε = {much[0]}."""),
-            flowing("""Ask for few centres where ε is small: each of many has few persons, and more noise
-            than persons."""),
+            flowing("""Ask for few centres where ε is small: each of many has few people, and more noise
+            than people."""),
         ),
         pictures=(
             Picture(
-                title="500 persons",
+                title="500 people",
                 x="ε",
                 y="distance, times that without privacy",
                 lines={
@@ -61,7 +62,7 @@ def shuffled() -> Section:
         anchor="shuffled",
         title="Maps without trust in the server: shuffled shares",
         sentences=(
-            flowing(f"""With 50 persons at ε = 5, each divided into 256 parts, the map of the shuffled
+            flowing(f"""With 50 people at ε = 5, each divided into 256 parts, the map of the shuffled
             round had an error of {_give_or_take(usual)}; that of a trusted server
             {_give_or_take(central)}. {_told_apart(usual, central)}"""),
             flowing(f"""The price of not having to trust the server is a δ, and what is sent:
@@ -70,7 +71,7 @@ def shuffled() -> Section:
         ),
         pictures=(
             Picture(
-                title="50 persons, ε = 5",
+                title="50 people, ε = 5",
                 x="parts of a person",
                 y="error, part of the region’s side",
                 lines={
@@ -166,7 +167,7 @@ def reports() -> Section:
         ),
         pictures=(
             Picture(
-                title="20,000 persons with 100 check-ins each",
+                title="20,000 people with 100 check-ins each",
                 x="α",
                 y="error, in districts",
                 lines=columns(rows, titles, x="alpha"),

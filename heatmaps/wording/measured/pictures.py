@@ -1,12 +1,12 @@
-"""What is shown of a kept table: lines for a chart, the same numbers as a table, and sentences about them."""
+"""Turns a kept table into lines for a chart, a table and sentences."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from mechanisms import catalogue
-from mechanisms.check import ParameterError
-from mechanisms.experiments.measured import Row, Source, table
+from heatmaps.numbers import length, number
+from heatmaps.wording import mechanisms
+from mechanisms.reproduction.measurements import Row, Source, table
 
 Points: TypeAlias = tuple[tuple[float, float], ...]
 EMD: Final = "error, part of the region’s side"
@@ -88,9 +88,8 @@ def columns(rows: Sequence[Row], names: Mapping[str, str], *, x: str) -> dict[st
 def mechanism_title(label: str) -> str:
     """The catalogue's title of a mechanism, with what else the label says; other labels as they are."""
     name, _, more = label.partition(" ")
-    try:
-        title = catalogue.get(name).title
-    except ParameterError:
+    title = mechanisms.mechanism_title(name)
+    if title == name:
         return label
     return f"{title}, {more}" if more else title
 
@@ -101,18 +100,14 @@ def value(rows: Iterable[Row], column: str, **where: str) -> float:
     return float(found[column])
 
 
-def digits(number: float) -> str:
-    """To two digits, without an exponent."""
-    if number == 0:
-        return "0"
-    text = f"{float(f'{number:.2g}'):.10f}".rstrip("0").rstrip(".")
-    whole, _, part = text.partition(".")
-    return f"{int(whole):,}" + (f".{part}" if part else "")
+def digits(measured: float) -> str:
+    """To two digits."""
+    return number(measured, digits=2)
 
 
 def metres(emd: float) -> str:
     """An error as a distance in a region of `SIDE_KM`."""
-    return f"{digits(emd * SIDE_KM * 1000)} m"
+    return length(emd * SIDE_KM * 1000, digits=2)
 
 
 def _numbers(picture: Picture) -> Numbers:
@@ -121,9 +116,9 @@ def _numbers(picture: Picture) -> Numbers:
     return Numbers(
         title=f"{picture.title}: {picture.y}",
         heads=(picture.x, *picture.lines),
-        rows=tuple((f"{x:,.6g}", *(_cell(points.get(x)) for points in found.values())) for x in xs),
+        rows=tuple((number(x, digits=6), *(_cell(points.get(x)) for points in found.values())) for x in xs),
     )
 
 
-def _cell(number: float | None) -> str:
-    return "" if number is None else f"{number:.3g}"
+def _cell(measured: float | None) -> str:
+    return "" if measured is None else number(measured)

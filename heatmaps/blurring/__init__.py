@@ -1,0 +1,1 @@
+"""Blurs each place of a file by itself."""

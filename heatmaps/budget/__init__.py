@@ -1,0 +1,1 @@
+"""Budgets: limits, allowances, alerts, spending."""

@@ -1,0 +1,50 @@
+"""Follows each account over time: what every release took of it, and what was taken by then.
+
+A charge counts from the moment its release was asked for, as it does in balances; those of cancelled releases
+went back and count nowhere. So the last total is the balance.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One charge, and everything up to it, in the account's units."""
+
+    release: UUID
+    at: datetime
+    units: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    kind: AccountKind
+    limit: int | None
+    steps: tuple[Step, ...]  # in their order; at least one
+
+
+def histories_of(dataset: Dataset) -> tuple[History, ...]:
+    """Of each account that something was taken of; of none whose charges have no sum."""
+    accounts = Account.objects.filter(dataset=dataset, committed__gt=0, unbounded=False).order_by("pk")
+    return tuple(
+        History(kind=AccountKind(account.kind), limit=account.limit, steps=_steps(account))
+        for account in accounts
+    )
+
+
+def _steps(account: Account) -> tuple[Step, ...]:
+    charges = Charge.objects.filter(account=account, amount__gt=0)
+    rows = charges.exclude(release__state=ReleaseState.CANCELLED).values_list(
+        "release_id", "release__requested_at", "amount"
+    )
+    steps, total = [], 0
+    for release, at, amount in rows.order_by("release__requested_at", "release_id"):
+        units = amount or 0  # an account with a charge that has no amount is unbounded
+        total += units
+        steps.append(Step(release=release, at=at, units=units, total=total))
+    return tuple(steps)

@@ -1,0 +1,85 @@
+"""Sums charges of releases by person, mechanism and day."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Final
+
+from django.db.models import Count, QuerySet, Sum
+from django.db.models.functions import TruncDate
+
+from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState
+from heatmaps.people.permissions import Act, Person, may
+
+YOU: Final = "you"
+OTHERS: Final = "others"
+BY: Final[Mapping[str, str]] = {"person": "By person", "mechanism": "By mechanism", "day": "By day (UTC)"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one person, mechanism or day took of an account, in its units; how many releases that were."""
+
+    kind: AccountKind
+    name: str
+    units: int
+    releases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """One account: parts by each of `BY`, the largest first, days in order. `unbounded`: as in `Balance`."""
+
+    kind: AccountKind
+    committed: int
+    limit: int | None
+    unbounded: bool
+    parts: Mapping[str, tuple[Part, ...]]
+
+
+def spending_of(dataset: Dataset, person: Person) -> tuple[Spending, ...]:
+    """What is committed, and by whom; names are for those who may read the ledger."""
+    names = may(person, dataset, Act.READ_LEDGER)
+    accounts = Account.objects.filter(dataset=dataset).order_by("pk")
+    return tuple(_spending(account, person, names=names) for account in accounts)
+
+
+def _spending(account: Account, person: Person, *, names: bool) -> Spending:
+    charges = Charge.objects.filter(account=account).exclude(release__state=ReleaseState.CANCELLED)
+    kind = AccountKind(account.kind)
+    people = _parts(kind, charges, "release__requested_by__username")
+    days = _parts(kind, charges.annotate(day=TruncDate("release__requested_at", tzinfo=UTC)), "day")
+    return Spending(
+        kind=kind,
+        committed=account.committed,
+        limit=account.limit,
+        unbounded=account.unbounded,
+        parts={
+            "person": people if names else _nameless(people, person),
+            "mechanism": _parts(kind, charges, "release__mechanism"),
+            "day": tuple(sorted(days, key=lambda part: part.name)),
+        },
+    )
+
+
+def _parts(kind: AccountKind, charges: QuerySet[Charge], column: str) -> tuple[Part, ...]:
+    rows = charges.order_by().values_list(column).annotate(units=Sum("amount"), releases=Count("pk"))
+    parts = [
+        Part(kind=kind, name=str(name), units=units or 0, releases=releases) for name, units, releases in rows
+    ]
+    return tuple(sorted(parts, key=lambda part: (-part.units, part.name)))
+
+
+def _nameless(people: tuple[Part, ...], person: Person) -> tuple[Part, ...]:
+    mine = [part for part in people if part.name == person.get_username()]
+    others = [part for part in people if part.name != person.get_username()]
+    return tuple(
+        Part(
+            kind=parts[0].kind,
+            name=name,
+            units=sum(part.units for part in parts),
+            releases=sum(part.releases for part in parts),
+        )
+        for name, parts in ((YOU, mine), (OTHERS, others))
+        if parts
+    )

@@ -1,0 +1,30 @@
+"""Runs the `main` of a module of ours: `python -m heatmaps.children MODULE MEMORY SECONDS FILE_BYTES NICER`.
+
+The limits hold before the module is loaded, and so before anything that was sent is looked at. 0 seconds: no
+limit of time; 0 bytes of files: nothing can be written but into what was opened before.
+"""
+
+import os
+import resource
+import sys
+from importlib import import_module
+
+from heatmaps.children.process import OUT_OF_MEMORY
+
+
+def _confine(memory_bytes: int, cpu_seconds: int, file_bytes: int, nicer: int) -> None:
+    os.nice(nicer)
+    # Of what a process may write to: address space would count the libraries, and what is only reserved.
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of the memory holds what was read
+    if cpu_seconds:
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+
+
+if __name__ == "__main__":
+    _confine(*map(int, sys.argv[2:]))
+    try:
+        import_module(sys.argv[1]).main()
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)  # at once: nothing is left to end with

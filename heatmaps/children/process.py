@@ -1,0 +1,91 @@
+"""Starts a child process under limits, with a minimal environment."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_ROOT: Final = Path(__file__).resolve().parents[2]
+# No address of a service, no password, no folder of keys.
+_KEPT: Final = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
+_OWN: Final = {
+    "PYTHONPATH": str(_ROOT),
+    "PYTHONDONTWRITEBYTECODE": "1",  # files are limited
+    # Each thread would take memory of its own, and a core of somebody else's.
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    # Memory is what is used, not what an allocator reserves.
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+
+
+OUT_OF_MEMORY: Final = 12  # how a child ends that may not take what it needs
+_LONGEST_SECONDS: Final = 300.0  # on the clock, for a machine that is busy with other things
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a child may take."""
+
+    memory_bytes: int
+    cpu_seconds: int = 0  # 0: as long as it is wanted
+    file_bytes: int = 0  # of each file it writes
+    nicer: int = 10  # behind the web and the workers
+
+
+def started(
+    module: str, limits: Limits, *, files: Sequence[int] = (), quiet: bool = False
+) -> subprocess.Popen[bytes]:
+    """A child that runs the module's `main`, with pipes to its input and from its output.
+
+    files: descriptors that stay open in the child under their numbers. quiet: what it says of errors is
+    dropped, as it may hold what was read. Whoever starts it ends it. Errors: OSError.
+    """
+    figures = (limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, limits.nicer)
+    return subprocess.Popen(  # noqa: S603  # our own program with numbers of ours
+        [sys.executable, "-m", "heatmaps.children", module, *map(str, figures)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
+        pass_fds=files,
+        cwd="/",
+        env={name: os.environ[name] for name in _KEPT if name in os.environ} | _OWN,
+    )
+
+
+def finished(
+    module: str,
+    sent: bytes,
+    limits: Limits,
+    *,
+    files: Sequence[int] = (),
+    quiet: bool = False,
+    seconds: float = _LONGEST_SECONDS,
+) -> int:
+    """How a child ended that was sent all it needs: 0 where well, below 0 where a signal or the clock did it.
+
+    seconds: on the clock. files, quiet: as for `started`. Errors: OSError.
+    """
+    child = started(module, limits, files=files, quiet=quiet)
+    try:
+        child.communicate(sent, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        status = ended(child)
+    return status
+
+
+def ended(child: subprocess.Popen[bytes]) -> int:
+    """End the child now, if it still runs; how it ended: 0 where it had ended well."""
+    if child.poll() is None:
+        child.kill()
+    for pipe in (child.stdin, child.stdout):
+        if pipe is not None:
+            with suppress(OSError):  # what was not sent yet is lost with the child
+                pipe.close()
+    return child.wait()

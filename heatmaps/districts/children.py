@@ -1,0 +1,106 @@
+"""Has district files read, and maps added up in them, by a child with limits of memory and time."""
+
+import json
+import tempfile
+from codecs import BOM_UTF8
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final
+
+from heatmaps.children import process
+from heatmaps.children.turns import turn
+from heatmaps.districts import geojson
+from mechanisms.check import ParameterError
+from mechanisms.space.grid import Region
+
+CPU_SECONDS: Final = 20
+_LIMITS: Final = process.Limits(memory_bytes=2**29, cpu_seconds=CPU_SECONDS, file_bytes=2**24, nicer=3)
+_CLOCK_SECONDS: Final = 60.0  # for a machine that is busy with other things
+_LONGEST_LINE: Final = 2**22
+
+
+class TooCostly(ParameterError):  # noqa: N818 - reads as what it says
+    """The child took more memory or time than it may."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadFile:
+    """A district file as it is stored: packed GeoJSON of names and polygons."""
+
+    areas: int
+    corners: int
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """People in an area; numbers as in `mechanisms.results.district_sums.DistrictSum`."""
+
+    name: str
+    value: float
+    error: float
+    share: float
+    covered: float
+    filled: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedUp:
+    """People in areas, in their order."""
+
+    rows: tuple[Row, ...]
+    is_bound: bool  # errors are bounds: the truth is within two of them more often than said
+
+
+def read(sent: bytes, *, name_property: str) -> ReadFile:
+    """A file that somebody sent. Errors: `ParameterError` naming `file` or `name_property`; Busy."""
+    _check_start(sent, "file")
+    told, content = _told("reading_child", {"name_property": name_property}, sent, field="file")
+    return ReadFile(areas=int(told["areas"]), corners=int(told["corners"]), content=content)
+
+
+def add_up(areas: bytes, *, packed: bool, result: bytes, region: Region) -> AddedUp:
+    """People in areas (GeoJSON; packed: as `ReadFile.content`) of a stored map. Errors: as `read`, naming
+    `areas` or `release`."""
+    if not packed:
+        _check_start(areas, "areas")
+    wanted = {"area_bytes": len(areas), "packed": packed, "region": list(region)}
+    told, _ = _told("sums_child", wanted, areas + result, field="areas")
+    rows = tuple(Row(str(name), *map(float, figures)) for name, *figures in told["rows"])
+    return AddedUp(rows=rows, is_bound=bool(told["is_bound"]))
+
+
+def _check_start(sent: bytes, field: str) -> None:
+    """What is no object of JSON is refused at once: a child takes longer to start."""
+    if sent.removeprefix(BOM_UTF8).lstrip()[:1] != b"{":
+        raise ParameterError(field, "this text" if sent else "nothing", geojson.ALLOWED)
+
+
+def _told(
+    child: str, wanted: Mapping[str, object], sent: bytes, *, field: str
+) -> tuple[dict[str, Any], bytes]:
+    """The line that the child answered with, and the bytes behind it."""
+    with turn(), tempfile.TemporaryFile() as answer:
+        line = json.dumps({**wanted, "descriptor": answer.fileno()}).encode()
+        status = process.finished(
+            f"heatmaps.districts.{child}",
+            line + b"\n" + sent,
+            _LIMITS,
+            files=[answer.fileno()],
+            quiet=True,
+            seconds=_CLOCK_SECONDS,
+        )
+        if status:
+            allowed = f"what takes less memory, and less than {CPU_SECONDS} seconds: fewer corners"
+            raise TooCostly(field, "this many polygons", allowed)
+        return _checked(answer)
+
+
+def _checked(answer: BinaryIO) -> tuple[dict[str, Any], bytes]:
+    """Errors: the child's own refusal."""
+    answer.seek(0)
+    told: dict[str, Any] = json.loads(answer.readline(_LONGEST_LINE))
+    if "refused" in told:
+        parameter, value, allowed = told["refused"]
+        raise ParameterError(parameter, value, allowed)
+    return told, answer.read()

@@ -1,0 +1,35 @@
+"""The child that reads a district file: bytes of somebody come in, names and polygons go out."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from heatmaps.districts import geojson
+from mechanisms.check import ParameterError
+
+
+def main() -> None:
+    """Input: a line with the descriptor and the property of names, the file. Output, into the descriptor: a
+    line with what is in it, or with the refusal; the packed file."""
+    wanted = json.loads(sys.stdin.buffer.readline())
+    with os.fdopen(wanted["descriptor"], "wb") as stream:
+        try:
+            areas = geojson.read(sys.stdin.buffer.read(), name_property=wanted["name_property"])
+        except ParameterError as error:
+            write_line(refusal(error), stream)
+            return
+        areas = geojson.joined(areas)
+        write_line({"areas": len(areas), "corners": sum(area.corners for area in areas)}, stream)
+        stream.write(geojson.packed(geojson.written(areas)))
+
+
+def refusal(error: ParameterError) -> dict[str, Any]:
+    """As `heatmaps.districts.children` raises it again."""
+    return {"refused": [error.parameter, error.value.removeprefix("'").removesuffix("'"), error.allowed]}
+
+
+def write_line(told: Mapping[str, object], stream: BinaryIO) -> None:
+    """One line of JSON."""
+    stream.write(json.dumps(told).encode() + b"\n")

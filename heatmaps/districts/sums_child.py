@@ -1,0 +1,46 @@
+"""The child that adds a released map up in areas."""
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from heatmaps.districts import geojson
+from heatmaps.districts.geojson import Area
+from heatmaps.districts.reading_child import refusal, write_line
+from mechanisms.check import ParameterError
+from mechanisms.results.district_sums import district_sum
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.serialization import Result, result_from_bytes
+from mechanisms.results.squares import squares_of
+from mechanisms.results.summands import summands_of
+from mechanisms.space.grid import Region
+
+
+def main() -> None:
+    """Input: a line with the descriptor, the map's region, and how many bytes of GeoJSON follow, packed or
+    not; these; the stored map. Output, into the descriptor: a line with the rows, or with the refusal."""
+    wanted = json.loads(sys.stdin.buffer.readline())
+    sent = sys.stdin.buffer.read(wanted["area_bytes"])
+    content = geojson.unpacked(sent) if wanted["packed"] else sent
+    with os.fdopen(wanted["descriptor"], "wb") as stream:
+        try:
+            areas = geojson.read(content, field="areas")
+            result = result_from_bytes(sys.stdin.buffer.read())
+            write_line(_told(result, Region(*wanted["region"]), areas), stream)
+        except ParameterError as error:
+            write_line(refusal(error), stream)
+
+
+def _told(result: Result, region: Region, areas: Sequence[Area]) -> dict[str, object]:
+    """Name, value, error, share, the part that the map covers and that of the map it fills, of each area."""
+    summands = summands_of(result) if isinstance(result, Heatmap) else None
+    if summands is None:
+        raise ParameterError("release", "a map without errors", "a map with stated errors")
+    squares = [part.rounded() for part in squares_of(summands)]
+    sums = [district_sum(squares, region, area.polygons) for area in areas]
+    rows = [
+        [area.name, one.value, one.error, one.share, one.covered, one.filled]
+        for area, one in zip(areas, sums, strict=True)
+    ]
+    return {"rows": rows, "is_bound": summands.is_bound}

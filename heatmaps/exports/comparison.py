@@ -1,0 +1,42 @@
+"""Makes the frame of two released maps that are compared; made once, as files of a release are."""
+
+import hashlib
+import json
+from typing import Any, BinaryIO, Final
+
+from heatmaps.exports import file_cache
+from heatmaps.exports.release_files import heat_of
+from heatmaps.exports.version import version
+from heatmaps.maps.comparison import comparison_parts
+from heatmaps.models import Release
+from heatmaps.releases.comparison import overlap_of
+from heatmaps.releases.lifecycle import facts_of_result
+from heatmaps.wording.comparison import names
+from mechanisms.space.grid import Region
+
+_SECONDS: Final = 20.0  # for which a request waits for another one that makes the same frame
+
+
+def comparison_of(one: Release, other: Release) -> dict[str, Any] | None:
+    """Two published maps as `maps.comparison.comparison_document` takes them.
+
+    None where they share no ground, or one states no errors. Errors: Busy, NotRendered.
+    """
+    overlap = overlap_of(one, other)
+    if overlap is None:
+        return None
+    called = names(one, other)
+    about = [version(), *(facts_of_result(release)[0] for release in (one, other)), list(overlap), called]
+    key = hashlib.sha256(json.dumps(["comparison", *about]).encode()).hexdigest()
+
+    def make(stream: BinaryIO) -> None:
+        stream.write(json.dumps(_parts(one, other, overlap, called)).encode())
+
+    with file_cache.opened(key, make, seconds=_SECONDS) as stream:
+        found: dict[str, Any] | None = json.load(stream)
+    return found
+
+
+def _parts(one: Release, other: Release, overlap: Region, called: tuple[str, str]) -> dict[str, str] | None:
+    maps = [heat for heat in map(heat_of, (one, other)) if heat is not None]
+    return comparison_parts(maps, overlap, called) if len(maps) == 2 else None

@@ -1,0 +1,21 @@
+"""Formats many numbers as text at once, by columns, without a Python object for each."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+
+def texts(numbers: NDArray[np.float64], *, missing: str) -> Any:
+    """Shortest decimals that are the same numbers again; `missing` for nan."""
+    return pc.fill_null(pc.cast(pa.array(numbers, from_pandas=True), pa.string()), missing)
+
+
+def lines(*parts: Any, between: str, after: str) -> bytes:
+    """Texts of one length, or one text for all, put together element by element; `after` ends each."""
+    several = [pa.scalar(part) if isinstance(part, str) else part for part in parts]
+    rows = pc.binary_join_element_wise(*several, between)
+    whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows), after)
+    return bytes(whole[0].as_buffer()) + after.encode() if len(rows) else b""

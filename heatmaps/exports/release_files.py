@@ -1,0 +1,257 @@
+"""Serves a published release as a file: alone, with its release sheet, or the sheet alone.
+
+A file is named by all that it is made from, so that it is made once, and not at all for who has it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, Final
+
+from django.conf import settings
+
+from heatmaps import queries
+from heatmaps.children import process
+from heatmaps.children.turns import turn
+from heatmaps.exports import Format, file_cache
+from heatmaps.exports.content import HEAT, LAYERS
+from heatmaps.exports.file_cache import NotRendered
+from heatmaps.exports.job import (
+    FRAME,
+    OG_IMAGE,
+    SHEET,
+    SHEETS,
+    SURFACE,
+    TABLE,
+    THUMBNAIL,
+    ZIP,
+    Job,
+)
+from heatmaps.exports.renderer import TOO_LARGE
+from heatmaps.exports.version import version
+from heatmaps.looks import LIGHT, LOOKS
+from heatmaps.models import Release
+from heatmaps.regions import region_of
+from heatmaps.releases import lifecycle
+from heatmaps.result_kinds import ResultKind, kind_of_mechanism
+from heatmaps.wording.person_hashes import told_apart
+from heatmaps.wording.release import for_release
+from mechanisms.catalogue import registry
+from mechanisms.check import ParameterError
+
+__all__ = [
+    "PREVIEWS",
+    "SHEET",
+    "SHEETS",
+    "Download",
+    "check_kind",
+    "download",
+    "formats_for",
+    "frame_of",
+    "heat_of",
+    "kind_of",
+    "preview",
+    "sheet_of",
+    "table_of",
+]
+
+# Small pictures: how their names end, and what they are.
+PREVIEWS: Final = {THUMBNAIL: (".webp", "image/webp"), OG_IMAGE: (".png", "image/png")}
+_PICTURE: Final = "png"
+
+# What is smaller is made at once, where it was asked for: a child takes longer to start.
+_SMALL_SIDE: Final = 512  # cells
+_SMALL_BYTES: Final = 1 << 19  # of a stored result
+# For which a request waits for another one that makes the same file.
+_SMALL_SECONDS, _LARGE_SECONDS = 20.0, 2.0
+_MEMORY_BYTES: Final = 1 << 31
+_CPU_SECONDS: Final = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """A file that is made when it is opened, unless it is there already."""
+
+    name: str
+    content_type: str
+    key: str  # of all that it is made from: files of one key are the same
+    job: Job
+    release: Release
+
+    @property
+    def etag(self) -> str:
+        return f'"{self.key}"'
+
+    @property
+    def size_bytes(self) -> int | None:
+        """None where it is not made yet."""
+        path = file_cache.kept(self.key)
+        return None if path is None else path.stat().st_size
+
+    def open(self) -> BinaryIO:
+        """At its start; whoever sends it closes it. Errors: Busy, NotRendered."""
+        return _opened(self.release, self.job, self.key)
+
+
+def formats_for(release: Release) -> tuple[Format, ...]:
+    """What a release can be had as: very fine grids have no file with every cell."""
+    known = kind_of(release).formats.values()
+    return tuple(one for one in known if one.fits(release.resolution))
+
+
+def check_kind(release: Release, kind: ResultKind) -> None:
+    """Errors: `ParameterError` naming the files there are, where a release is of another kind."""
+    own = kind_of(release)
+    if own is not kind:
+        files = ", ".join(f"{own.stem}{suffix}" for suffix in own.formats)
+        raise ParameterError("output", f"a {kind.stem}", f"the files of this release: {files}")
+
+
+def kind_of(release: Release) -> ResultKind:
+    """What was released."""
+    return kind_of_mechanism(release.mechanism)
+
+
+def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
+    """A published release as a file.
+
+    `suffix`: that of a format without its dot ("tif"); with ".zip" behind it, together with the release
+    sheet; "json" or "yaml" for the sheet alone. look, layer: of a PNG; other files have no others than these.
+    Errors: `ParameterError` naming `output` for a suffix that the release's kind has not, `resolution` for
+    too fine a grid, `look` or `layer`.
+    """
+    _check_looks(suffix, look=(look, [*LOOKS]), layer=(layer, LAYERS))
+    if suffix in SHEETS:
+        return _download(release, suffix, f".{suffix}", SHEETS[suffix])
+    chosen = kind_of(release).format_of("." + suffix.removesuffix(ZIP))
+    chosen.check(release.resolution)
+    name, ending, content_type = chosen.name, chosen.suffix, chosen.content_type
+    if suffix.endswith(ZIP):
+        name, ending, content_type = f"{name}{ZIP}", f"{ending}{ZIP}", "application/zip"
+    return _download(release, name, ending, content_type, look=look, layer=layer)
+
+
+def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
+    """A small picture of a published release. name: one of `PREVIEWS`. Errors: `ParameterError`."""
+    _check_looks(_PICTURE, look=(look, [*LOOKS]))
+    suffix, content_type = PREVIEWS[name]
+    return _download(release, name, f"-{name}{suffix}", content_type, look=look)
+
+
+def sheet_of(release: Release) -> dict[str, Any]:
+    """The release sheet. Errors: Busy, NotRendered."""
+    return _part(release, SHEET)
+
+
+def frame_of(release: Release) -> dict[str, Any]:
+    """What was released before it becomes a document, as `maps.document` takes it. Errors: as `sheet_of`."""
+    return _part(release, FRAME)
+
+
+def heat_of(release: Release) -> dict[str, Any] | None:
+    """What the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
+    found: dict[str, Any] | None = _part(release, SURFACE)["heat"]
+    return found
+
+
+def table_of(release: Release) -> dict[str, Any]:
+    """The numbers beside the map, as the kind's table shows them. Errors: as `sheet_of`."""
+    return _part(release, TABLE)
+
+
+def _part(release: Release, wanted: str) -> dict[str, Any]:
+    job = _job(release, wanted)
+    with _opened(release, job, job.key(version())) as stream:
+        found: dict[str, Any] = json.load(stream)
+    return found
+
+
+def _check_looks(suffix: str, **given: tuple[str, Sequence[str]]) -> None:
+    """given: words and those there are, the first of which is usual. Errors: `ParameterError`."""
+    for name, (word, known) in given.items():
+        if word not in known:
+            raise ParameterError(name, word, " or ".join(known))
+        if word != known[0] and suffix.removesuffix(ZIP) != _PICTURE:
+            raise ParameterError(name, word, "left out: only a PNG has one")
+
+
+def _download(
+    release: Release,
+    wanted: str,
+    ending: str,
+    content_type: str,
+    *,
+    look: str = LIGHT.name,
+    layer: str = HEAT,
+) -> Download:
+    job = replace(_job(release, wanted), look=look, layer=layer)
+    return Download(
+        name=f"{job.stem}{ending}",
+        content_type=content_type,
+        key=job.key(version()),
+        job=job,
+        release=release,
+    )
+
+
+def _job(release: Release, wanted: str) -> Job:
+    digest, day = lifecycle.facts_of_result(release)
+    return Job(
+        wanted=wanted,
+        kind=kind_of(release).name,
+        stem=f"{release.dataset.slug}-{day.isoformat()}-{release.mechanism}",
+        result_sha256=digest,
+        title=f"{release.dataset.title}, {registry.get(release.mechanism).title}",
+        mechanism=release.mechanism,
+        parameters=release.parameters,
+        guarantee=release.guarantee,
+        region=list(queries.released_region(release)),
+        whole_region=list(region_of(release.dataset)),
+        released=day.isoformat(),
+        radius_m=release.dataset.radius_m,
+        data_slice=[release.since, release.until, release.rectangle],
+        statements=list(for_release(release)),
+        users=told_apart(release.dataset),
+    )
+
+
+def _opened(release: Release, job: Job, key: str) -> BinaryIO:
+    small = (release.resolution or 0) <= _SMALL_SIDE
+
+    def make(stream: BinaryIO) -> None:
+        content = lifecycle.content_of_result(release)
+        if small and len(content) <= _SMALL_BYTES:
+            job.write(content, stream)
+        else:
+            with turn():
+                _make_in_child(job, content, stream)
+
+    return file_cache.opened(key, make, seconds=_SMALL_SECONDS if small else _LARGE_SECONDS)
+
+
+def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
+    """Errors: NotRendered where the child took more than it may, RuntimeError where it broke."""
+    limits = process.Limits(
+        memory_bytes=_MEMORY_BYTES, cpu_seconds=_CPU_SECONDS, file_bytes=settings.RENDERED_BYTES
+    )
+    about = {"descriptor": stream.fileno(), "settings": _child_settings()}
+    sent = b"\n".join([json.dumps(about).encode(), job.to_json().encode(), content])
+    status = process.finished("heatmaps.exports.renderer", sent, limits, files=[stream.fileno()])
+    if status in (TOO_LARGE, process.OUT_OF_MEMORY) or status < 0:
+        raise NotRendered
+    if status:
+        raise RuntimeError(f"the {job.wanted} of a release could not be made")
+
+
+def _child_settings() -> dict[str, object]:
+    """What templates, static files and the ground need: no database, no keys."""
+    templates: list[dict[str, Any]] = settings.TEMPLATES
+    return {
+        "TEMPLATES": [
+            {"BACKEND": backend["BACKEND"], "DIRS": [*map(str, backend["DIRS"])]} for backend in templates
+        ],
+        "STATIC_URL": settings.STATIC_URL,
+        "STATICFILES_DIRS": [str(folder) for folder in settings.STATICFILES_DIRS],
+        "GROUND_DIR": str(settings.GROUND_DIR),
+        "USE_I18N": False,
+    }

@@ -1,0 +1,85 @@
+"""Listens for connections and decides which are admitted and which are closed."""
+
+import resource
+import socket
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+from waitress.adjustments import Adjustments
+from waitress.server import TcpWSGIServer
+from waitress.task import ThreadedTaskDispatcher
+
+from heatmaps.front import limits
+from heatmaps.front.connection import Connection
+from heatmaps.front.proxy import is_proxy
+
+_FILES: Final = 4 * limits.CONNECTIONS  # sockets, bodies and answers on disk, and what the program has open
+
+
+class FrontServer(TcpWSGIServer):  # type: ignore[misc]  # waitress carries no types
+    channel_class = Connection
+
+    def handle_accept(self) -> None:
+        """Never stops accepting: who comes last is as good as who came first."""
+        super().handle_accept()
+        open_ones = [one for one in self.active_channels.values() if not one.will_close]
+        if not open_ones:
+            return
+        newest = open_ones[-1]
+        neighbours = [one for one in open_ones if one.network == newest.network]
+        if len(neighbours) > limits.CONNECTIONS_OF_ADDRESS and not is_proxy(newest.addr[0]):
+            _make_room(neighbours)
+        elif len(open_ones) > limits.CONNECTIONS:
+            ((crowd, _),) = Counter(one.network for one in open_ones).most_common(1)
+            _make_room([one for one in open_ones if one.network == crowd])
+
+    def maintenance(self, now: float) -> None:
+        for one in [one for one in self.active_channels.values() if one.is_overdue(now)]:
+            one.handle_close()  # at once: who takes nothing is never found writable
+
+
+def create(application: Callable[..., Any], listener: socket.socket, *, threads: int) -> FrontServer:
+    """A server that answers on a listening TCP socket once it runs."""
+    _allow_files(_FILES)
+    adjustments = Adjustments(
+        sockets=[listener],
+        ident=None,
+        threads=threads,
+        connection_limit=10 * limits.CONNECTIONS,  # at its own limit waitress would accept nobody
+        asyncore_use_poll=True,  # `select` ends at 1,024 open files
+        cleanup_interval=1,
+        max_request_header_size=limits.HEADER_BYTES,
+        max_request_body_size=2**62,  # every view has its own (`limits.most_body_bytes`)
+        inbuf_overflow=limits.IN_MEMORY_BYTES,
+        outbuf_high_watermark=limits.UNSENT_BYTES,
+        # `heatmaps.front.proxy` decides which to believe: waitress knows single addresses only.
+        clear_untrusted_proxy_headers=False,
+    )
+    dispatcher = ThreadedTaskDispatcher()
+    dispatcher.set_thread_count(threads)
+    about = (listener.family, listener.type, listener.proto, listener.getsockname())
+    return FrontServer(
+        application,
+        map={},
+        _sock=listener,
+        dispatcher=dispatcher,
+        adj=adjustments,
+        bind_socket=False,
+        sockinfo=about,
+    )
+
+
+def _make_room(connections: list[Connection]) -> None:
+    """End the one that has kept waiting longest; the last that came where all are being served."""
+    waiting = [(since, one) for one in connections if (since := one.waits_since()) is not None]
+    victim = min(waiting, key=lambda pair: pair[0])[1] if waiting else connections[-1]
+    victim.will_close = True
+
+
+def _allow_files(wanted: int) -> None:
+    """As many open files as the system lets this process have, up to what is wanted."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))

@@ -1,0 +1,107 @@
+"""Reads what waits for a person, and which releases just became visible."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from heatmaps.home.cards import alert_of, pots_of
+from heatmaps.ledger.transitions.moves import QUEUED
+from heatmaps.models import Dataset, Membership, OneTimeLink, Release, ReleaseState, Role, Upload, UploadState
+from heatmaps.people import invitations
+
+RECENT: Final = timedelta(days=7)
+MOST_FINISHED: Final = 5
+MOST_QUEUED: Final = 5
+MOST_LOW: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """Data: for stewards only. Uploads of one dataset that somebody has to look after."""
+
+    dataset: Dataset
+    failed: int  # lately, and no file was read since
+    ready: int  # that wait for a data version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Low:
+    """A dataset in which a limit or the person's own allowance has run low, or out."""
+
+    dataset: Dataset
+    percent: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    queued: list[Release]  # one's own, the next first
+    more_queued: int
+    files: list[Files]
+    low: list[Low]  # the worst first
+    more_low: int
+
+    def __bool__(self) -> bool:
+        return bool(self.queued or self.files or self.low)
+
+
+def waiting_for(person: User) -> Waiting:
+    """In the datasets that the person is a member of."""
+    members = Membership.objects.filter(user=person).select_related("dataset")
+    roles = {member.dataset: member.role for member in members.order_by("dataset__title", "dataset")}
+    queued, low = _queued(person), _low(person, roles)
+    return Waiting(
+        queued=list(queued[:MOST_QUEUED]),
+        more_queued=max(queued.count() - MOST_QUEUED, 0),
+        files=_files([dataset for dataset, role in roles.items() if role == Role.STEWARD]),
+        low=low[:MOST_LOW],
+        more_low=max(len(low) - MOST_LOW, 0),
+    )
+
+
+def finished_for(person: User) -> QuerySet[Release]:
+    """Published releases of the person's datasets that became visible lately, the latest first."""
+    now = timezone.now()
+    told = Release.objects.filter(state=ReleaseState.PUBLISHED, visible_at__range=(now - RECENT, now))
+    mine = told.filter(dataset__memberships__user=person)
+    return mine.select_related("dataset").order_by("-visible_at", "pk")[:MOST_FINISHED]
+
+
+def open_links() -> QuerySet[OneTimeLink]:
+    """Invitations to the server that nobody has used yet, for administrators."""
+    return invitations.open_invitations(None)
+
+
+def _queued(person: User) -> QuerySet[Release]:
+    own = Release.objects.filter(requested_by=person, dataset__memberships__user=person)
+    return own.filter(state__in=QUEUED).select_related("dataset").order_by("visible_at", "pk")
+
+
+def _files(datasets: list[Dataset]) -> list[Files]:
+    uploads = Upload.objects.filter(dataset__in=datasets)
+    read_since = Upload.objects.filter(
+        dataset=OuterRef("dataset"), state=UploadState.READY, created_at__gt=OuterRef("created_at")
+    )
+    lately = Q(state=UploadState.FAILED, created_at__gt=timezone.now() - RECENT)
+    failed = _counts(uploads.filter(lately & ~Exists(read_since)))
+    ready = _counts(uploads.filter(state=UploadState.READY, version=None))
+    return [
+        Files(dataset=dataset, failed=failed.get(dataset.pk, 0), ready=ready.get(dataset.pk, 0))
+        for dataset in datasets
+        if dataset.pk in failed or dataset.pk in ready
+    ]
+
+
+def _counts(uploads: QuerySet[Upload]) -> dict[int, int]:
+    return dict(uploads.order_by().values_list("dataset").annotate(count=Count("pk")))
+
+
+def _low(person: User, roles: Mapping[Dataset, str]) -> list[Low]:
+    pots = pots_of(person, roles, {dataset.pk: role for dataset, role in roles.items()})
+    levels = ((dataset, alert_of(pots[dataset.pk])) for dataset in roles if dataset.pk in pots)
+    low = [Low(dataset=dataset, percent=percent) for dataset, percent in levels if percent]
+    return sorted(low, key=lambda one: -one.percent)

@@ -1,0 +1,115 @@
+"""Counts recent attempts, for all processes together where they share a Redis.
+
+A count begins with the first attempt and ends `seconds` later. Only counts are stored there, under keys that
+tell nothing: names and addresses are hashed. Nobody ends a count by flooding (`heatmaps.http.counters`):
+tables forget nothing before its time; one is full only by the attempts of hundreds of addresses in a minute,
+then those whom it does not know wait.
+
+Sign-ins, at the page, the administration and the API together, are counted by name *and* address, and more
+loosely by address. Not by name alone: then anybody could lock a person out by failing under that name. Who
+shares an address with such a guesser waits a minute at most; who is signed in notices nothing. Whoever gets
+in was not guessing: the failures under that name from that address are forgotten.
+"""
+
+import ipaddress
+import unicodedata
+from typing import Final
+
+import structlog
+from django.conf import settings
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+from redis.exceptions import RedisError
+
+from heatmaps.http import counters
+
+SIGN_IN_NAME, SIGN_IN_ADDRESS, PUBLIC_ADDRESS = "sign_in_name", "sign_in_address", "public_address"
+BLUR: Final = "blur"
+EXAMPLE: Final = "example"
+AREAS: Final = "areas"
+PERIOD_SECONDS: Final = 60
+KEY_DIGITS: Final = 32
+NETWORK_BITS: Final = 64  # of an IPv6 address: whoever has one has all others of its network
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def sign_in(name: str | None, address: str) -> int:
+    """Count a sign-in, whether or not there is such a name; 0, or how many seconds to wait.
+
+    An address that has to wait adds no more names to the table.
+    """
+    wait = _a_minute(SIGN_IN_ADDRESS, address)
+    return wait or (0 if name is None else _a_minute(SIGN_IN_NAME, _name_from(name, address)))
+
+
+def forget_sign_in(name: str, address: str) -> None:
+    """After a right password: its owner may sign in as often as an address may."""
+    key = _key(_name_from(name, address))
+    counters.own().forget(SIGN_IN_NAME, key)
+    if shared := counters.shared():
+        try:
+            shared.forget(SIGN_IN_NAME, key)
+        except RedisError as error:
+            _log.warning("attempts.counted_here_only", cause=type(error))
+
+
+def visit(address: str) -> int:
+    """Count a request of somebody without an account; 0, or how many seconds to wait."""
+    return _a_minute(PUBLIC_ADDRESS, address)
+
+
+def blur(account_id: int) -> int:
+    """Count a file that somebody has blurred, at the page or the API; 0, or how many seconds to wait."""
+    return _a_minute(BLUR, str(account_id))
+
+
+def example(account_id: int) -> int:
+    """Count an example of the blur that has to be drawn for somebody; 0, or how many seconds to wait."""
+    return _a_minute(EXAMPLE, str(account_id))
+
+
+def address_of(request: HttpRequest) -> str:
+    """Where a request comes from (`heatmaps.front.proxy` says so behind a proxy)."""
+    return network_of(str(request.META.get("REMOTE_ADDR", "")))
+
+
+def network_of(text: str) -> str:
+    """What is counted of an address: all of IPv4, of IPv6 the network, as its holder has all of it."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return text
+    if isinstance(address, ipaddress.IPv4Address):
+        return text
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.ip_network((int(address), NETWORK_BITS), strict=False))
+
+
+def seconds_to_wait(scope: str, whose: str, *, most: int, seconds: int) -> int:
+    """Count an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
+    counted = _counted(scope, _key(whose), seconds)
+    return 0 if counted.times <= most else counted.seconds_left
+
+
+def _a_minute(scope: str, whose: str) -> int:
+    return seconds_to_wait(scope, whose, most=settings.MOST_A_MINUTE[scope], seconds=PERIOD_SECONDS)
+
+
+def _name_from(name: str, address: str) -> str:
+    """A name as it is tried from an address; other spellings of a name are the same one."""
+    return f"{address} {unicodedata.normalize('NFKC', name).casefold().strip()}"
+
+
+def _counted(scope: str, key: str, seconds: int) -> counters.Count:
+    if shared := counters.shared():
+        try:
+            return shared.count(scope, key, seconds)
+        except RedisError as error:
+            _log.warning("attempts.counted_here_only", cause=type(error))
+    return counters.own().count(scope, key, seconds)
+
+
+def _key(whose: str) -> str:
+    return salted_hmac(__name__, whose, algorithm="sha256").hexdigest()[:KEY_DIGITS]

@@ -1,0 +1,69 @@
+"""Rate-limits anonymous pages.
+
+They are counted together with the same requests at the API (`heatmaps.http.attempt_limits`).
+"""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
+
+from heatmaps.http import attempt_limits
+
+View = Callable[..., HttpResponseBase]
+
+
+def limited_sign_in(view: View) -> View:
+    """A page whose form sends `username`; counted before anybody looks whether there is such an account."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if request.method != "POST":
+            return view(request, *arguments, **named)
+        who = request.POST.get("username", ""), attempt_limits.address_of(request)
+        if wait := attempt_limits.sign_in(*who):
+            return come_again(request, wait, sign_in=True)
+        was_inside = request.user.is_authenticated  # then the form is not even looked at
+        answer = view(request, *arguments, **named)
+        if request.user.is_authenticated and not was_inside:
+            attempt_limits.forget_sign_in(*who)
+        return answer
+
+    return checked
+
+
+def limited_visits(view: View) -> View:
+    """A page that needs no account: those who have none are counted by their address."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated and (
+            wait := attempt_limits.visit(attempt_limits.address_of(request))
+        ):
+            return come_again(request, wait)
+        return view(request, *arguments, **named)
+
+    return checked
+
+
+def limited_addresses(view: View) -> View:
+    """A page that knows nobody: every request is counted by its address, and no session is looked at."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if wait := attempt_limits.visit(attempt_limits.address_of(request)):
+            return come_again(request, wait)
+        return view(request, *arguments, **named)
+
+    return checked
+
+
+def come_again(request: HttpRequest, seconds: int, *, sign_in: bool = False) -> HttpResponseBase:
+    """The page that says how long to wait."""
+    answer = render(request, "429.html", {"seconds": seconds, "sign_in": sign_in}, status=429)
+    answer["Retry-After"] = str(seconds)
+    add_never_cache_headers(answer)
+    return answer

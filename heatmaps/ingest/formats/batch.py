@@ -1,0 +1,98 @@
+"""Check-ins of a file as columns, and how rows of text become such columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.ingest.formats.columns import Columns, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A row that is no check-in, and why. Never its content.
+
+    `row` is the line as an editor shows it; in Parquet files, which have no lines, the row counted from 1.
+    """
+
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Batch:
+    """Accepted rows as columns of one length, and the rejected rows among them."""
+
+    names: list[str]  # of users, each once; none without a row
+    numbers: NDArray[np.int32]  # (k,) each row's user, as a place in `names`
+    times: NDArray[np.int64]  # (k,) epoch seconds, rounded down; NO_TIME where empty
+    lat: NDArray[np.float64]  # (k,) degrees
+    lon: NDArray[np.float64]  # (k,) degrees
+    rejected: list[Rejection]
+    bytes_read: int  # of the file as sent, so far
+
+    @property
+    def users(self) -> list[str]:
+        """(k,) the user of each row."""
+        return [self.names[number] for number in self.numbers.tolist()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Chunk:
+    """Some rows of a text file."""
+
+    records: list[Record]
+    lines: Sequence[int]  # the line each record starts in
+    broken: list[Rejection]  # rows that are none of the format
+
+
+class TextSource(Protocol):
+    """A text file of one format: the names of its columns, and its rows in their order."""
+
+    names: list[str]
+
+    def take(self, count: int) -> Chunk | None:
+        """Up to `count` rows; None at the end."""
+
+
+def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
+    """The check-ins among the rows, and the others as rejections in the order of the file."""
+    rejected = chunk.broken
+    try:
+        values = columns.values(chunk.records)
+    except (IndexError, ValueError):
+        found: list[Rejection] = []
+        values = columns.values(_accepted(chunk.records, chunk.lines, columns, found))
+        rejected = sorted(found + rejected, key=lambda rejection: rejection.row)
+    users, times, lat, lon = values
+    places = {name: place for place, name in enumerate(dict.fromkeys(users))}
+    return Batch(
+        names=list(places),
+        numbers=np.fromiter(map(places.__getitem__, users), np.int32, len(users)),
+        times=times,
+        lat=lat,
+        lon=lon,
+        rejected=rejected,
+        bytes_read=bytes_read,
+    )
+
+
+def _accepted(
+    records: list[Record], lines: Sequence[int], columns: Columns, rejected: list[Rejection]
+) -> list[Record]:
+    """The records without the bad ones, which are found by halving; blank lines are nobody's fault."""
+    try:
+        columns.values(records)
+    except (IndexError, ValueError) as error:
+        if len(records) > 1:
+            half = len(records) // 2
+            return _accepted(records[:half], lines[:half], columns, rejected) + _accepted(
+                records[half:], lines[half:], columns, rejected
+            )
+        if records[0]:
+            reason = "fewer columns than the header" if isinstance(error, IndexError) else str(error)
+            rejected.append(Rejection(row=lines[0], reason=reason))
+        return []
+    return records

@@ -1,0 +1,106 @@
+"""Files that others wrote are read by a child: with limits of memory and time, and nothing else to take.
+
+A file that makes the child end is refused; what reads it here goes on.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from io import UnsupportedOperation
+from threading import Timer
+from typing import Any, BinaryIO, Final, cast
+
+from heatmaps.children import process
+from heatmaps.children.process import Limits
+from heatmaps.ingest.formats import frames
+from heatmaps.ingest.formats.batch import Batch
+from heatmaps.ingest.formats.frames import Broken
+from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
+from heatmaps.ingest.formats.preview import Preview
+from heatmaps.ingest.options import Options
+
+_MEMORY_BYTES: Final = 2**30
+_PREVIEW_BYTES: Final = 2**29
+_PREVIEW_SECONDS: Final = 20
+_LEAST_SECONDS: Final = 60  # of a processor
+_BYTES_A_SECOND: Final = 100_000  # of the file; check-ins are read ten times as fast and faster
+_ON_THE_CLOCK: Final = 3  # times as long, for a machine that is busy with other things
+_COSTLY: Final = (
+    "the file is damaged, or reading it takes more memory or time than check-ins do; send smaller files"
+)
+
+
+def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
+    """As `heatmaps.ingest.formats.child.batches`, which a child runs. Errors: `ReaderError`."""
+    size = stream.seek(0, os.SEEK_END)
+    seconds = _LEAST_SECONDS + size // _BYTES_A_SECOND
+    # As nice as whoever waits for it: a worker that read such files itself would stand no further behind.
+    allowed = Limits(memory_bytes=_MEMORY_BYTES, cpu_seconds=seconds, nicer=0)
+    wanted = {"options": options.to_json(), "batch_rows": batch_rows, "limits": asdict(limits)}
+    with _told(stream, wanted, allowed) as frame, _refused():
+        for batch in frames.read_frames(frame, most_rows=batch_rows):
+            if not isinstance(batch, Batch):
+                raise Broken
+            yield batch
+
+
+def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
+    """As `heatmaps.ingest.formats.preview.preview`, which a child runs. Errors: `ReaderError`."""
+    allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
+    wanted = {"options": None, "whole": whole, "limits": asdict(ReaderLimits())}
+    with _told(stream, wanted, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame, _refused():
+        for found in frames.read_frames(frame, most_rows=0):
+            if isinstance(found, dict):
+                return Preview.checked(found)
+    raise ReaderError("costly", _COSTLY)
+
+
+@contextmanager
+def _told(
+    stream: BinaryIO, wanted: dict[str, Any], limits: Limits, *, seconds: float | None = None
+) -> Iterator[BinaryIO]:
+    """What a child says of the file. seconds: after which it is ended; None: it may take longer."""
+    with _with_descriptor(stream) as file:
+        child = process.started("heatmaps.ingest.formats.child", limits, files=[file.fileno()], quiet=True)
+        assert child.stdin is not None  # noqa: S101 - both are pipes
+        assert child.stdout is not None  # noqa: S101 - as above
+        timer = None if seconds is None else Timer(seconds, child.kill)
+        try:
+            if timer is not None:
+                timer.start()
+            with child.stdin as request:
+                request.write(json.dumps(wanted | {"descriptor": file.fileno()}).encode() + b"\n")
+            yield cast(BinaryIO, child.stdout)
+        except BrokenPipeError as error:  # it ended before it was told anything
+            raise ReaderError("costly", _COSTLY) from error
+        finally:
+            if timer is not None:
+                timer.cancel()
+            process.ended(child)
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    try:
+        yield
+    except Broken as error:
+        raise ReaderError("costly", _COSTLY) from error
+
+
+@contextmanager
+def _with_descriptor(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """The file itself, or a copy on disk of one that is in memory."""
+    try:
+        stream.fileno()
+    except (AttributeError, UnsupportedOperation):
+        with tempfile.TemporaryFile() as copy:
+            stream.seek(0)
+            shutil.copyfileobj(stream, copy)
+            copy.flush()
+            yield cast(BinaryIO, copy)
+    else:
+        yield stream

@@ -1,0 +1,141 @@
+"""What a child that reads a file says of it, as bytes: batches, a preview or a refusal, checked on arrival.
+
+A frame is a head (kind, rows, bytes of text), its text as JSON, and of a batch its numbers as columns.
+Nothing is believed: whoever broke the child could say anything.
+"""
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.ingest.formats.batch import Batch, Rejection
+from heatmaps.ingest.formats.columns import NO_TIME
+from heatmaps.ingest.formats.lines import ReaderError
+
+BATCH, PREVIEW, REFUSAL, END = b"B", b"P", b"R", b"."
+_HEAD: Final = struct.Struct("<cIQ")
+_NUMBERS: Final = (("numbers", "<i4"), ("times", "<i8"), ("lat", "<f8"), ("lon", "<f8"))
+_TEXT_BYTES_A_ROW: Final = 2**11  # users are at most a thousand bytes
+_TEXT_BYTES: Final = 2**24
+_LONGEST_REASON: Final = 500  # characters
+_EARLIEST, _LATEST = -(2**40), 2**40  # seconds, far beyond the years that are read
+
+
+class Broken(Exception):  # noqa: N818 - reads as what it says
+    """The child ended too early, or said what no child of ours says."""
+
+
+def write_batch(batch: Batch, stream: BinaryIO) -> None:
+    rejected = [[rejection.row, rejection.reason] for rejection in batch.rejected]
+    told = {"names": batch.names, "rejected": rejected, "bytes_read": batch.bytes_read}
+    _write(BATCH, told, stream, rows=batch.numbers.size)
+    for name, kind in _NUMBERS:
+        stream.write(np.ascontiguousarray(getattr(batch, name), kind).tobytes())
+
+
+def write_text(kind: bytes, told: object, stream: BinaryIO) -> None:
+    """A frame without numbers."""
+    _write(kind, told, stream)
+    stream.flush()
+
+
+def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[str, Any]]:
+    """Batches of at most `most_rows` rows, or one preview as its JSON.
+
+    Errors: Broken; `ReaderError` as it was sent.
+    """
+    while True:
+        kind, rows, length = _HEAD.unpack(_taken(stream, _HEAD.size))
+        if rows > most_rows or length > _TEXT_BYTES + _TEXT_BYTES_A_ROW * most_rows:
+            raise Broken
+        told = _json(_taken(stream, length))
+        if kind == BATCH:
+            columns = [
+                np.frombuffer(_taken(stream, rows * np.dtype(kind).itemsize), kind) for _, kind in _NUMBERS
+            ]
+            yield _batch(told, most_rows, columns)
+        elif kind == PREVIEW:
+            yield told
+        elif kind == REFUSAL:
+            raise _refusal(told)
+        elif kind == END:
+            return
+        else:
+            raise Broken
+
+
+def _write(kind: bytes, told: object, stream: BinaryIO, *, rows: int = 0) -> None:
+    text = json.dumps(told, ensure_ascii=False).encode()
+    stream.write(_HEAD.pack(kind, rows, len(text)))
+    stream.write(text)
+
+
+def _taken(stream: BinaryIO, length: int) -> bytes:
+    content = stream.read(length)
+    if len(content) != length:
+        raise Broken
+    return content
+
+
+def _json(text: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(text.decode())
+    except (ValueError, RecursionError) as error:
+        raise Broken from error
+    if not isinstance(told, dict):
+        raise Broken
+    return told
+
+
+def _batch(told: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) -> Batch:
+    numbers, times, lat, lon = columns
+    names, rejected, bytes_read = told.get("names"), told.get("rejected"), told.get("bytes_read")
+    if not (isinstance(names, list) and all(isinstance(name, str) and name for name in names)):
+        raise Broken
+    if len(set(names)) != len(names) or not _are_places(numbers, len(names)):
+        raise Broken
+    if not (isinstance(rejected, list) and len(rejected) <= most_rows and isinstance(bytes_read, int)):
+        raise Broken
+    moments = times[times != NO_TIME]
+    if not (_within(lat, 90) and _within(lon, 180) and ((moments > _EARLIEST) & (moments < _LATEST)).all()):
+        raise Broken
+    return Batch(
+        names=names,
+        numbers=numbers.astype(np.int32),
+        times=times.astype(np.int64),
+        lat=lat.astype(np.float64),
+        lon=lon.astype(np.float64),
+        rejected=[_rejection(one) for one in rejected],
+        bytes_read=bytes_read,
+    )
+
+
+def _are_places(numbers: NDArray[Any], count: int) -> bool:
+    """Each of `count` places at least once, and no other."""
+    if not ((numbers >= 0) & (numbers < count)).all():
+        return False
+    return bool(np.bincount(numbers, minlength=count).all())
+
+
+def _within(degrees: NDArray[np.float64], limit: float) -> bool:
+    return bool((np.abs(degrees) <= limit).all())  # false for nan
+
+
+def _rejection(told: object) -> Rejection:
+    match told:
+        case [int(row), str(reason)] if len(reason) <= _LONGEST_REASON:
+            return Rejection(row=row, reason=reason)
+        case _:
+            raise Broken
+
+
+def _refusal(told: dict[str, Any]) -> ReaderError:
+    match told:
+        case {"code": str(code), "message": str(message)} if len(code) + len(message) <= _LONGEST_REASON:
+            return ReaderError(code, message)
+        case _:
+            raise Broken

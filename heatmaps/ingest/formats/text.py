@@ -1,0 +1,174 @@
+"""Text files of check-ins by format, told apart by their first line: CSV, NDJSON, SNAP check-ins."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, chain, islice, repeat
+from typing import Final
+
+from heatmaps.ingest.formats.batch import Chunk, Rejection, TextSource
+from heatmaps.ingest.formats.columns import EXPECTED_HEADER, Record
+from heatmaps.ingest.formats.lines import ReaderError
+
+SNAP_NAMES: Final = ("user", "time", "lat", "lon", "place")
+NAMED_BY_LINES: Final = 100  # of NDJSON, whose objects name their columns one by one
+MOST_NAMES: Final = 100
+
+_NOT_TEXT: Final = "\udcff"  # for a JSON value that is no text and no number: no column takes it
+
+
+def text_source(lines: Iterable[str]) -> TextSource:
+    """The file behind the lines. Errors: `ReaderError`."""
+    rest = iter(lines)
+    for blank, line in enumerate(rest):
+        if line.strip():
+            # Not kept one by one: nobody knows how many blank lines there are.
+            return _source_of(line, chain(repeat("\n", blank), [line], rest))
+    raise ReaderError("empty", "the file is empty")
+
+
+def _source_of(first: str, lines: Iterator[str]) -> TextSource:
+    if first.lstrip().startswith("{"):
+        return NdjsonSource(lines)
+    if first.lstrip().startswith("["):
+        message = (
+            "the file is a JSON list; write one JSON object a line (NDJSON) without brackets around them"
+        )
+        raise ReaderError("header", message)
+    fields = first.rstrip("\n").split("\t")
+    is_snap = len(fields) in (4, 5) and all(map(_is_number, fields[2:4]))
+    return SnapSource(lines) if is_snap else CsvSource(lines)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+class CsvSource:
+    """Records of CSV text; the first one that is not blank is the header, unless `names` are given.
+
+    before: lines of the file before these, of a part of a file. `lines_read`: those of the file, so far.
+    """
+
+    def __init__(self, lines: Iterator[str], *, names: Record | None = None, before: int = 0) -> None:
+        self._rows, self._before = csv.reader(lines, strict=True, skipinitialspace=True), before
+        self.names = self._header() if names is None else names
+        self.unfinished: int | None = None
+
+    @property
+    def lines_read(self) -> int:
+        return self._before + self._rows.line_num
+
+    def _header(self) -> Record:
+        try:
+            return next(record for record in self._rows if any(record))
+        except csv.Error as error:
+            raise ReaderError("header", f"the first line is not a CSV header; {EXPECTED_HEADER}") from error
+        except StopIteration:
+            raise ReaderError("empty", "the file is empty") from None
+
+    def take(self, count: int, *, known: int | None = None) -> Chunk | None:
+        """known: lines of the file that are there, where more may follow; `unfinished` is the line in which
+        a row begins that the following ones may finish.
+        """
+        records: list[Record] = []
+        before, broken = self.lines_read, False
+        try:
+            records.extend(islice(self._rows, count))
+        except csv.Error:  # what was read before it stays in the list
+            broken = True
+        lines = _starts(records, before + 1, self.lines_read - before - broken)
+        start = lines[-1] + _height(records[-1]) if records else before + 1
+        if broken and self.lines_read == known:
+            self.unfinished, broken = start, False
+        if not broken:
+            return Chunk(records=records, lines=lines, broken=[]) if records else None
+        if start != self.lines_read:  # how many rows it swallowed cannot be told
+            raise ReaderError("quote", f"a quoted field that begins in line {start} does not end properly")
+        row = Rejection(row=start, reason="quotes are not closed or not at the ends of a field")
+        return Chunk(records=records, lines=lines, broken=[row])
+
+
+def _starts(records: list[Record], first: int, height: int) -> Sequence[int]:
+    if height == len(records):
+        return range(first, first + height)
+    return list(accumulate(map(_height, records[:-1]), initial=first)) if records else []
+
+
+def _height(record: Record) -> int:
+    """Lines of a record: quoted fields may have line breaks."""
+    return 1 + sum(field.count("\n") for field in record)
+
+
+class NdjsonSource:
+    """One JSON object a line; its columns are the keys of the first objects."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        numbered = enumerate(lines, 1)
+        head = list(islice(numbered, NAMED_BY_LINES))
+        self._lines = chain(head, numbered)
+        keys = dict.fromkeys(key for _, line in head for key in _object(line) or ())
+        self.names = list(islice(keys, MOST_NAMES))
+        if "time" not in {name.strip().lower() for name in self.names}:
+            self.names.append("time")  # the only one that may be missing, so also in the first objects
+
+    def take(self, count: int) -> Chunk | None:
+        return _chunk(list(islice(self._lines, count)), self._record, "not a JSON object")
+
+    def _record(self, line: str) -> Record | None:
+        found = _object(line)
+        return None if found is None else [_text(found.get(name)) for name in self.names]
+
+
+# Numbers stay the text they are written in: 7 and "7" are the same user, and no digit is lost.
+_decode = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).decode
+
+
+def _object(line: str) -> dict[str, object] | None:
+    try:
+        found = _decode(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else _NOT_TEXT
+
+
+class SnapSource:
+    """Check-ins as the Stanford Large Network Dataset Collection writes them: by position, between tabs."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = enumerate(lines, 1)
+        self.names = list(SNAP_NAMES)
+
+    def take(self, count: int) -> Chunk | None:
+        taken = list(islice(self._lines, count))
+        return _chunk(taken, self._record, "fewer than four columns between tabs")
+
+    @staticmethod
+    def _record(line: str) -> Record | None:
+        record = line.rstrip("\n").split("\t")
+        return record if len(record) >= 4 else None
+
+
+def _chunk(
+    taken: list[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
+) -> Chunk | None:
+    """reason: why a line that is neither blank nor a record is refused."""
+    records, numbers, broken = list[Record](), list[int](), list[Rejection]()
+    for number, line in taken:
+        record = record_of(line)
+        if record is not None:
+            records.append(record)
+            numbers.append(number)
+        elif line.strip():
+            broken.append(Rejection(row=number, reason=reason))
+    return Chunk(records=records, lines=numbers, broken=broken) if taken else None

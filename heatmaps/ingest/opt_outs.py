@@ -1,0 +1,135 @@
+"""Manages opt-outs: a keyed entry each, effective with the next data version.
+
+Nothing tells whether they were in the data: entering somebody who was not looks the same. Published
+releases, and versions made before, stay as they are.
+
+Check-ins of somebody who opted out stay stored, since earlier versions read them, and are left out when
+masses are read. So an entry that is taken back brings all of them back with the next version: those from
+before it, and those of files that came meanwhile. An entry that no version had yet leaves no trace.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Final
+from uuid import UUID
+
+from django.db.models import QuerySet
+from django.http import Http404
+
+from heatmaps import keys
+from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.formats.columns import is_text
+from heatmaps.ingest.formats.lines import Lines, ReaderLimits
+from heatmaps.ledger import transitions
+from heatmaps.models import Dataset, Suppression
+from heatmaps.people.permissions import Act, Person, require
+
+MOST_AT_ONCE: Final = 100_000
+BLOCK: Final = 500  # of hashes in one statement
+
+_LIMITS: Final = ReaderLimits(line_length=1000, total_bytes=2**24)
+
+
+def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
+    """Leave these users (as the files name them) out from the next data version on.
+
+    Who is left out already stays so; who was to come back does not. Returns how many entries are new.
+    Errors: as `access.require`; `keys.KeyFileError`; `UploadError` for no users, or more than `MOST_AT_ONCE`.
+    """
+    steward = require(person, dataset, Act.UPLOAD)
+    hashes = _hashes(dataset, users)
+    with transitions.locked(dataset.pk):
+        before = dataset.suppressions.count()
+        Suppression.objects.bulk_create(
+            (
+                Suppression(dataset=dataset, person=first, person_rest=rest, created_by=steward)
+                for first, rest in hashes
+            ),
+            batch_size=1000,
+            ignore_conflicts=True,
+        )
+        for rows in _open_of(dataset, hashes):
+            rows.update(is_withdrawn=False)
+        return dataset.suppressions.count() - before
+
+
+def enter(person: Person, dataset: Dataset, user: str) -> tuple[Suppression, bool]:
+    """`opt_out` of one user: the entry, and whether it is new."""
+    is_new = opt_out(person, dataset, [user]) > 0
+    [(first, rest)] = _hashes(dataset, [user])
+    entry = _open(dataset).select_related("version", "until").get(person=first, person_rest=rest)
+    return entry, is_new
+
+
+def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
+    """Count these users again from the next data version on. Returns how many had opted out.
+
+    Errors: as `opt_out`.
+    """
+    require(person, dataset, Act.UPLOAD)
+    hashes = _hashes(dataset, users)
+    with transitions.locked(dataset.pk):
+        return sum(map(_withdraw, _open_of(dataset, hashes)))
+
+
+def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
+    """Errors: as `access.require`; Http404 where there is no such entry."""
+    require(person, dataset, Act.UPLOAD)
+    with transitions.locked(dataset.pk):
+        if not _withdraw(_open(dataset).filter(entry=entry)):
+            raise Http404("no such opt-out, or it was taken back")
+
+
+def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":
+    """Data: every entry, the latest first. Errors: as `access.require`."""
+    require(person, dataset, Act.SEE_DATA)
+    return dataset.suppressions.select_related("version", "until").order_by("-created_at", "-pk")
+
+
+def users_of(stream: BinaryIO) -> list[str]:
+    """The users of a text file, one a line. Errors: `ReaderError`, `UploadError`."""
+    return _checked(Lines(stream, _LIMITS))
+
+
+def pending(dataset: Dataset) -> int:
+    """Data: for stewards only. Entries, and entries taken back, that wait for the next version."""
+    entered = dataset.suppressions.filter(version=None).count()
+    return entered + dataset.suppressions.filter(is_withdrawn=True, until=None).count()
+
+
+def _open(dataset: Dataset) -> "QuerySet[Suppression]":
+    """At most one for each person."""
+    return dataset.suppressions.filter(until=None)
+
+
+def _withdraw(rows: "QuerySet[Suppression]") -> int:
+    """The caller holds the ledger's lock, so that no version is made meanwhile."""
+    deleted, _ = rows.filter(version=None).delete()
+    return deleted + rows.filter(is_withdrawn=False).update(is_withdrawn=True)
+
+
+def _hashes(dataset: Dataset, users: Iterable[str]) -> list[tuple[int, int]]:
+    return sorted(set(keys.PersonHasher.of(dataset).hashes(_checked(users)).tolist()))
+
+
+def _open_of(dataset: Dataset, hashes: list[tuple[int, int]]) -> "Iterator[QuerySet[Suppression]]":
+    """Entries of these persons, some at a time."""
+    for at in range(0, len(hashes), BLOCK):
+        block = set(hashes[at : at + BLOCK])
+        near = _open(dataset).filter(person__in=[first for first, _ in block])
+        rows = near.values_list("pk", "person", "person_rest")
+        yield _open(dataset).filter(pk__in=[pk for pk, *person in rows if tuple(person) in block])
+
+
+def _checked(users: Iterable[str]) -> list[str]:
+    """As the reader takes them: without blanks around."""
+    names = dict[str, None]()
+    for user in users:
+        if name := user.strip():
+            names[name] = None
+        if len(names) > MOST_AT_ONCE:
+            raise UploadError("too_many_users", f"at most {MOST_AT_ONCE} users at once; split the list")
+    if not names:
+        raise UploadError("no_users", "enter at least one user, as the files name them, one a line")
+    if not is_text(list(names)):
+        raise UploadError("not_text", "the list is not text in UTF-8")
+    return list(names)

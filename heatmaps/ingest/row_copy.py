@@ -1,0 +1,117 @@
+"""Copies check-ins into and out of the database in blocks: COPY on PostgreSQL, batches on SQLite.
+
+Never model objects: a block is a handful of numpy columns from the file to the driver.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import numpy as np
+from django.db import connection
+from django.db.models import Exists, OuterRef
+from numpy.typing import NDArray
+
+from heatmaps.ingest.formats.reader import NO_TIME
+from heatmaps.models import CheckIn, PackedCheckIns, Upload
+from heatmaps.person_hashes import PERSON, Persons
+
+DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Block:
+    """Columns of check-ins, all of shape `(k,)`."""
+
+    persons: Persons  # keyed hashes
+    cells: NDArray[np.int64]  # Morton codes at the finest level
+    times: NDArray[np.int64]  # epoch seconds; NO_TIME is stored as NULL
+    outside: NDArray[np.bool_]  # clamped to the region's border
+
+
+def insert(upload_id: UUID, block: Block) -> None:
+    """Write a block under an upload, in the caller's transaction."""
+    if connection.vendor == "postgresql":
+        _copy(upload_id, block)
+    else:
+        _execute_many(upload_id, block)
+
+
+def delete_some(upload_id: UUID) -> int:
+    """Delete up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
+    PackedCheckIns.objects.filter(upload=upload_id).delete()
+    some = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
+    deleted, _ = CheckIn.objects.filter(pk__in=some).delete()
+    return deleted
+
+
+def without_upload() -> int:
+    """How many check-ins belong to no upload: none, unless somebody wrote into the database by hand."""
+    uploads = Upload.objects.filter(pk=OuterRef("upload_id"))
+    return CheckIn.objects.filter(~Exists(uploads)).count()
+
+
+_TABLE = CheckIn._meta.db_table
+_COLUMNS = "upload_id, person, person_rest, cell, time, outside"
+_INSERT = f"INSERT INTO {_TABLE} ({_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608  # constants only
+
+
+def _execute_many(upload_id: UUID, block: Block) -> None:
+    upload = CheckIn._meta.get_field("upload").get_db_prep_value(upload_id, connection)
+    times: list[int | None] = block.times.tolist()
+    for index in np.flatnonzero(block.times == NO_TIME).tolist():
+        times[index] = None
+    persons = (block.persons[name].tolist() for name in PERSON.names or ())
+    columns = ([upload] * len(times), *persons, block.cells.tolist(), times)
+    with connection.cursor() as cursor:
+        cursor.executemany(_INSERT, list(zip(*columns, block.outside.tolist(), strict=True)))
+
+
+# PostgreSQL's binary COPY format: a row is its number of fields, then each field's length in bytes and its
+# content, big-endian. https://www.postgresql.org/docs/current/sql-copy.html ("Binary Format")
+_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
+_TRAILER = b"\xff\xff"
+_ROW = [
+    ("fields", ">i2"),
+    ("upload_bytes", ">i4"),
+    ("upload", "V16"),
+    ("person_bytes", ">i4"),
+    ("person", ">i8"),
+    ("rest_bytes", ">i4"),
+    ("rest", ">i8"),
+    ("cell_bytes", ">i4"),
+    ("cell", ">i8"),
+    ("time_bytes", ">i4"),
+]
+_TIME = [("time", ">i8")]
+_OUTSIDE = [("outside_bytes", ">i4"), ("outside", "u1")]
+
+
+def _copy(upload_id: UUID, block: Block) -> None:
+    timed = block.times != NO_TIME
+    # The cursor is psycopg's own below Django's wrapper; COPY takes no parameters.
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY {_TABLE} ({_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy,
+    ):
+        copy.write(_HEADER)
+        copy.write(_binary(upload_id, block, timed))
+        copy.write(_binary(upload_id, block, ~timed))
+        copy.write(_TRAILER)
+
+
+def _binary(upload_id: UUID, block: Block, chosen: NDArray[np.bool_]) -> bytes:
+    """The chosen rows, of which either all or none have a time: rows of one width."""
+    has_time = bool((block.times[chosen] != NO_TIME).all())
+    rows: NDArray[Any] = np.zeros(int(chosen.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE))
+    rows["fields"] = 6
+    rows["upload_bytes"], rows["upload"] = 16, np.void(upload_id.bytes)
+    persons = block.persons[chosen]
+    rows["person_bytes"], rows["person"] = 8, persons["person"]
+    rows["rest_bytes"], rows["rest"] = 8, persons["person_rest"]
+    rows["cell_bytes"], rows["cell"] = 8, block.cells[chosen]
+    rows["time_bytes"] = 8 if has_time else -1
+    if has_time:
+        rows["time"] = block.times[chosen]
+    rows["outside_bytes"], rows["outside"] = 1, block.outside[chosen]
+    return rows.tobytes()

@@ -1,0 +1,1 @@
+"""Data versions: their advance, schedule, retention and deletion."""

@@ -1,0 +1,156 @@
+"""Advances data versions: the public steps by which ready uploads become readable.
+
+A dataset's versions advance by a steward's acts, which everybody sees and which may tell when data came
+in, or on a public schedule, whatever came in or did not (`heatmaps.ingest.versions.scheduled`): never both.
+"""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import F, Max, Sum
+
+from heatmaps import queue
+from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.staging import LEASE_SECONDS, Lease
+from heatmaps.ingest.versions import retention
+from heatmaps.ledger import transitions
+from heatmaps.ledger.facts import kept_from_fact
+from heatmaps.ledger.transitions import moves
+from heatmaps.models import CheckIn, Dataset, DataVersion, RelationChoice, Upload, UploadState
+from heatmaps.numbers import count, moment
+
+COUNTING_SECONDS: Final = 15 * 60  # the lease while the database counts persons
+UNDER_WAY: Final = (UploadState.RECEIVED, UploadState.STAGED)
+
+
+def next_version(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None) -> DataVersion:
+    """The next version, with all ready uploads that no version has yet, and without who opted out since.
+
+    By a steward, or by nobody at the moment it was due. The event says this, the number and the public day
+    from which on check-ins are kept, nothing else: what came in, or was deleted, is data.
+    """
+    with transitions.locked(dataset.pk):
+        last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
+        version = DataVersion.objects.create(
+            dataset=dataset, number=last + 1, created_by=actor, due_at=due_at
+        )
+        _keep(version)
+        dataset.uploads.filter(state=UploadState.READY, version=None).update(version=version)
+        dataset.suppressions.filter(version=None).update(version=version)
+        dataset.suppressions.filter(is_withdrawn=True, until=None).update(until=version)
+        after: dict[str, int | str] = {"version": last + 1}
+        if due_at is not None:
+            after["due"] = f"{due_at:%Y-%m-%dT%H:%M:%SZ}"
+        if version.kept_from is not None:
+            after["kept_from"] = kept_from_fact(version)
+            queue.send(queue.EXPIRE, str(dataset.pk))
+        transitions.record(dataset, moves.VERSION, actor=actor, before={"version": last}, after=after)
+    return version
+
+
+def advance(dataset: Dataset, *, actor: User) -> DataVersion:
+    """The next version, by a steward. Errors: `UploadError` where a schedule does it."""
+    with transitions.locked(dataset.pk):
+        if due := next_due(dataset):
+            raise UploadError(
+                "scheduled",
+                f"data versions of this dataset advance by themselves, on a public schedule: the next one is "
+                f"due at {moment(due)}. To advance out of turn, lift the schedule first, with a "
+                "reason that everyone can read in the ledger",
+            )
+        return next_version(dataset, actor=actor)
+
+
+def next_due(dataset: Dataset) -> datetime | None:
+    """When the schedule makes the next version, as the database has it now; None without a schedule."""
+    due: datetime | None = Dataset.objects.values_list("next_version_at", flat=True).get(pk=dataset.pk)
+    return due
+
+
+def _keep(version: DataVersion) -> None:
+    """The rule of that moment, for good: which check-ins the version leaves out."""
+    days = Dataset.objects.values_list("retention_days", flat=True).get(pk=version.dataset_id)
+    if days is not None:
+        version.kept_from = retention.first_day(version.since, days)
+        version.save(update_fields=["kept_from"])
+
+
+def make_visible(upload: Upload, lease: Lease) -> None:
+    """One short transaction: the upload is ready, and in the next version if it asked for that.
+
+    Persons are counted before it, without a lock, and again if another upload became ready meanwhile.
+    Errors: `UploadError` when there are more persons than declared.
+    """
+    done = False
+    while not done:
+        # Nothing is counted where no number was declared: a worker that dies here is soon found out.
+        lease.renew(seconds=LEASE_SECONDS if upload.dataset.persons is None else COUNTING_SECONDS)
+        others = _ready(upload.dataset)
+        _check_rows(upload, others)
+        _check_persons(upload, others)
+        done = _step(upload, lease, others)
+
+
+def give_up(upload: Upload, lease: Lease, reason: str) -> None:
+    """The upload failed; those sent together with it wait for it no longer."""
+    lease.delete_rows()
+    with transitions.locked(upload.dataset_id):
+        lease.fail(reason)
+        if upload.batch is not None:
+            _advance_if_asked(upload)
+
+
+def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
+    with transitions.locked(upload.dataset_id):
+        if _ready(upload.dataset) != counted:
+            return False
+        lease.end()
+        _advance_if_asked(upload)
+    return True
+
+
+def _advance_if_asked(upload: Upload) -> None:
+    """The caller holds the ledger's lock. Files sent together make one version, with the last of them."""
+    if not upload.advance or next_due(upload.dataset) is not None:
+        return
+    together = Upload.objects.filter(pk=upload.pk)
+    if upload.batch is not None:
+        together = Upload.objects.filter(dataset=upload.dataset_id, batch=upload.batch)
+    waits_for_others = together.filter(state__in=UNDER_WAY).exists()
+    if not waits_for_others and together.filter(state=UploadState.READY, version=None).exists():
+        next_version(upload.dataset, actor=upload.uploaded_by)
+
+
+def _ready(dataset: Dataset) -> frozenset[UUID]:
+    return frozenset(dataset.uploads.filter(state=UploadState.READY).values_list("pk", flat=True))
+
+
+def _check_rows(upload: Upload, others: frozenset[UUID]) -> None:
+    """No more than the size class of the dataset, which decides how long a draw may take unseen."""
+    read = Upload.objects.filter(pk__in=[*others, upload.pk])
+    stored = F("rows_accepted") - F("rows_expired")
+    if upload.dataset.relation == RelationChoice.REPLACE:
+        stored += F("rows_outside")
+    rows, most = read.aggregate(total=Sum(stored))["total"] or 0, upload.dataset.row_capacity
+    if rows > most:
+        raise UploadError(
+            "too_many_rows",
+            f"with this file the dataset would hold {count(rows)} check-ins, but its size is {count(most)} "
+            "at most, chosen when it was created; nothing was stored. Upload to a dataset of a larger size",
+        )
+
+
+def _check_persons(upload: Upload, others: frozenset[UUID]) -> None:
+    declared = upload.dataset.persons
+    if declared is None:
+        return
+    checkins = CheckIn.objects.filter(upload__in=[*others, upload.pk]).values("person", "person_rest")
+    found = checkins.union(upload.dataset.enrolments.values("person", "person_rest")).count()
+    if found > declared:
+        raise UploadError(
+            "too_many_persons",
+            f"with this file the dataset would have {found} different users, but {declared} people were "
+            "declared when it was created; nothing was stored. Remove the users who are not enrolled",
+        )

@@ -1,0 +1,105 @@
+"""Computes how long check-ins are kept: a public number of whole days in UTC.
+
+A data version leaves out every check-in of a day more than N days before the version's own day. A
+check-in's day is that of its time, or the day its file came, whichever is earlier: one without a time has
+the file's, and a clock that was ahead keeps nothing longer. Files that a version includes pass the rule of
+each version from there on, so a longer time to keep brings nothing back, and what a later file brings is
+judged by the versions from that file on alone.
+
+Rows are deleted once no version that a queued release reads has them (`heatmaps.ingest.versions.deletion`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final
+
+from django.db.models import Q, QuerySet
+
+from heatmaps.models import CheckIn, DataVersion, Upload
+from heatmaps.numbers import count
+from mechanisms.check import ParameterError
+
+MOST_DAYS: Final = 36_500  # a hundred years
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Uploads that a version after number `after` up to `up_to` included count from `day` on.
+
+    Without a `day` they count whole.
+    """
+
+    after: int
+    up_to: int
+    day: date | None
+
+    def among(self, uploads: "QuerySet[Upload]") -> "QuerySet[Upload]":
+        """Those that the step is about."""
+        return uploads.filter(version__number__gt=self.after, version__number__lte=self.up_to)
+
+
+def check(days: int | None) -> int | None:
+    """None: for ever. Errors: `ParameterError`."""
+    if days is None or (isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= MOST_DAYS):
+        return days
+    raise ParameterError("retention_days", days, f"a whole number of days from 1 to {MOST_DAYS}, or nothing")
+
+
+def words(days: int | None) -> str:
+    """For people, such as "30 days"."""
+    return "for ever" if days is None else f"{count(days)} day{'' if days == 1 else 's'}"
+
+
+def first_day(moment: datetime, days: int) -> date:
+    """The first day that a version of that moment still has."""
+    return moment.astimezone(UTC).date() - timedelta(days=days)
+
+
+def midnight(day: date) -> datetime:
+    """When a day of UTC begins."""
+    return datetime.combine(day, time(), UTC)
+
+
+def steps(version: DataVersion) -> list[Step]:
+    """What the rules of all versions up to this one leave of the uploads, by who included them.
+
+    An upload passes the rule of each version from its own on, so the latest day among them counts.
+    """
+    earlier = DataVersion.objects.filter(dataset=version.dataset_id, number__lte=version.number)
+    rules = earlier.filter(kept_from__isnull=False).order_by("-number").values_list("number", "kept_from")
+    return list(_steps(version.number, [(number, day) for number, day in rules if day is not None]))
+
+
+def counted(uploads: "QuerySet[Upload]", version: DataVersion) -> Q:
+    """Of check-ins: those that a version, which includes these uploads, has of days that are kept."""
+    found = Q(upload__in=[])
+    for step in steps(version):
+        kept, days = step.among(uploads), Q()
+        if step.day is not None:
+            kept = kept.filter(created_at__gte=midnight(step.day))
+            days = Q(time=None) | Q(time__gte=_seconds(step.day))
+        # By their keys, read first: compared row by row, faster than a join.
+        found |= Q(upload__in=list(kept.values_list("pk", flat=True))) & days
+    return found
+
+
+def expired(upload: Upload, day: date) -> "QuerySet[CheckIn]":
+    """An upload's check-ins of earlier days."""
+    found = CheckIn.objects.filter(upload=upload)
+    return found if upload.created_at < midnight(day) else found.filter(time__lt=_seconds(day))
+
+
+def _steps(up_to: int, rules: list[tuple[int, date]]) -> Iterator[Step]:
+    """`rules`: (number, first day) of versions, the latest first."""
+    day = None
+    for number, first in rules:
+        if day is None or first > day:
+            if number < up_to:
+                yield Step(number, up_to, day)
+            up_to, day = number, first
+    yield Step(0, up_to, day)
+
+
+def _seconds(day: date) -> int:
+    return int(midnight(day).timestamp())

@@ -1,0 +1,160 @@
+"""Draws a map or a central point from files, without a database and without a ledger.
+
+Whoever draws twice from the same people has to add the losses up alone.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from heatmaps.data_slice import WHOLE, DataSlice
+from heatmaps.ingest.formats.points import Points, read_points
+from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options
+from mechanisms.check import ParameterError
+from mechanisms.mechanism import HeatmapMechanism
+from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.randomness import RandomSource
+from mechanisms.records.aggregation import item_records, masses, position_sums, record_means
+from mechanisms.records.item_records import ItemRecords
+from mechanisms.records.means import RecordMeans
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.space.grid import FINEST_LEVEL, Codes, Region
+from mechanisms.space.subregion import Rectangle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """The released map, and what only the holder of the files may know."""
+
+    heatmap: Heatmap
+    points: Points
+    seconds: dict[str, float] = field(repr=False)  # of read, aggregate and release: they depend on the data
+
+    @property
+    def map_sum(self) -> float:
+        """Of the released map as files have it: 1 but for rounding (without mass it is uniform)."""
+        total = self.heatmap.values.sum()
+        return float((self.heatmap.values / total).sum()) if total > 0 else 1.0
+
+
+def draw(
+    paths: Sequence[Path],
+    region: Region,
+    mechanism: HeatmapMechanism | EmdItemwise,
+    rng: RandomSource,
+    *,
+    max_rejected_share: Fraction,
+    options: Options = DEFAULT_OPTIONS,
+    data_slice: DataSlice = WHOLE,
+) -> Drawn:
+    """One release from the check-ins of the files inside the region, or its rectangle and period.
+
+    Each person weighs 1 there; for a map of whole records, places outside are at the region's border.
+    Users are told apart by name, over all files. Errors: `ReaderError`; `ParameterError` naming `persons`
+    where more are in the files than a map of whole records was made for.
+    """
+    if isinstance(mechanism, EmdItemwise):
+        seconds, points, read = _records(
+            paths, region, mechanism, max_rejected_share, options, data_slice=data_slice
+        )
+        with _timed(seconds, "release"):
+            heatmap = mechanism.release(read, rng)
+        return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+    seconds = dict[str, float]()
+    with _timed(seconds, "read"):
+        points = read_points(
+            paths,
+            region=region,
+            max_rejected_share=max_rejected_share,
+            options=options,
+            data_slice=data_slice,
+        )
+    with _timed(seconds, "aggregate"):
+        level = mechanism.resolution.bit_length() - 1
+        persons, cells = _in_rectangle(
+            points, region.morton(points.lat, points.lon), data_slice.rectangle, level
+        )
+        summed = masses(persons=persons, cells=cells, level=level, unit=mechanism.unit)
+    with _timed(seconds, "release"):
+        heatmap = mechanism.release(summed, rng)
+    return Drawn(heatmap=heatmap, points=points, seconds=seconds)
+
+
+def _records(
+    paths: Sequence[Path],
+    region: Region,
+    mechanism: EmdItemwise,
+    max_rejected_share: Fraction,
+    options: Options,
+    *,
+    data_slice: DataSlice,
+) -> tuple[dict[str, float], Points, ItemRecords]:
+    seconds = dict[str, float]()
+    with _timed(seconds, "read"):
+        points = read_points(
+            paths, max_rejected_share=max_rejected_share, options=options, data_slice=data_slice
+        )
+    with _timed(seconds, "aggregate"):
+        level = mechanism.resolution.bit_length() - 1
+        cells = region.morton(points.lat, points.lon)
+        read = item_records(persons=points.persons, cells=cells, counts=np.ones_like(cells), level=level)
+    _check_persons(read.persons, mechanism.persons)
+    return seconds, points, read
+
+
+def _check_persons(found: int, enrolled: int) -> None:
+    if found > enrolled:
+        raise ParameterError("persons", enrolled, f"at least {found}, the persons in the files")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MeansRead:
+    """What a central point is drawn from."""
+
+    means: RecordMeans
+    points: Points
+
+
+def means_in_files(
+    paths: Sequence[Path],
+    region: Region,
+    *,
+    enrolled: int | None,
+    max_rejected_share: Fraction,
+    options: Options = DEFAULT_OPTIONS,
+) -> MeansRead:
+    """The means of all persons' records in the files; places outside the region are at its border.
+
+    enrolled: the declared number of persons; those without check-ins are at the region's centre. None: the
+    persons in the files are all there are. Errors: `ReaderError`; `ParameterError` naming `persons`.
+    """
+    points = read_points(paths, max_rejected_share=max_rejected_share, options=options)
+    found = int(points.persons.max(initial=-1)) + 1
+    if found == 0 and enrolled is None:
+        raise ParameterError("persons", 0, "at least one person in the files, or a declared number")
+    _check_persons(found, enrolled or found)
+    counts, columns, rows = position_sums(points.persons, region.morton(points.lat, points.lon))
+    means = record_means(counts=counts, columns=columns, rows=rows, enrolled=enrolled or found)
+    return MeansRead(means=means, points=points)
+
+
+def _in_rectangle(
+    points: Points, cells: Codes, rectangle: Rectangle | None, level: int
+) -> tuple[Codes, Codes]:
+    """Persons and cells of the check-ins in the rectangle, which stand for its own cells of `level`."""
+    if rectangle is None:
+        return points.persons, cells
+    inside, own = rectangle.cells(cells, level)
+    return points.persons[inside], own << (2 * (FINEST_LEVEL - level))
+
+
+@contextmanager
+def _timed(seconds: dict[str, float], step: str) -> Iterator[None]:
+    start = time.perf_counter()
+    yield
+    seconds[step] = time.perf_counter() - start

@@ -1,0 +1,102 @@
+"""Runs `manage.py serve`: one process for the web and, without a broker, the clock and a worker process.
+
+Nothing here runs unless the command calls it: neither imports nor `AppConfig.ready()` start threads.
+"""
+
+import errno
+import fcntl
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from threading import Event, Thread
+from types import FrameType
+from typing import Any, Final, NoReturn
+
+from django.conf import settings
+
+from heatmaps.front import server
+from heatmaps.http import health
+from heatmaps.management.embedded_worker import Worker
+from heatmaps.releases import clock
+
+WEB_THREADS: Final = 4
+
+
+class CannotServe(Exception):  # noqa: N818 - reads as what it says
+    """A readable reason in one line."""
+
+
+def is_embedded() -> bool:
+    """Whether queues live in a process's memory, so that a worker of this server must do the work."""
+    return str(settings.CELERY_BROKER_URL).startswith("memory:")
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The port, taken before anything else is done. Errors: CannotServe."""
+    try:
+        return socket.create_server((host, port), backlog=1024)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        reason = "is taken; stop what uses it or choose another with PORT=..." if taken else error.strerror
+        raise CannotServe(f"port {port} of {host} {reason}") from None
+
+
+@contextmanager
+def only_server(folder: Path) -> Iterator[None]:
+    """One embedded server a state folder: a second one would have queues of its own. Errors: CannotServe."""
+    with (folder / "serve.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CannotServe(
+                f"another server uses {folder}; several web processes need HAZEMAP_BROKER_URL=redis://..."
+            ) from None
+        yield
+
+
+class Background:
+    """What runs beside the web: a look at its health, and embedded the clock and the worker."""
+
+    def __init__(self, *, embedded: bool) -> None:
+        self._stopping = Event()
+        self._worker = Worker() if embedded else None
+        work: list[Callable[[], None]] = [partial(health.watch, self._stopping, self._worker_problem())]
+        if embedded:
+            work.append(partial(clock.run, self._stopping))
+        self._threads = [Thread(target=one, daemon=True) for one in work]
+
+    def start(self) -> None:
+        """Errors: CannotServe."""
+        if self._worker is not None and not self._worker.start():
+            self.stop()
+            raise CannotServe("the worker did not start; the log says why")
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Let tasks under way finish for a while."""
+        self._stopping.set()
+        if self._worker is not None:
+            self._worker.stop()
+
+    def _worker_problem(self) -> Callable[[], str] | None:
+        worker = self._worker
+        if worker is None:
+            return None
+        return lambda: "" if worker.is_ready else "no worker answers"
+
+
+def serve_web(application: Callable[..., Any], listener: socket.socket) -> None:
+    """Answer requests until SIGTERM or SIGINT; a second signal ends the process at once."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
+    server.create(application, listener, threads=WEB_THREADS).run()
+
+
+def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    raise SystemExit

@@ -1,0 +1,44 @@
+"""Draws two released maps over the region that both cover: one frame, whose script swipes and subtracts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.template.loader import render_to_string
+
+from heatmaps.maps import palette
+from heatmaps.maps.document import Drawing, basemap, rendered
+from heatmaps.maps.scripts import COMPARISON_SCRIPTS
+from heatmaps.maps.streets import Streets
+from mechanisms.space.grid import Region
+
+Heat = Mapping[str, Any]  # as `heatmaps.maps.heat.heat_of` prepares it
+
+
+def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]) -> dict[str, str]:
+    """Links, body and script of two maps over their overlap. names: of both, short."""
+    content = {
+        "maps": list(maps),
+        "names": list(names),
+        "region": list(overlap),
+        "metres": [overlap.width_m, overlap.height_m],
+        "width": max(heat["width"] for heat in maps),
+        "rate": maps[0]["rate"],
+        "isBound": any(heat["isBound"] for heat in maps),
+        "palettes": maps[0]["palettes"],
+        "change": palette.CHANGE,
+        "basemap": basemap(overlap).content,
+    }
+    return rendered(overlap, [Drawing("compare", content)], scripts=COMPARISON_SCRIPTS)
+
+
+def comparison_document(
+    parts: Mapping[str, str],
+    *,
+    nonce: str,
+    title: str,
+    streets: Streets,
+    districts: Sequence[Mapping[str, str]],
+) -> str:
+    """The HTML of a comparison, from its parts or what was kept of them; the rest is as of `document`."""
+    page = {"map": parts, "nonce": nonce, "title": title, "streets": streets, "districts": [*districts]}
+    return render_to_string("maps/comparison.html", page)

@@ -1,0 +1,170 @@
+"""Packed check-ins: columns of one slot of one upload, as bytes and back, and those of them that count."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Final, NamedTuple, Self
+from uuid import UUID
+
+import numpy as np
+import psycopg
+from django.db import connection
+from numpy.typing import ArrayLike, NDArray
+
+from heatmaps.data_slice import DataSlice
+from heatmaps.models import DataVersion, PackedCheckIns, Suppression
+from heatmaps.person_hashes import Persons, among, from_rows, numbered, persons_of
+
+Column = NDArray[np.int64]
+Chosen = NDArray[np.bool_]
+
+NO_TIME: Final = -(2**63)  # of a check-in without a time
+
+_INTEGER: Final = "<i8"
+_LENGTH: Final = "<u4"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Piece:
+    """Check-ins of the persons of one slot, of one upload."""
+
+    persons: Persons  # (k,) hashes, each once
+    lengths: Column  # (k,) check-ins of each, above 0
+    cells: Column  # (m,) at the finest level, ordered by person and then by themselves
+
+    @property
+    def person_of_each(self) -> Persons:
+        """(m,) hashes."""
+        return np.repeat(self.persons, self.lengths)
+
+    def of(self, persons: Chosen) -> Self:
+        """The check-ins of some of the persons, (k,)."""
+        if persons.all():
+            return self
+        cells = self.cells[np.repeat(persons, self.lengths)]
+        return replace(self, persons=self.persons[persons], lengths=self.lengths[persons], cells=cells)
+
+    def only(self, checkins: Chosen) -> Self:
+        """Some of the check-ins, (m,), and the persons who have any of them."""
+        if checkins.all():
+            return self
+        left = np.add.reduceat(checkins, np.cumsum(self.lengths) - self.lengths, dtype=np.int64)
+        kept = left > 0
+        return replace(self, persons=self.persons[kept], lengths=left[kept], cells=self.cells[checkins])
+
+
+class Slot(NamedTuple):
+    """All that is packed of the persons of one slot, and counts."""
+
+    uploads: set[UUID]  # that are packed: of each slot the same ones
+    pieces: list[Piece]
+
+
+def packed(person: Persons, cell: Column, time: Column, outside: Chosen) -> dict[str, bytes]:
+    """Columns of a slot, from one row per check-in in any order, (m,)."""
+    number, persons = numbered(person)
+    order = np.lexsort((cell, number))
+    return {
+        "persons": _bytes_of_persons(persons),
+        "lengths": _bytes(np.bincount(number), _LENGTH),
+        "cells": _bytes(cell[order], _INTEGER),
+        "times": _bytes(time[order], _INTEGER),
+        "outside": outside[order].tobytes() if outside.any() else b"",
+    }
+
+
+def read(
+    version: DataVersion, uploads: Collection[UUID], data_slice: DataSlice, *, with_outside: bool
+) -> Iterator[Slot]:
+    """Slot by slot, what counts of those of the uploads that are packed; of the others nothing.
+
+    In the caller's transaction. One statement, so that an upload is read whole or not at all, of which the
+    server sends one slot of one upload at a time: memory is that of a slot. The rectangle is not
+    looked at.
+    """
+    opted_out = from_rows(Suppression.in_effect(version).values_list("person", "person_rest"))
+    rows = _rows(uploads, times=data_slice.has_period, outside=not with_outside)
+    for _, of_slot in groupby(rows, key=lambda row: row.slot):
+        found = Slot(set(), [])
+        for row in of_slot:
+            found.uploads.add(row.upload)
+            found.pieces.append(_counting(row, data_slice, opted_out))
+        yield found
+
+
+class _Row(NamedTuple):
+    upload: UUID
+    slot: int
+    persons: bytes
+    lengths: bytes
+    cells: bytes
+    times: bytes
+    outside: bytes
+
+
+_TABLE: Final = PackedCheckIns._meta.db_table
+
+
+def _rows(uploads: Collection[UUID], *, times: bool, outside: bool) -> Iterator[_Row]:
+    if not uploads:
+        return
+    wanted = ", ".join(
+        column if wanted else "''::bytea" for column, wanted in (("times", times), ("outside", outside))
+    )
+    select = (
+        f"SELECT upload_id, slot, persons, lengths, cells, {wanted} FROM {_TABLE} "  # noqa: S608  # constants
+        "WHERE upload_id = ANY(%s) ORDER BY slot"
+    )
+    connection.ensure_connection()
+    # psycopg's own cursor: as bytes, where Django's would read twice as many hexadecimal digits.
+    with (
+        connection.wrap_database_errors,
+        psycopg.ServerCursor(connection.connection, "packed_checkins") as cursor,
+    ):
+        cursor.itersize = 1  # row in memory at once
+        yield from map(_Row._make, cursor.execute(select, (list(uploads),), binary=True))
+
+
+def _counting(row: _Row, data_slice: DataSlice, opted_out: Persons) -> Piece:
+    piece = Piece(
+        persons=_persons(row.persons, len(row.lengths) // np.dtype(_LENGTH).itemsize),
+        lengths=_column(row.lengths, _LENGTH),
+        cells=_column(row.cells, _INTEGER),
+    )
+    counting = _in_period(_column(row.times, _INTEGER), data_slice) if data_slice.has_period else None
+    if row.outside:
+        inside = ~np.frombuffer(row.outside, np.bool_)
+        counting = inside if counting is None else counting & inside
+    if counting is not None:
+        piece = piece.only(counting)
+    if opted_out.size:
+        piece = piece.of(~among(piece.persons, opted_out))
+    return piece
+
+
+def _in_period(times: Column, data_slice: DataSlice) -> Chosen:
+    found: Chosen = times != NO_TIME
+    if data_slice.since is not None:
+        found &= times >= data_slice.since
+    if data_slice.until is not None:
+        found &= times < data_slice.until
+    return found
+
+
+def _bytes(values: ArrayLike, kind: str) -> bytes:
+    return np.asarray(values).astype(kind, copy=False).tobytes()
+
+
+def _bytes_of_persons(persons: Persons) -> bytes:
+    """First integers, then the others unless all are 0."""
+    first, rest = persons["person"], persons["person_rest"]
+    return _bytes(first, _INTEGER) + (_bytes(rest, _INTEGER) if rest.any() else b"")
+
+
+def _persons(content: bytes, count: int) -> Persons:
+    columns = _column(content, _INTEGER)
+    return persons_of(columns[:count], columns[count:] if columns.size > count else np.zeros(count, np.int64))
+
+
+def _column(content: bytes, kind: str) -> Column:
+    return np.frombuffer(content, kind).astype(np.int64, copy=False)

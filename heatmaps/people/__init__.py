@@ -1,0 +1,1 @@
+"""People: permissions, accounts, members, invitations."""

@@ -1,0 +1,171 @@
+"""Manages accounts: open or closed, their rights, their passwords.
+
+Accounts are closed, never deleted: events name them. Administrators never choose or learn a password.
+Datasets have ledgers, the installation has none: its acts are lines of the log, by numbers of accounts.
+"""
+
+# ruff: noqa: N818 - domain words; `except LastAdministrator` says what happened
+
+from functools import partial
+
+import structlog
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+
+from heatmaps.ledger import transitions
+from heatmaps.models import ApiToken, LinkPurpose, Membership, OneTimeLink, PeopleRules, Profile, Role
+from heatmaps.people.members import LastSteward, MemberError, other_stewards
+from heatmaps.people.permissions import Person, is_administrator
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class LastAdministrator(MemberError):
+    code = "last_administrator"
+
+    def __init__(self) -> None:
+        super().__init__("this is the last administrator with an open account; appoint another one first")
+
+
+class RolesMoved(MemberError):
+    code = "roles_moved"
+
+    def __init__(self) -> None:
+        super().__init__("this person's roles changed at this very moment; try again")
+
+
+def require_administrator(person: Person) -> None:
+    """Errors: PermissionDenied."""
+    if not is_administrator(person):
+        raise PermissionDenied("only administrators of this server can do this")
+
+
+def accounts() -> QuerySet[User]:
+    """Every account, by name."""
+    return User.objects.select_related("profile").order_by("username")
+
+
+def account_for(administrator: Person, account_id: int) -> User:
+    """Errors: PermissionDenied, Http404."""
+    require_administrator(administrator)
+    found = accounts().filter(pk=account_id).first()
+    if found is None:
+        raise Http404("no such account")
+    return found
+
+
+@transaction.atomic
+def close(administrator: User, user: User) -> None:
+    """Nobody signs in with it from now on; its sessions, tokens and links for a new password are gone.
+
+    Errors: PermissionDenied, LastSteward, LastAdministrator, RolesMoved.
+    """
+    require_administrator(administrator)
+    _check_stewardship(user)
+    _check_administrators(user)
+    User.objects.filter(pk=user.pk).update(is_active=False)
+    ApiToken.objects.filter(user=user).delete()
+    take_password_links_back(user)
+    _end_sessions(user)
+    note("account.closed", administrator, user)
+
+
+@transaction.atomic
+def reopen(administrator: User, user: User) -> None:
+    """Nothing from before comes back: the person signs in anew. Errors: PermissionDenied."""
+    require_administrator(administrator)
+    # Once more: a sign-in under way at the closing may have made a session, or an operator a token, since.
+    ApiToken.objects.filter(user=user).delete()
+    take_password_links_back(user)
+    _end_sessions(user)
+    User.objects.filter(pk=user.pk).update(is_active=True)
+    note("account.opened", administrator, user)
+
+
+@transaction.atomic
+def set_administrator(administrator: User, user: User, *, wanted: bool) -> None:
+    """Errors: PermissionDenied, LastAdministrator."""
+    require_administrator(administrator)
+    if not wanted:
+        _check_administrators(user)
+    User.objects.filter(pk=user.pk).update(is_superuser=wanted, is_staff=wanted)
+    note("account.administrator" if wanted else "account.no_administrator", administrator, user)
+
+
+def allow_datasets(administrator: User, user: User, *, allowed: bool) -> None:
+    """Whether this person may make datasets. Errors: PermissionDenied."""
+    require_administrator(administrator)
+    Profile.objects.update_or_create(user=user, defaults={"may_create_datasets": allowed})
+    note("account.datasets_allowed" if allowed else "account.datasets_forbidden", administrator, user)
+
+
+def sign_up_by_invitation() -> bool:
+    """Whether invitations of stewards may be used to make an account."""
+    return PeopleRules.objects.filter(sign_up_by_invitation=True).exists()
+
+
+def allow_sign_up(administrator: User, *, allowed: bool) -> None:
+    """Errors: PermissionDenied."""
+    require_administrator(administrator)
+    PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"sign_up_by_invitation": allowed})
+    note("accounts.sign_up_allowed" if allowed else "accounts.sign_up_forbidden", administrator)
+
+
+@transaction.atomic
+def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
+    """A password that was validated. Every session of the person ends, and every link for a new password:
+    each carries a hash of the old one."""
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    note("account.password_changed", user, user)
+    if revoke_tokens:
+        ApiToken.objects.filter(user=user).delete()
+
+
+def take_password_links_back(user: User) -> None:
+    """No link that was made for the person's new password works any more."""
+    links = OneTimeLink.objects.filter(purpose=LinkPurpose.RESET, account=user)
+    links.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now())
+
+
+def note(event: str, by: User, user: User | None = None) -> None:
+    """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
+    whose = {} if user is None else {"account": user.pk}
+    transaction.on_commit(partial(_log.info, event, by=by.pk, **whose))
+
+
+def _end_sessions(user: User) -> None:
+    """Only a session's content says whose it is, so all of them are looked through."""
+    living = Session.objects.filter(expire_date__gt=timezone.now()).iterator(chunk_size=1000)
+    ended = [row.pk for row in living if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    Session.objects.filter(pk__in=ended).delete()
+
+
+def _check_stewardship(user: User) -> None:
+    """Ledgers are locked first and in order, as every move does; then the account, so that it gets no roles
+    while it is looked at."""
+    stewardships = Membership.objects.filter(user=user, role=Role.STEWARD).order_by("dataset")
+    held = dict(stewardships.values_list("dataset", "dataset__slug"))
+    for dataset_id in held:
+        with transitions.locked(dataset_id):
+            pass  # the row stays locked until the caller's transaction ends
+    User.objects.select_for_update().get(pk=user.pk)
+    now = dict(stewardships.values_list("dataset", "dataset__slug"))
+    if not now.keys() <= held.keys():
+        raise RolesMoved
+    alone = [slug for dataset_id, slug in now.items() if not list(other_stewards(dataset_id, user))]
+    if alone:
+        raise LastSteward(alone)
+
+
+def _check_administrators(user: User) -> None:
+    administrators = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
+    held = {row.pk for row in administrators}
+    if held == {user.pk}:
+        raise LastAdministrator

@@ -1,0 +1,205 @@
+"""Manages a dataset's members and roles; every change is an event of its chain.
+
+The ledger's lock comes first, so that two changes of one dataset never run beside each other. A dataset
+always keeps a steward with an open account. An administrator who makes somebody a steward (himself, say)
+lets that person see the data: it needs a reason, and all members see the event.
+"""
+
+# ruff: noqa: N818 - domain words; `except LastSteward` says what happened
+
+from typing import ClassVar, Final
+
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.http import Http404
+
+from heatmaps.ledger import transitions
+from heatmaps.models import Dataset, Event, Membership, Role
+from heatmaps.people.permissions import Act, dataset_for, require, would_allow
+from mechanisms.check import ParameterError
+
+MEMBER: Final = "member"  # the kind of its events
+RESET: Final = "reset-link"  # an administrator made a link by which a member's password is chosen anew
+NO_ROLE: Final = "none"
+LONGEST_REASON: Final = 500  # characters
+_BY_ROLE: Final = Case(
+    *(When(role=role, then=Value(at)) for at, role in enumerate(Role.values)), output_field=IntegerField()
+)
+
+
+class MemberError(Exception):
+    """A refusal; nothing was written."""
+
+    code: ClassVar[str] = "member_error"
+
+
+class LastSteward(MemberError):
+    """A dataset without a steward could never be fed or looked after again."""
+
+    code = "last_steward"
+
+    def __init__(self, slugs: list[str]) -> None:
+        self.slugs = slugs
+        super().__init__(
+            f"no other open account is a steward of {', '.join(slugs)}; appoint another steward first"
+        )
+
+
+class AlreadyMember(MemberError):
+    code = "already_member"
+
+    def __init__(self, role: str) -> None:
+        self.role = role
+        super().__init__(f"this person is already a member, as {role}; change the role instead")
+
+
+def members_of(dataset: Dataset) -> QuerySet[Membership]:
+    """Stewards first, then by name."""
+    return (
+        Membership.objects.filter(dataset=dataset)
+        .select_related("user")
+        .order_by(_BY_ROLE, "user__username", "pk")
+    )
+
+
+def changes_of(dataset: Dataset) -> QuerySet[Event]:
+    """Events about members, the latest first: all members may read them."""
+    return (
+        Event.objects.filter(dataset=dataset, kind__in=[MEMBER, RESET])
+        .select_related("actor", "dataset")
+        .order_by("-sequence")
+    )
+
+
+def member_for(person: User, slug: str, account_id: int) -> Membership:
+    """A member, for those who may manage members; one's own membership for anybody. Errors: Http404,
+    PermissionDenied."""
+    dataset = dataset_for(person, slug)
+    if account_id != person.pk:
+        require(person, dataset, Act.MANAGE_MEMBERS)
+    user = User.objects.filter(pk=account_id).first()
+    found = Membership.objects.filter(dataset=dataset, user=user).select_related("user", "dataset").first()
+    if user is None or found is None:
+        raise Http404("no such member")
+    return found
+
+
+def add(actor: User, dataset: Dataset, username: str, role: str, *, reason: str = "") -> Membership:
+    """Make an account a member.
+
+    Errors: PermissionDenied; `ParameterError` naming `username`, `role` or `reason`; AlreadyMember.
+    """
+    with transitions.locked(dataset.pk):
+        require(actor, dataset, Act.MANAGE_MEMBERS)
+        why = checked_reason(actor, dataset, role, reason)
+        user = User.objects.filter(username=username, is_active=True).first()
+        if user is None:
+            raise ParameterError("username", username, "the name of an open account; invite others by a link")
+        return join(actor, dataset, user, role, reason=why)
+
+
+def join(
+    actor: User, dataset: Dataset, user: User, role: str, *, reason: str, invited_by: User | None = None
+) -> Membership:
+    """A new member, whom somebody was allowed to make one. The caller holds the ledger's lock.
+
+    Errors: AlreadyMember; PermissionDenied for a closed account; `ParameterError` naming `role`.
+    """
+    # Locked: an account that is being closed does not become a steward meanwhile.
+    if not User.objects.select_for_update().filter(pk=user.pk, is_active=True).exists():
+        raise PermissionDenied("this account is closed")
+    held = Membership.objects.filter(dataset=dataset, user=user).first()
+    if held is not None:
+        raise AlreadyMember(held.role)
+    made = Membership.objects.create(dataset=dataset, user=user, role=_role(role))
+    _record(actor, made, before=NO_ROLE, after=made.role, reason=reason, invited_by=invited_by)
+    return made
+
+
+def change_role(actor: User, member: Membership, role: str, *, reason: str = "") -> Membership:
+    """Give a member another role; the same role again changes nothing and is no event.
+
+    Errors: PermissionDenied, Http404, LastSteward; `ParameterError` naming `role` or `reason`.
+    """
+    with transitions.locked(member.dataset_id):
+        now = _again(actor, member, Act.MANAGE_MEMBERS)
+        if now.role == _role(role):
+            return now
+        why = checked_reason(actor, now.dataset, role, reason)
+        _check_stewards(now)
+        before, now.role = now.role, role
+        now.save(update_fields=["role"])
+        _record(actor, now, before=before, after=role, reason=why)
+    return now
+
+
+def remove(actor: User, member: Membership) -> None:
+    """End a membership; everybody may end his own. Errors: PermissionDenied, Http404, LastSteward."""
+    with transitions.locked(member.dataset_id):
+        now = _again(actor, member, Act.SEE if member.user_id == actor.pk else Act.MANAGE_MEMBERS)
+        _check_stewards(now)
+        _record(actor, now, before=now.role, after=NO_ROLE, reason="")
+        now.delete()
+
+
+def needs_reason(actor: User, dataset: Dataset, role: str) -> bool:
+    """Whether this appointment opens the data by somebody who may not see them."""
+    return role == Role.STEWARD and not would_allow(actor, dataset, Act.SEE_DATA)
+
+
+def checked_reason(actor: User, dataset: Dataset, role: str, reason: str) -> str:
+    """The reason that goes into the event; empty where none is needed."""
+    _role(role)
+    if not needs_reason(actor, dataset, role):
+        return ""
+    text = reason.strip()
+    if not 1 <= len(text) <= LONGEST_REASON:
+        allowed = f"1 to {LONGEST_REASON} characters: why an administrator appoints a steward"
+        raise ParameterError("reason", text[:20], allowed)
+    return text
+
+
+def other_stewards(dataset_id: int, user: User) -> QuerySet[User]:
+    """Open accounts of stewards beside `user`; locked, so that none of them is closed meanwhile."""
+    stewards = User.objects.filter(
+        is_active=True, memberships__dataset=dataset_id, memberships__role=Role.STEWARD
+    )
+    return stewards.exclude(pk=user.pk).order_by("pk").select_for_update(of=("self",))
+
+
+def _again(actor: User, member: Membership, act: Act) -> Membership:
+    """The membership as it is now that nobody changes it, if `actor` still may."""
+    require(actor, member.dataset, act)
+    now = Membership.objects.select_related("dataset", "user").filter(pk=member.pk).first()
+    if now is None:
+        raise Http404("no such member")
+    return now
+
+
+def _check_stewards(member: Membership) -> None:
+    if member.role == Role.STEWARD and not list(other_stewards(member.dataset_id, member.user)):
+        raise LastSteward([member.dataset.slug])
+
+
+def _record(
+    actor: User,
+    member: Membership,
+    *,
+    before: str,
+    after: str,
+    reason: str,
+    invited_by: User | None = None,
+) -> None:
+    facts: dict[str, int | str] = {"member": member.user_id, "role": str(after)}
+    if invited_by is not None:
+        facts["invited_by"] = invited_by.pk
+    if reason:
+        facts["reason"] = reason
+    transitions.record(member.dataset, MEMBER, actor=actor, before={"role": str(before)}, after=facts)
+
+
+def _role(role: str) -> str:
+    if role not in Role.values:
+        raise ParameterError("role", role, " or ".join(Role.values))
+    return Role(role).value

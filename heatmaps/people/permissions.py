@@ -1,0 +1,152 @@
+"""Decides who may do what.
+
+| may | steward | analyst | auditor | administrator |
+| --- | --- | --- | --- | --- |
+| see the dataset's page, budget and releases | yes | yes | yes | yes |
+| see uploads, counts of rows, and what administrators opened | yes | no | no | no |
+| upload, advance the version | yes | no | no | no |
+| ask for a release, cancel one's own | yes | yes | no | no |
+| read the ledger | yes | no | yes | yes |
+| change a limit, with a reason | yes | no | no | yes |
+| invite, change and remove members | yes | no | no | yes |
+| make a published release public with or without its name, hide it again | yes | no | no | no |
+| store, change and delete district files | yes | no | no | no |
+
+Members read a release's name and note; whoever asked for it and stewards change them.
+Whatever an administrator who is no member sees of a dataset leaves a row for its stewards
+(`heatmaps.administrator_reads`): `require`, `may` and `note_reads` write it where they let him see.
+
+A person who is no member learns nothing, not even that the dataset exists (404); a member without the
+role is told so (403). Anybody may read a release that a steward made public, with the district files of its
+dataset, which are public by declaration, and nothing else of it.
+Each member may leave, except the last steward. Whoever makes datasets is their first steward.
+"""
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from heatmaps import administrator_reads
+from heatmaps.models import Dataset, Membership, Profile, Role
+
+
+class Act(StrEnum):
+    SEE = "see"
+    SEE_DATA = "see_data"
+    UPLOAD = "upload"
+    RELEASE = "release"
+    READ_LEDGER = "read_ledger"
+    CHANGE_LIMIT = "change_limit"
+    MANAGE_MEMBERS = "manage_members"
+    PUBLISH = "publish"
+    KEEP_DISTRICTS = "keep_districts"
+
+
+ADMINISTRATOR = "administrator"
+
+ALLOWED: dict[Act, frozenset[str]] = {
+    Act.SEE: frozenset({Role.STEWARD, Role.ANALYST, Role.AUDITOR, ADMINISTRATOR}),
+    Act.SEE_DATA: frozenset({Role.STEWARD}),
+    Act.UPLOAD: frozenset({Role.STEWARD}),
+    Act.RELEASE: frozenset({Role.STEWARD, Role.ANALYST}),
+    Act.READ_LEDGER: frozenset({Role.STEWARD, Role.AUDITOR, ADMINISTRATOR}),
+    Act.CHANGE_LIMIT: frozenset({Role.STEWARD, ADMINISTRATOR}),
+    Act.MANAGE_MEMBERS: frozenset({Role.STEWARD, ADMINISTRATOR}),
+    Act.PUBLISH: frozenset({Role.STEWARD}),
+    Act.KEEP_DISTRICTS: frozenset({Role.STEWARD}),
+}
+
+MAY_NOT_CREATE: Final = "your account may not make datasets; ask an administrator of this server to allow it"
+
+Person = User | AnonymousUser
+
+
+def roles(person: Person, dataset: Dataset) -> frozenset[str]:
+    """The roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
+    if isinstance(person, AnonymousUser) or not person.is_active:
+        return frozenset()
+    held = set(Membership.objects.filter(dataset=dataset, user=person).values_list("role", flat=True))
+    if person.is_superuser:
+        held.add(ADMINISTRATOR)
+    return frozenset(held)
+
+
+def may(person: Person, dataset: Dataset, act: Act) -> bool:
+    """Whether `person` may, who is about to; an administrator's reading is recorded."""
+    held = roles(person, dataset)
+    if ALLOWED[act].isdisjoint(held):
+        return False
+    _note_outsider(person, dataset, held)
+    return True
+
+
+def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
+    """Whether `person` might, who reads nothing by this answer (the maker of a link that another uses)."""
+    return not ALLOWED[act].isdisjoint(roles(person, dataset))
+
+
+def is_stranger(person: Person, dataset: Dataset) -> bool:
+    """Whether `person` may not even learn that the dataset exists."""
+    return not roles(person, dataset)
+
+
+def require(person: Person, dataset: Dataset, act: Act) -> User:
+    """The person, who may do `act`.
+
+    Errors: Http404 for a stranger; PermissionDenied for a member whose role does not allow it.
+    """
+    held = roles(person, dataset)
+    if not held or isinstance(person, AnonymousUser):  # types do not know that nobody unknown has a role
+        raise Http404("no such dataset")
+    if ALLOWED[act].isdisjoint(held):
+        wanted = " or ".join(sorted(ALLOWED[act]))
+        raise PermissionDenied(f"this needs the role {wanted} in the dataset; ask one of its stewards")
+    _note_outsider(person, dataset, held)
+    return person
+
+
+def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
+    """Which of these datasets a person is a member of; administrators as such are of none."""
+    if isinstance(person, AnonymousUser) or not person.is_active:
+        return frozenset()
+    mine = Membership.objects.filter(user=person, dataset__in=set(dataset_ids))
+    return frozenset(mine.values_list("dataset", flat=True))
+
+
+def note_reads(person: Person, dataset_ids: Iterable[int]) -> None:
+    """Record that an administrator reads of these datasets, where no `require` came before: in lists."""
+    if isinstance(person, User) and person.is_superuser:
+        shown = set(dataset_ids)
+        mine = Membership.objects.filter(user=person, dataset__in=shown).values_list("dataset", flat=True)
+        administrator_reads.record(person, shown - set(mine))
+
+
+def _note_outsider(person: Person, dataset: Dataset, held: frozenset[str]) -> None:
+    if held == {ADMINISTRATOR} and isinstance(person, User):
+        administrator_reads.record(person, [dataset.pk])
+
+
+def dataset_for(person: Person, slug: str, act: Act = Act.SEE) -> Dataset:
+    """The dataset named `slug`, when `person` may do `act` with it."""
+    dataset = Dataset.objects.filter(slug=slug).first()
+    if dataset is None:
+        raise Http404("no such dataset")
+    require(person, dataset, act)
+    return dataset
+
+
+def is_administrator(person: Person) -> bool:
+    return bool(person.is_active and person.is_superuser)
+
+
+def may_create_datasets(person: Person) -> bool:
+    """Administrators, and accounts that an administrator allowed it (see `Profile`)."""
+    if isinstance(person, AnonymousUser) or not person.is_active:
+        return False
+    if person.is_superuser:
+        return True
+    return not Profile.objects.filter(user=person, may_create_datasets=False).exists()

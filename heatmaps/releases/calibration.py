@@ -1,0 +1,160 @@
+"""Mechanisms that take long to calibrate are calibrated by children, under a time limit, and remembered.
+
+Who asks has one such question at a time. All of it depends on public parameters and on how busy the machine
+is, never on data.
+"""
+
+import atexit
+import fcntl
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import Popen
+from threading import Lock, Timer
+from typing import BinaryIO, ClassVar, Final, cast
+
+from django.conf import settings
+
+from heatmaps.children import planner, process
+from heatmaps.children.calibrated import Asked, Calibrated, Refused
+from heatmaps.children.turns import Busy, turn
+from mechanisms.check import ParameterError
+
+_REMEMBERED: Final = 256
+_LIMITS: Final = process.Limits(memory_bytes=2**30, nicer=3)  # somebody waits for it
+
+
+class OneAtATime(Busy):
+    """A second question of the same person while the first is planned."""
+
+    code: ClassVar[str] = "one_quote_at_a_time"
+    status: ClassVar[int] = 429
+
+    def __init__(self) -> None:
+        super().__init__("another question of yours is being planned; only one runs at a time")
+
+
+class TakesLong(Busy):
+    """Planned for as long as a request may be; what was found so far is remembered."""
+
+    code: ClassVar[str] = "planning_takes_long"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"planning takes longer than the {settings.PLANNING_SECONDS:g} seconds of a request; "
+            "results are kept, so asking again continues; a larger ε, or a given ε instead of a target "
+            "error, is faster"
+        )
+
+
+@dataclass(slots=True)
+class _Asking:
+    """One request of a person."""
+
+    lock: Path
+    ends: float  # on the monotonic clock
+    held: BinaryIO | None = None
+
+    def take(self) -> None:
+        """Errors: OneAtATime."""
+        if self.held is not None:
+            return
+        file = self.lock.open("wb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise OneAtATime from None
+        self.held = file
+
+    def give_back(self) -> None:
+        if self.held is not None:
+            self.held.close()
+
+
+_asking: ContextVar[_Asking | None] = ContextVar("asking", default=None)
+_remembered: OrderedDict[str, Calibrated | Refused] = OrderedDict()
+_idle: list[Popen[bytes]] = []
+_lock: Final = Lock()  # of the two above
+
+
+@contextmanager
+def for_person(person_id: int) -> Iterator[None]:
+    """What is planned in the block is one question of a person, `PLANNING_SECONDS` long at most."""
+    folder = Path(settings.PLANNING_DIR)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    asking = _Asking(lock=folder / f"{person_id}.lock", ends=time.monotonic() + settings.PLANNING_SECONDS)
+    token = _asking.set(asking)
+    try:
+        yield
+    finally:
+        _asking.reset(token)
+        asking.give_back()
+
+
+def calibrated(asked: Asked) -> Calibrated:
+    """What was remembered, or what a child finds. Errors: `ParameterError`, Busy."""
+    key = asked.key
+    with _lock:
+        answer = _remembered.get(key)
+        if answer is not None:
+            _remembered.move_to_end(key)
+    if answer is None:
+        answer = _found(asked)
+        with _lock:
+            _remembered[key] = answer
+            while len(_remembered) > _REMEMBERED:
+                _remembered.popitem(last=False)
+    if isinstance(answer, Refused):
+        raise ParameterError(answer.parameter, answer.value, answer.allowed)
+    return answer
+
+
+def forget() -> None:
+    """Plan everything anew, with new children."""
+    with _lock:
+        _remembered.clear()
+        while _idle:
+            process.ended(_idle.pop())
+
+
+def _found(asked: Asked) -> Calibrated | Refused:
+    asking = _asking.get()
+    ends = time.monotonic() + settings.PLANNING_SECONDS
+    if asking is not None:
+        asking.take()
+        ends = asking.ends
+    with turn():
+        left = ends - time.monotonic()
+        if left <= 0:
+            raise TakesLong
+        return _ask(asked, left)
+
+
+def _ask(asked: Asked, seconds: float) -> Calibrated | Refused:
+    with _lock:
+        child = _idle.pop() if _idle else None
+    if child is None:
+        child = process.started("heatmaps.children.planner", _LIMITS)
+    timer = Timer(seconds, child.kill)
+    timer.start()
+    try:
+        planner.send(asked, cast(BinaryIO, child.stdin))
+        answer = planner.received(cast(BinaryIO, child.stdout))
+    except BrokenPipeError:
+        answer = None
+    finally:
+        timer.cancel()
+    if not isinstance(answer, Calibrated | Refused):
+        process.ended(child)
+        raise TakesLong
+    with _lock:
+        _idle.append(child)
+    return answer
+
+
+atexit.register(forget)

@@ -1,0 +1,140 @@
+"""The clock: moves releases at their public moments, in order of reservation, dataset by dataset.
+
+It reads no check-ins and draws nothing, so what it does and when does not depend on the data.
+"""
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from threading import Event
+from typing import Final
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.db import Error, InterfaceError, OperationalError, connection
+from django.db.models import Min, Q
+from django.utils import timezone
+
+from heatmaps import queue
+from heatmaps.ledger import transitions
+from heatmaps.ledger.errors import IllegalTransition
+from heatmaps.ledger.transitions import moves, slots
+from heatmaps.models import Dataset, Drawing, DrawingState, Release, ReleaseState
+from heatmaps.releases import draws, lifecycle
+
+TICK_SECONDS: Final = 0.2
+_LONGEST_WAIT_SECONDS: Final = 5.0  # between two looks, where every attempt fails
+_STARTED_AT: Final = timezone.now()
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
+    """Tick until told to stop, and send the sweep now and then; a database that is away is waited for.
+
+    `ticked` is called after each tick that went well.
+    """
+    pause, sweep_at = TICK_SECONDS, time.monotonic() + settings.SWEEP_SECONDS
+    while not stopping.wait(pause):
+        try:
+            tick()
+            ticked()
+            pause = TICK_SECONDS
+        except Error as error:
+            # The class only: a message may hold data.
+            _log.warning("clock.stopped_for_a_while", cause=type(error))
+            connection.close()
+            pause = min(2 * pause, _LONGEST_WAIT_SECONDS)
+        if time.monotonic() >= sweep_at:
+            sweep_at = time.monotonic() + settings.SWEEP_SECONDS
+            queue.send(queue.SWEEP)
+
+
+def tick() -> None:
+    """Begin, end, delay and expire whatever is due. Safe to run beside anything, itself included."""
+    now = timezone.now()
+    for dataset_id in _due(now):
+        _advance_alone(dataset_id, now)
+
+
+def complete(release_id: UUID) -> None:
+    """Draw here, and wait for the release's public moments: for commands, which nothing else works for."""
+    queued = Release.objects.filter(pk=release_id, state__in=moves.QUEUED)
+    while queued.exists():
+        tick()
+        if queued.filter(state=ReleaseState.SPENT, drawing=None).exists():
+            lifecycle.run(release_id)
+        tick()
+        time.sleep(TICK_SECONDS)
+
+
+def _due(now: datetime) -> list[int]:
+    """Datasets in which something has to move, the one that waits longest first."""
+    begin = Q(state=ReleaseState.RESERVED) & (Q(starts_at__lte=now) | Q(expires_at__lt=now))
+    end = Q(state=ReleaseState.SPENT, visible_at__lte=now)
+    rows = Release.objects.filter(begin | end).values("dataset").annotate(first=Min("starts_at"))
+    return list(rows.order_by("first", "dataset").values_list("dataset", flat=True))
+
+
+def _advance_alone(dataset_id: int, now: datetime) -> None:
+    """Whatever is wrong with the rows of one dataset, the others' moments come."""
+    try:
+        _advance(dataset_id, now)
+    except (InterfaceError, OperationalError):
+        raise  # the database is away: waited for
+    except Exception as error:  # noqa: BLE001 - the clock must not stop
+        # The class only: a message may hold data.
+        _log.error("clock.dataset_stopped", dataset=dataset_id, cause=type(error))
+
+
+def _advance(dataset_id: int, now: datetime) -> None:
+    """The queue from its head on, as far as it is due."""
+    for release in slots.queue(dataset_id).select_related("dataset", "version"):
+        if release.state == ReleaseState.SPENT:
+            if release.visible_at > now or not _end(release):
+                return
+        elif release.expires_at < now:
+            transitions.cancel(release.pk, actor=None)
+        elif release.starts_at > now or not _begin(release):
+            return
+
+
+def _begin(release: Release) -> bool:
+    """Spend it, and have it drawn; True where the queue goes on, as its promise could not be kept."""
+    # Working a promise out may take seconds, in which all datasets wait: only where another version of the
+    # program may have made it. Whoever draws looks again.
+    if not _has_place(release.dataset):
+        return False
+    if release.requested_at < _STARTED_AT and not lifecycle.is_as_promised(release):
+        return transitions.cancel(release.pk, actor=None)
+    if transitions.spend(release.pk):
+        queue.send(queue.RELEASE, str(release.pk))
+    return False
+
+
+def _has_place(dataset: Dataset) -> bool:
+    """Places are taken and given back at public moments: what waits for one tells nothing about data."""
+    drawn = Release.objects.filter(state=ReleaseState.SPENT, dataset__row_capacity=dataset.row_capacity)
+    return drawn.count() < settings.DRAW_PLACES[dataset.row_capacity]
+
+
+def _end(release: Release) -> bool:
+    """Tell its outcome; False where there is none, and the release keeps the queue waiting."""
+    drawing = Drawing.objects.filter(pk=release.pk).defer("content").first()
+    in_time = drawing is not None and slots.has_had_time(release, drawing.claimed_at, release.dataset)
+    state = drawing.state if drawing is not None and in_time else None
+    is_dead = state == DrawingState.RUNNING and draws.give_up_if_over(release.pk, timezone.now())
+    try:
+        if state == DrawingState.DRAWN:
+            transitions.publish(release.pk)
+        elif is_dead or state == DrawingState.FAILED:
+            transitions.fail(release.pk)
+        else:
+            transitions.delay(release.pk)
+            if drawing is None:
+                queue.send(queue.RELEASE, str(release.pk))  # the message was lost, or no worker is there
+            return False
+    except IllegalTransition:  # it moved meanwhile: the next tick sees how
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""Finds the released maps that a person may compare with one of them: those whose regions overlap."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from django.db.models import Q, QuerySet
+
+from heatmaps.models import Dataset, Membership, Release, ReleaseState
+from heatmaps.people.permissions import Person, is_administrator, note_reads
+from heatmaps.regions import region_of
+from heatmaps.releases.quotes import data_slice_of
+from mechanisms.catalogue import registry
+from mechanisms.check import ParameterError
+from mechanisms.space.grid import Region
+
+COMPARED: Final[registry.Kind] = "heatmap"  # the kind of result
+MOST: Final = 100  # maps in a list
+
+
+def is_comparable(release: Release) -> bool:
+    """Whether it is a map of people that is published: no other kind of result has heat."""
+    return release.state == ReleaseState.PUBLISHED and registry.get(release.mechanism).kind == COMPARED
+
+
+def overlap_of(one: Release, other: Release) -> Region | None:
+    """What both maps cover; None where that is nothing."""
+    (west, south, east, north), (left, bottom, right, top) = map(_region, (one, other))
+    try:
+        return Region(max(west, left), max(south, bottom), min(east, right), min(north, top))
+    except ParameterError:  # no area
+        return None
+
+
+def comparable_with(person: Person, release: Release) -> list[Release]:
+    """The newest maps that overlap a release's and that the person may read; an administrator's are noted."""
+    found = list(islice(_overlapping(person, release), MOST))
+    note_reads(person, [other.dataset_id for other in found if other.public_since is None])
+    return found
+
+
+def _overlapping(person: Person, release: Release) -> Iterator[Release]:
+    maps = [entry.name for entry in registry.entries(kind=COMPARED)]
+    rows = _readable(person).filter(state=ReleaseState.PUBLISHED, mechanism__in=maps).exclude(pk=release.pk)
+    near = _datasets_near(_region(release))
+    rows = rows.filter(dataset__in=near).select_related("dataset", "version").order_by("-requested_at", "pk")
+    return (other for other in rows.iterator(chunk_size=MOST) if overlap_of(release, other) is not None)
+
+
+def _readable(person: Person) -> QuerySet[Release]:
+    if is_administrator(person):
+        return Release.objects.all()
+    public = Q(public_since__isnull=False)
+    if not person.is_authenticated or not person.is_active:
+        return Release.objects.filter(public)
+    mine = Membership.objects.filter(user=person).values("dataset")
+    return Release.objects.filter(public | Q(dataset__in=mine))
+
+
+def _datasets_near(region: Region) -> QuerySet[Dataset]:
+    near = Dataset.objects.filter(west__lt=region.east, east__gt=region.west)
+    return near.filter(south__lt=region.north, north__gt=region.south)
+
+
+def _region(release: Release) -> Region:
+    return data_slice_of(release).region(region_of(release.dataset))

@@ -1,0 +1,1 @@
+"""Finds ε: for an error, for protection goals, that fits a budget."""

@@ -1,0 +1,300 @@
+"""Runs the life of a release: reserve, spend, draw, publish.
+
+request -> reserve -> (commit) -> spend -> task -> read masses -> draw -> publish
+Spend and publish come at public moments (`heatmaps.releases.clock`); what was drawn waits in between
+(`heatmaps.releases.draws`).
+Questions and their costs are in `heatmaps.releases.quotes`, states and balances in
+`heatmaps.ledger.transitions`.
+"""
+
+import hashlib
+from dataclasses import asdict
+from datetime import date, timedelta
+from typing import Final
+from uuid import UUID
+
+import structlog
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
+from django.utils import timezone
+
+from heatmaps import queue
+from heatmaps.budget import alerts
+from heatmaps.ingest import uploads
+from heatmaps.ledger import transitions
+from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, TooLateToCancel
+from heatmaps.masses import column_copies
+from heatmaps.models import (
+    Dataset,
+    DataVersion,
+    Drawing,
+    DrawingState,
+    Release,
+    ReleaseState,
+    RequestKey,
+    Result,
+)
+from heatmaps.people.permissions import Act, Person, require
+from heatmaps.releases import draws, quotes
+from heatmaps.releases.names import UNNAMED, Label
+from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
+from heatmaps.releases.readings import Draw
+from mechanisms.check import ParameterError
+from mechanisms.guarantee import Guarantee
+from mechanisms.mechanism import Mechanism
+from mechanisms.randomness import SystemSource
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.serialization import Result as Released
+from mechanisms.results.serialization import result_from_bytes
+
+__all__ = [
+    "ChargeLine",
+    "NoDataVersion",
+    "Quote",
+    "ReleaseRequest",
+    "cancel",
+    "content_of_result",
+    "facts_of_result",
+    "heatmap_of",
+    "is_as_promised",
+    "may_be_cancelled",
+    "quote",
+    "recover",
+    "request_release",
+    "result_of",
+    "run",
+    "sweep",
+]
+
+LONGEST_KEY: Final = 120  # characters of an Idempotency-Key
+RESENT_AT_ONCE: Final = 100  # reserved releases that one sweep sends to the workers again, the oldest first
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def request_release(
+    person: Person,
+    dataset: Dataset,
+    request: ReleaseRequest,
+    *,
+    idempotency_key: str | None = None,
+    label: Label = UNNAMED,
+) -> Release:
+    """Reserve a new release and queue it, or give the published one that answers the same question.
+
+    label: of a new release; an answer given again keeps its own.
+    Errors: as `access.require`; `ParameterError`; NoDataVersion; BudgetExceeded; AllowanceExceeded;
+    UnboundedCharge; IdempotencyConflict for a key that was used for another request.
+    """
+    requester = require(person, dataset, Act.RELEASE)
+    _check_key(idempotency_key)
+    planned = quotes.plan(dataset, request)
+    while True:
+        try:
+            return _answer(requester, dataset, planned, idempotency_key, label)
+        except Overtaken:
+            pass  # a new version or a published answer meanwhile: look again
+        except IntegrityError:
+            # The same key at the same moment, and the other request was first.
+            if _answered(requester, idempotency_key) is None:
+                raise
+
+
+def run(release_id: UUID) -> None:
+    """Draw a spent release. Called again, for whatever reason, it does nothing.
+
+    The charge stays, whatever happens; that this worker draws is committed before any data are read.
+    """
+    release = Release.objects.select_related("dataset", "version").filter(pk=release_id).first()
+    if release is None or not draws.claim(release_id):
+        _log.info("release.not_waiting", release=release_id)
+        return
+    cause = _cause(release)
+    if cause is not None:
+        # The name of the error's class only: its message and its traceback may hold data.
+        _log.error("release.no_result", release=release_id, cause=cause)
+        draws.give_up(release_id)
+
+
+def is_as_promised(release: Release) -> bool:
+    """Whether today's program keeps the promise that a release is charged for."""
+    return _draw_as_promised(release) is not None
+
+
+def cancel(person: Person, release: Release) -> None:
+    """Give a queued release of one's own up, and its charge back.
+
+    Errors: as `access.require`, PermissionDenied for somebody else's, TooLateToCancel.
+    """
+    requester = require(person, release.dataset, Act.RELEASE)
+    if release.requested_by_id != requester.pk:
+        raise PermissionDenied("a release is cancelled by the person who asked for it")
+    if not transitions.cancel(release.pk, actor=requester):
+        raise TooLateToCancel
+
+
+def may_be_cancelled(release: Release) -> bool:
+    """Before it begins, as it says."""
+    return release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
+
+
+def result_of(release: Release) -> Released:
+    """The published map or point. Errors: Result.DoesNotExist without one, ValueError if it was changed."""
+    return result_from_bytes(content_of_result(release))
+
+
+def content_of_result(release: Release) -> bytes:
+    """What was published, as it is stored. Errors: as `result_of`."""
+    result = Result.objects.get(pk=release.pk)
+    content = bytes(result.content)
+    if hashlib.sha256(content).hexdigest() != result.sha256:
+        raise ValueError(f"the stored result of release {release.pk} is not the one that was published")
+    return content
+
+
+def facts_of_result(release: Release) -> tuple[str, date]:
+    """(SHA-256, day in UTC) of what was published, which is not read. Errors: Result.DoesNotExist."""
+    digest, made = Result.objects.values_list("sha256", "created_at").get(pk=release.pk)
+    return digest, made.date()
+
+
+def heatmap_of(release: Release) -> Heatmap:
+    """The published map. Errors: as `result_of`; ValueError where something else than a map was published."""
+    released = result_of(release)
+    if not isinstance(released, Heatmap):
+        raise ValueError(f"release {release.pk} is no map")
+    return released
+
+
+def sweep() -> None:
+    """End what no worker will end, and send again what no worker has. Safe to run beside anything."""
+    over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
+    for release_id in over.values_list("pk", flat=True):
+        draws.give_up_if_over(release_id, timezone.now())
+    undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
+    for release_id in undrawn.values_list("pk", flat=True)[:RESENT_AT_ONCE]:
+        queue.send(queue.RELEASE, str(release_id))
+    uploads.sweep()
+    column_copies.sweep()
+
+
+def recover() -> None:
+    """At the start of the only process that draws: no other can be at work on a spent release."""
+    for drawing in Drawing.objects.filter(state=DrawingState.RUNNING):
+        draws.give_up(drawing.release_id)
+    sweep()
+
+
+def _check_key(key: str | None) -> None:
+    if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
+        raise ParameterError("Idempotency-Key", key, f"1 to {LONGEST_KEY} printable ASCII characters")
+
+
+def _answer(requester: User, dataset: Dataset, planned: Plan, key: str | None, label: Label) -> Release:
+    """Looked up without the ledger's lock; the reservation is refused when any of it is no longer so.
+
+    Errors: Overtaken, IntegrityError and those of `request_release`.
+    """
+    earlier = _answered(requester, key)
+    if earlier is not None:
+        if not _asks_the_same(earlier, dataset, planned):
+            raise IdempotencyConflict
+        return earlier
+    version = quotes.latest_version(dataset)
+    if version is None:
+        raise NoDataVersion
+    release = quotes.same_release(dataset, planned.question(version))
+    if release is None:
+        release = transitions.reserve(
+            _new_release(requester, version, planned, label),
+            planned.charges,
+            actor=requester,
+            key=key,
+            unless_answered=True,
+        )
+        alerts.log_crossings(dataset, planned.charges)
+    elif key is not None:
+        RequestKey.objects.create(requested_by=requester, key=key, release=release)
+    return release
+
+
+def _answered(requester: User, key: str | None) -> Release | None:
+    if key is None:
+        return None
+    found = RequestKey.objects.filter(requested_by=requester, key=key).select_related("release").first()
+    return None if found is None else found.release
+
+
+def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
+    """Whether the body is the same; the data version may have moved on since."""
+    costs, stored_costs = (planned.epsilon, planned.delta), (release.epsilon, release.delta)
+    asked = (dataset.pk, planned.mechanism.name, costs, planned.draw.resolution)
+    stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
+    same_slice = quotes.data_slice_of(release) == planned.data_slice
+    return asked == stored and same_slice and release.parameters == planned.parameters
+
+
+def _new_release(requester: User, version: DataVersion, planned: Plan, label: Label) -> Release:
+    expected_error = planned.expected_error(version.dataset)
+    return Release(
+        dataset=version.dataset,
+        version=version,
+        requested_by=requester,
+        mechanism=planned.mechanism.name,
+        epsilon=planned.epsilon,
+        delta=planned.delta,
+        resolution=planned.draw.resolution,
+        parameters=dict(planned.parameters),
+        since=planned.data_slice.since,
+        until=planned.data_slice.until,
+        rectangle=planned.data_slice.edges,
+        guarantee=planned.guarantee.to_json(),
+        expected_error=None if expected_error is None else asdict(expected_error),
+        question=planned.question(version),
+        expires_at=timezone.now() + timedelta(seconds=settings.RESERVATION_SECONDS),
+        name=label.name,
+        note=label.note,
+    )
+
+
+def _draw_as_promised(release: Release) -> Draw | None:
+    """None when today's program would not keep the promise that was charged for."""
+    try:
+        draw = quotes.draw_of(release)
+    except ParameterError:
+        draw = None
+    if draw is None or _promise(release, draw.mechanism) != Guarantee.from_json(release.guarantee):
+        _log.error("release.promised_by_another_version", release=release.pk)
+        return None
+    return draw
+
+
+def _promise(release: Release, mechanism: Mechanism) -> Guarantee:
+    return quotes.promise(release.dataset, mechanism.guarantee, quotes.data_slice_of(release))
+
+
+def _cause(release: Release) -> type[Exception] | None:
+    """The class of what went wrong, if anything did: the charge stays, and nothing is tried again."""
+    try:
+        with draws.kept(release.pk):
+            _store(release, _draw(release))
+    except draws.GivenUp:
+        _log.warning("release.given_up_before_drawn", release=release.pk)
+    except Exception as error:  # noqa: BLE001 - the data, the machine or the database: all the same here
+        return type(error)
+    return None
+
+
+def _draw(release: Release) -> Released:
+    """Errors: RuntimeError when this worker runs another version of the program than the one that spent."""
+    draw = _draw_as_promised(release)
+    if draw is None:
+        raise RuntimeError("the promise that was charged for cannot be kept")
+    return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
+
+
+def _store(release: Release, drawn: Released) -> None:
+    content = drawn.to_bytes()
+    draws.finish(release.pk, content, hashlib.sha256(content).hexdigest())

@@ -1,0 +1,193 @@
+"""Plans draws: which mechanism is calibrated how, what it reads of the data, and what may be asked of it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from heatmaps import masses
+from heatmaps.children.calibrated import Asked, Calibrated
+from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
+from heatmaps.models import AccountKind, Dataset, DataVersion
+from heatmaps.regions import region_of
+from mechanisms.catalogue import registry
+from mechanisms.catalogue.entries import AnyEntry, Reads
+from mechanisms.check import ParameterError
+from mechanisms.error_bounds import ErrorBound, ExpectedError
+from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.mechanism import Target
+from mechanisms.metric.linear.answers import AnswerSums
+from mechanisms.randomness import RandomSource
+from mechanisms.results.serialization import Result
+
+Build: TypeAlias = Callable[[Asked], Calibrated | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One way to read the data for a mechanism."""
+
+    read: Callable[[Any, Dataset, DataVersion, DataSlice], object]  # first the mechanism
+    whole_records: str = ""  # why no part of the region can be asked about; empty: any can
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """A calibrated mechanism of the catalogue, ready to read and draw."""
+
+    entry: AnyEntry
+    mechanism: Any  # the entry's
+    known: Calibrated | None = field(default=None, compare=False, repr=False)  # worked out by a child
+
+    @property
+    def resolution(self) -> int | None:
+        """Cells a side; None: what is released has no cells."""
+        return self.mechanism.resolution if self.entry.max_resolution else None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the mechanism promises."""
+        found: Guarantee = self.mechanism.guarantee if self.known is None else self.known.guarantee
+        return found
+
+    @property
+    def on_devices(self) -> Guarantee | None:
+        """Of the same protocol with a shuffler, where this one simulates it."""
+        return None if self.known is None else self.known.on_devices
+
+    def check(self, data_slice: DataSlice) -> None:
+        """Errors: `ParameterError` for a part of the region where whole records are read."""
+        reason = self._reading.whole_records
+        if reason and data_slice.rectangle is not None:
+            raise ParameterError(RECTANGLE, "a part of the region", f"all of it: {reason}")
+
+    def expected_error(self, dataset: Dataset, data_slice: DataSlice) -> ExpectedError | None:
+        """From public facts: the declared persons, or a public number of them, None where there is none.
+
+        How many persons have check-ins in a part of the data is not public.
+        """
+        if self.known is not None:
+            return self.known.expected_error
+        if self._reading.whole_records:
+            whole: ExpectedError = self.mechanism.expected_error()
+            return whole
+        if dataset.public_persons is None:
+            return None
+        error: ErrorBound = self.mechanism.expected_error(persons=dataset.public_persons)
+        if data_slice == WHOLE:
+            return error
+        return replace(error, assumptions=f"{error.assumptions} {ALL_IN_THE_SLICE}")
+
+    def draw(
+        self, dataset: Dataset, version: DataVersion, data_slice: DataSlice, rng: RandomSource
+    ) -> Result:
+        """Reads the data. Outside of any transaction: reading and drawing may take long."""
+        read = self._reading.read(self.mechanism, dataset, version, data_slice)
+        released: Result = self.mechanism.release(read, rng)
+        return released
+
+    @property
+    def _reading(self) -> Reading:
+        return READINGS[self.entry.reads]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a question asks to spend."""
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+
+
+def not_beforehand(asked: Asked) -> None:
+    """For whoever draws: nothing is worked out but what the draw needs."""
+    del asked
+
+
+def planned(
+    dataset: Dataset,
+    name: str,
+    cost: Cost,
+    resolution: int | None,
+    parameters: Mapping[str, object],
+    *,
+    build: Build = not_beforehand,
+) -> Draw:
+    """The draw that a question asks for. Errors: `ParameterError`.
+
+    build: gives what takes long about mechanisms that take long: those of whole records.
+    """
+    entry = registry.get(name)
+    arguments = {"target": _target(dataset, cost), **_grid(entry, resolution)}
+    if not READINGS[entry.reads].whole_records:
+        return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
+    arguments |= {
+        "region": region_of(dataset),
+        # Declared under REPLACE. Under ADD_REMOVE the relation is refused, whatever stands here.
+        "persons": dataset.persons or 1,
+        "parameters": _reaching(dataset, entry, parameters),
+    }
+    asked = Asked(name=name, arguments=arguments)
+    known = build(asked)
+    return Draw(entry=entry, mechanism=asked.built() if known is None else known.mechanism, known=known)
+
+
+def _grid(entry: AnyEntry, resolution: int | None) -> dict[str, Any]:
+    if not entry.max_resolution:
+        if resolution is not None:
+            raise ParameterError(
+                "resolution", resolution, "none: what is released has no cells; leave it out"
+            )
+        return {}
+    if resolution is None:
+        allowed = f"a power of two from 2 to {entry.max_resolution}"
+        raise ParameterError("resolution", "missing", allowed)
+    return {"resolution": resolution}
+
+
+def _reaching(dataset: Dataset, entry: AnyEntry, parameters: Mapping[str, object]) -> Mapping[str, object]:
+    """Where whole records have a limit, a mechanism without a bound for them would be refused."""
+    own = {parameter.name for parameter in entry.parameters}
+    limited = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
+    if "reach_m" in own - set(parameters) and limited.exists():
+        return {**parameters, "reach_m": math.floor(region_of(dataset).diameter_m) + 1}
+    return parameters
+
+
+def _target(dataset: Dataset, cost: Cost) -> Target:
+    radius_m = None if dataset.radius_m is None else Fraction(dataset.radius_m)
+    return Target(
+        relation=Relation(dataset.relation),
+        epsilon=cost.epsilon,
+        delta=cost.delta,
+        radius_m=radius_m,
+        expected_persons=dataset.public_persons,
+    )
+
+
+def _masses(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
+    level = mechanism.resolution.bit_length() - 1
+    return masses.read(dataset, version, level=level, unit=mechanism.unit, data_slice=data_slice)
+
+
+def _means(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
+    return masses.read_means(dataset, version, enrolled=mechanism.persons, data_slice=data_slice)
+
+
+def _items(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
+    level = mechanism.resolution.bit_length() - 1
+    return masses.read_items(dataset, version, level=level, data_slice=data_slice)
+
+
+def _sums(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
+    sums = masses.of_items(dataset, version, mechanism.sums, level=mechanism.level, data_slice=data_slice)
+    return AnswerSums.joined(sums)
+
+
+READINGS: Final[Mapping[Reads, Reading]] = {
+    "masses": Reading(read=_masses),
+    "means": Reading(read=_means, whole_records="a central point is of whole records"),
+    "items": Reading(read=_items, whole_records="this map is of whole records"),
+    "sums": Reading(read=_sums, whole_records="the question says where"),
+}

@@ -1,0 +1,89 @@
+"""Compares two released maps: chooses the other one, shows both and what changed."""
+
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from heatmaps.districts.files import files_of
+from heatmaps.exports.comparison import comparison_of
+from heatmaps.maps.comparison import comparison_document
+from heatmaps.maps.streets import streets_of
+from heatmaps.models import Release
+from heatmaps.releases.comparison import comparable_with, is_comparable, overlap_of
+from heatmaps.releases.publication import is_outsider
+from heatmaps.views.basemap import allow_tiles
+from heatmaps.views.districts import told_file
+from heatmaps.views.public import open_if_public
+from heatmaps.views.releases import published_for
+from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.comparison import differences, names
+from heatmaps.wording.release_line import line_for, lines_for
+
+
+@open_if_public
+@require_safe
+def comparable(request: PersonRequest, release_id: UUID) -> HttpResponse:
+    """The maps that one can be compared with."""
+    release = published_for(request, release_id)
+    others = comparable_with(request.user, release) if is_comparable(release) else []
+    lines = lines_for(request.user, others)
+    context = _about(request, release) | {"comparable": is_comparable(release), "lines": lines}
+    return render(request, "releases/comparable.html", context)
+
+
+@open_if_public
+@require_safe
+def comparison(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponse:
+    """Two maps, and what differs in how they were made."""
+    one, other = _both(request, release_id, other_id)
+    context = _about(request, one) | {
+        "other": other,
+        "names": names(one, other),
+        "lines": lines_for(request.user, [one, other]),
+        "differences": differences(one, other),
+        "is_part": any(overlap_of(one, other) != overlap_of(release, release) for release in (one, other)),
+        "drawn": comparison_of(one, other) is not None,
+        "address": request.build_absolute_uri(request.path),
+    }
+    return render(request, "releases/comparison.html", context)
+
+
+@open_if_public
+@require_safe
+def comparison_map(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponseBase:
+    """Both maps as a document of its own, for the frame of the comparison's page."""
+    one, other = _both(request, release_id, other_id)
+    parts = comparison_of(one, other)
+    if parts is None:
+        raise Http404("these maps have no comparison")
+    streets = streets_of(public=any(is_outsider(request.user, release) for release in (one, other)))
+    by_dataset = {release.dataset_id: release for release in (one, other)}
+    text = comparison_document(
+        parts,
+        nonce=str(request.csp_nonce),
+        title=" and ".join(names(one, other)),
+        streets=streets,
+        districts=[told_file(at, file) for at in by_dataset.values() for file in files_of(at.dataset)],
+    )
+    return allow_tiles(HttpResponse(text), streets)
+
+
+def _both(request: PersonRequest, release_id: UUID, other_id: UUID) -> tuple[Release, Release]:
+    """Two different maps that share ground. Errors: Http404."""
+    one, other = published_for(request, release_id), published_for(request, other_id)
+    if one == other or not (is_comparable(one) and is_comparable(other)) or overlap_of(one, other) is None:
+        raise Http404("these maps have no comparison")
+    return one, other
+
+
+def _about(request: PersonRequest, release: Release) -> dict[str, Any]:
+    return {
+        "section": "datasets",
+        "release": release,
+        "dataset": release.dataset,
+        "line": line_for(request.user, release),
+        "outsider": is_outsider(request.user, release),
+    }

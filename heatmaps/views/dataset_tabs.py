@@ -1,0 +1,57 @@
+"""Shows a dataset's newest map and the list of its releases."""
+
+from typing import Final
+
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from heatmaps import queries
+from heatmaps.budget import alerts
+from heatmaps.exports.outline import outline
+from heatmaps.people.permissions import Act, dataset_for, may
+from heatmaps.regions import region_of
+from heatmaps.releases.comparison import is_comparable
+from heatmaps.views.pages import page_of
+from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.release_line import lines_for
+
+OTHER_MAPS: Final = 6  # thumbnails beside the newest map
+
+
+@require_safe
+def map_tab(request: PersonRequest, slug: str) -> HttpResponse:
+    """The newest published map, or the next step towards the first one."""
+    dataset = dataset_for(request.user, slug)
+    shown = lines_for(request.user, queries.published_of(dataset)[: OTHER_MAPS + 1])
+    newest = shown[0] if shown else None
+    context = {
+        "section": "datasets",
+        "dataset": dataset,
+        "newest": newest,
+        "comparable": newest is not None and is_comparable(newest.release),
+        "others": shown[1:],
+        "outline": outline(region_of(dataset)) if newest is None else None,
+        "alerts": alerts.alerts_of(dataset, request.user),
+        "has_version": queries.current_version(dataset) is not None,
+        "may_upload": may(request.user, dataset, Act.UPLOAD),
+        "may_release": may(request.user, dataset, Act.RELEASE),
+    }
+    return render(request, "datasets/map.html", context)
+
+
+@require_safe
+def releases_tab(request: PersonRequest, slug: str) -> HttpResponse:
+    dataset = dataset_for(request.user, slug)
+    kinds = queries.kinds_of(dataset)
+    kind = next((kind.name for kind in kinds if kind.name == request.GET.get("kind")), None)
+    releases = page_of(request, queries.releases_of(dataset, kind=kind), "releases")
+    context = {
+        "section": "datasets",
+        "dataset": dataset,
+        "releases": releases,
+        "lines": lines_for(request.user, releases.object_list),
+        "kinds": kinds if len(kinds) > 1 else [],
+        "kind": kind,
+    }
+    return render(request, "datasets/releases.html", context)

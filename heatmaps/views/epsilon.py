@@ -1,0 +1,69 @@
+"""Finds a release's ε for a largest error or for protection goals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+from urllib.parse import urlencode
+
+from heatmaps.models import Dataset
+from heatmaps.numbers import UP, length
+from heatmaps.regions import region_of
+from heatmaps.releases import quotes
+from heatmaps.releases.epsilon import for_error, for_protection
+from heatmaps.views.forms.goals import WishForm
+from heatmaps.views.forms.release import ReleaseForm
+from heatmaps.wording import goals
+from heatmaps.wording.guarantee import decimal
+from mechanisms.check import ParameterError
+from mechanisms.metric.protection_planner import Wish
+
+AGAIN: Final = "again"  # in a query: the filled form is shown once more, without an answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedFor:
+    """What an ε that was found is good for; empty where none was looked for."""
+
+    error: str = ""  # a length in words
+    granted: tuple[str, ...] = ()  # sentences
+    wished: tuple[tuple[str, str], ...] = ()  # (name, value) of the question with what was wished
+
+    @property
+    def again(self) -> str:
+        """The query with what was wished."""
+        return urlencode([*self.wished, (AGAIN, "1")])
+
+
+NOTHING: Final = LookedFor()
+
+
+def with_epsilon(
+    dataset: Dataset, form: ReleaseForm, wish_form: WishForm
+) -> tuple[ReleaseForm, WishForm, LookedFor]:
+    """The forms with the ε that was looked for in place of what that was said by; errors are beside fields.
+
+    Both are valid. They are returned as they are where nothing was looked for, or nothing was found.
+    """
+    error_m, wishes = form.cleaned_data.get("error_m"), wish_form.wishes
+    try:
+        if error_m and wishes:
+            raise ParameterError("error_m", error_m, "nothing beside sentences of what should stay protected")
+        if error_m:
+            epsilon = for_error.epsilon_for(dataset, form.request(), error_m)
+            looked_for = LookedFor(error=length(Fraction(error_m), rounding=UP))
+            return form.at(decimal(epsilon)), wish_form, looked_for
+        if wishes:
+            filled = form.at(decimal(for_protection.epsilon_for(dataset, form.request(), wishes)))
+            granted = _granted(dataset, filled, wishes)
+            wished = (*form.typed(), *wish_form.typed())
+            return filled, WishForm(), LookedFor(granted=granted, wished=wished)
+    except ParameterError as error:
+        if not wish_form.refuse(error):
+            form.explain(error)
+    return form, wish_form, NOTHING
+
+
+def _granted(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
+    guarantee = quotes.plan(dataset, form.request()).guarantee
+    return goals.granted(guarantee, wishes, diameter_m=region_of(dataset).diameter_m)

@@ -1,0 +1,53 @@
+"""Shows the pages of unexpected errors, an unreachable database and a busy server."""
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import structlog
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.template import loader
+from django.views import defaults
+
+from heatmaps.children.turns import Busy
+from heatmaps.exports.file_cache import NotRendered
+
+RETRY_SECONDS: Final = 15  # a database that is started again answers by then
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def server_error(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponse:
+    """Django's `handler500`, called while the error is handled."""
+    error = sys.exc_info()[1]
+    if not isinstance(error, OperationalError | InterfaceError):
+        return defaults.server_error(request, *arguments, **named)
+    _log.error("database.away", cause=error)
+    # No request for the template: to say who is signed in would ask the database.
+    page = loader.get_template("503.html").render({"seconds": RETRY_SECONDS})
+    headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
+    return HttpResponse(page, status=503, headers=headers)
+
+
+class SaysBusy:
+    """Middleware: pages that come later, and files that are not made, each with a reason to read."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """An answer to what is no fault; None for everything else."""
+        if isinstance(error, NotRendered):
+            return render(
+                request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
+            )
+        if not isinstance(error, Busy):
+            return None
+        page = render(request, "busy.html", {"heading": "Busy", "error": error}, status=error.status)
+        page["Retry-After"], page["Cache-Control"] = str(error.retry_seconds), "no-store"
+        return page

@@ -1,0 +1,67 @@
+"""Words what differs between two released maps, and names each by it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from heatmaps.models import Release
+from heatmaps.numbers import day
+from heatmaps.releases.quotes import data_slice_of
+from heatmaps.wording.data_slice import short_period
+from heatmaps.wording.release import parameter_words
+from heatmaps.wording.release_line import ALL_TIMES
+from mechanisms.catalogue import registry
+
+_MOST_IN_NAME: Final = 2  # facts
+_LONGEST_NAME: Final = 48  # characters
+_LATEST: Final = "Asked for"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A fact that two maps do not share; empty: that map is not restricted by it."""
+
+    title: str
+    one: str
+    other: str
+
+
+def differences(one: Release, other: Release) -> tuple[Difference, ...]:
+    """Every public fact about how two maps were made that they do not share."""
+    facts = [dict(_facts(release)) for release in (one, other)]
+    titles = dict.fromkeys([*facts[0], *facts[1]])
+    rows = [
+        Difference(title=title, one=facts[0].get(title, ""), other=facts[1].get(title, ""))
+        for title in titles
+    ]
+    return tuple(row for row in rows if row.one != row.other)
+
+
+def names(one: Release, other: Release) -> tuple[str, str]:
+    """Two short names that tell the maps apart, by the first facts that they do not share."""
+    told = [(fact(one), fact(other)) for fact in _NAMING if fact(one) != fact(other)]
+    told = told[:_MOST_IN_NAME] or [(day(one.requested_at), day(other.requested_at))]
+    first, second = (_shortened(", ".join(parts)) for parts in zip(*told, strict=True))
+    return (first, second) if first != second else ("first", "second")
+
+
+def _facts(release: Release) -> list[tuple[str, str]]:
+    return [
+        ("Dataset", release.dataset.title),
+        ("Method", registry.get(release.mechanism).title),
+        *parameter_words(release),
+        (_LATEST, day(release.requested_at)),
+    ]
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
+
+
+_NAMING: Final[tuple[Callable[[Release], str], ...]] = (
+    lambda release: release.dataset.title,
+    lambda release: short_period(data_slice_of(release)) or ALL_TIMES,
+    lambda release: f"ε {dict(parameter_words(release))['ε asked for']}",
+    lambda release: registry.get(release.mechanism).title,
+    lambda release: f"{release.resolution} cells a side",
+)

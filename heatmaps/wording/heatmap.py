@@ -1,0 +1,59 @@
+"""Says what a release sheet has of a map of cells."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+import numpy as np
+
+from heatmaps.area_centres import centres_of
+from heatmaps.numbers import length, share
+from heatmaps.result_kinds.kind import SheetPart
+from mechanisms.central.grid_laplace.empty_cells import told_of
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.significance import RATE
+from mechanisms.space.grid import Region
+
+POST_PROCESSING: Final = (
+    "no value below 0: cut, or fitted without",
+    "values divided by their sum, so that the map sums to 1",
+    "the mass of a region that was not refined spread evenly over its cells",
+)
+INTERVALS: Final = (
+    f"the intervals of squares hold the truth in 95 of 100; standard errors are such that {WITHIN_ERRORS} of "
+    "them to either side do"
+)
+CLASS: Final = f"of the squares drawn as distinguishable from zero on average at most {share(RATE)} are empty"
+NO_CLASS: Final = (
+    "nothing is known about errors of single squares, so none is marked as not distinguishable from zero: "
+    "a coloured square may be empty"
+)
+
+
+def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
+    """Its grid and what it says of errors; of a map of areas the centres too, the heaviest first."""
+    side = heatmap.resolution
+    measures = {"resolution": side, "cell_m": [region.width_m / side, region.height_m / side]}
+    centres = [asdict(centre) for centre in centres_of(heatmap, region)]
+    return SheetPart(
+        measures=measures | ({"centres": centres} if centres else {}),
+        post_processing=POST_PROCESSING,
+        errors=_errors(heatmap),
+    )
+
+
+def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """(title, text) of the grid."""
+    return (
+        ("Resolution", f"{sheet['resolution']} × {sheet['resolution']} cells"),
+        ("One cell", " × ".join(map(length, sheet["cell_m"]))),
+    )
+
+
+def _errors(heatmap: Heatmap) -> list[str]:
+    said = []
+    if np.isfinite(heatmap.standard_errors).any() or not math.isnan(heatmap.cut_error):
+        said.append(INTERVALS)
+    return [*said, NO_CLASS if told_of(heatmap) is None else CLASS]

@@ -1,0 +1,1 @@
+"""Audits: lower bounds on what mechanisms really cost."""

@@ -1,0 +1,207 @@
+"""Describes mechanisms for the catalogue: names, words, parameters, relations and trust."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from mechanisms.central.expected_persons import MOST_PERSONS
+from mechanisms.check import ParameterError, exact_decimal, power_of_two
+from mechanisms.guarantee import Relation, Trust
+from mechanisms.mechanism import LARGEST_LENGTH_M, CentroidMechanism, HeatmapMechanism, Target
+from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.metric.linear.distances import EmdDistances
+from mechanisms.metric.linear.zones import EmdZones
+from mechanisms.results.distances import Places
+from mechanisms.results.zones import Zones
+
+Kind: TypeAlias = Literal["heatmap", "centroid", "zones", "distances"]
+# What a mechanism draws from: masses of people by cell, means of their records, their records, or sums of
+# answers about their records.
+Reads: TypeAlias = Literal["masses", "means", "items", "sums"]
+Value: TypeAlias = int | Fraction | Zones | Places
+Mechanism = TypeVar("Mechanism", HeatmapMechanism, CentroidMechanism, EmdItemwise, EmdZones | EmdDistances)
+BOTH: Final = frozenset(Relation)
+# What a release may ask for: the ledger counts no less, and more would no longer be an exception.
+SMALLEST_DELTA, LARGEST_DELTA = Fraction(1, 10**18), Fraction(1, 1000)
+USUAL_DELTA: Final = "0.000000001"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A public parameter of a mechanism, beyond its target and resolution.
+
+    Numbers are decimal texts, so that forms and JSON show what `build` takes; the interval is
+    [low, high], or (low, high] with `low_open`.
+    """
+
+    name: str
+    title: str
+    help: str
+    kind: Literal["int", "decimal", "zones", "places"]
+    default: str = ""  # empty: chosen from public facts
+    low: str = ""  # low and high are empty for zones and places
+    high: str = ""
+    low_open: bool = False
+
+    def parse(self, value: object) -> Value:
+        """The exact value. Errors: `ParameterError` naming this parameter."""
+        if self.kind == "zones":
+            return Zones.parse(value)
+        if self.kind == "places":
+            return Places.parse(value)
+        if not isinstance(value, str | int | Fraction):
+            raise ParameterError(self.name, value, "an exact decimal number, not a binary float")
+        low, high = Fraction(self.low), Fraction(self.high)
+        number = exact_decimal(self.name, value, low=low, high=high, low_open=self.low_open)
+        if self.kind == "decimal":
+            return number
+        if number.denominator != 1:
+            raise ParameterError(self.name, value, f"a whole number from {self.low} to {self.high}")
+        return int(number)
+
+
+def length_m(*, name: str, title: str, help: str) -> Parameter:  # noqa: A002 - what it is for people
+    """A length in metres that is chosen from public facts where it is not given."""
+    return Parameter(
+        name=name, title=title, help=help, kind="decimal", low="0", low_open=True, high=str(LARGEST_LENGTH_M)
+    )
+
+
+EXPECTED_PERSONS: Final = Parameter(
+    name="expected_persons",
+    title="Expected number of people",
+    help="A public guess of how many people there are, not a count of them: it decides how fine "
+    "squares get, never what is promised. Left empty: the number stated for the dataset.",
+    kind="int",
+    low="1",
+    high=str(MOST_PERSONS),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Generic[Mechanism]):
+    """What people need to know to choose a mechanism, and what builds it."""
+
+    kind: ClassVar[Kind]
+    reads: ClassVar[Reads]
+    title: str
+    summary: str
+    mechanism: type[Mechanism]
+    relations: frozenset[Relation] = frozenset({Relation.REPLACE})
+    trust: Trust = Trust.CENTRAL
+    parameters: tuple[Parameter, ...] = ()
+    simulates_shuffling: bool = False  # made for a shuffler, run on stored check-ins
+    simulates_devices: bool = False  # made for devices that blur their own reports, run on stored check-ins
+    flat: bool = False  # under REPLACE only, and yet the same loss for every change of a record
+    aside: bool = False  # a baseline, a simulation or for special needs: offered behind the others
+    usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
+
+    @property
+    def name(self) -> str:
+        """Stands in the database and in URLs; never used again for something else."""
+        return self.mechanism.name
+
+    @property
+    def max_resolution(self) -> int:
+        """Cells a side; 0: what is released has no resolution."""
+        return getattr(self.mechanism, "highest_resolution", 0)
+
+    def delta(self, given: str | int | Fraction | None) -> Fraction:
+        """The exact δ that is spent, the usual one where none is given. Errors: `ParameterError`."""
+        if not self.usual_delta:
+            if given is not None and exact_decimal("delta", given, low=0, high=1):
+                raise ParameterError("delta", given, f"0 or nothing: {self.name} holds without exception")
+            return Fraction(0)
+        if given is None:
+            return Fraction(self.usual_delta)
+        exact = exact_decimal("delta", given, low=0, high=1)
+        if not SMALLEST_DELTA <= exact <= LARGEST_DELTA:
+            raise ParameterError(
+                "delta", given, f"a decimal number from 1e-18 to 0.001: {self.name} needs one"
+            )
+        return exact
+
+    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
+        """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise ParameterError(str(name), given[name], self._parameter_names())
+        return {name: known[name].parse(value) for name, value in given.items()}
+
+    def calibrated(self, target: Target, parameters: Mapping[str, object], **public: Any) -> Mechanism:
+        """The mechanism that spends at most the target. Errors: `ParameterError`.
+
+        public: what its `calibrate` needs of resolution, region and declared persons.
+        """
+        if target.relation not in self.relations:
+            raise ParameterError("relation", target.relation, ", ".join(sorted(self.relations)))
+        if self.max_resolution:
+            power_of_two(2, self.max_resolution, resolution=public["resolution"])
+        own: dict[str, Any] = {**self.parsed(parameters)}
+        return self.mechanism.calibrate(target, **public, **own)
+
+    def _parameter_names(self) -> str:
+        names = ", ".join(parameter.name for parameter in self.parameters)
+        return f"no such parameter of {self.name}, which has {names or 'none'}"
+
+
+class HeatmapEntry(Entry[HeatmapMechanism]):
+    """A mechanism that releases a map of cells."""
+
+    kind = "heatmap"
+    reads = "masses"
+
+
+class CentroidEntry(Entry[CentroidMechanism]):
+    """A mechanism that releases one central point."""
+
+    kind = "centroid"
+    reads = "means"
+
+
+class ItemsEntry(Entry[EmdItemwise]):
+    """A mechanism that releases a map of cells, too, from whole records of declared persons."""
+
+    kind = "heatmap"
+    reads = "items"
+
+
+class AnswersEntry(Entry[EmdZones | EmdDistances]):
+    """A mechanism that answers a few questions that are named for it."""
+
+    reads = "sums"
+
+
+class ZonesEntry(AnswersEntry):
+    """A mechanism that releases shares of persons in zones that are drawn for it."""
+
+    kind = "zones"
+
+
+class DistancesEntry(AnswersEntry):
+    """A mechanism that releases mean distances of persons to places that are named for it."""
+
+    kind = "distances"
+
+
+AnyEntry: TypeAlias = Entry[Any]
+
+
+class Named(Protocol):
+    """An entry of one of the tables."""
+
+    @property
+    def name(self) -> str: ...
+
+
+NamedEntry = TypeVar("NamedEntry", bound=Named)
+
+
+def found(name: str, among: Sequence[NamedEntry]) -> NamedEntry:
+    """The entry of that name. Errors: `ParameterError` listing the names."""
+    for entry in among:
+        if entry.name == name:
+            return entry
+    raise ParameterError("mechanism", name, ", ".join(entry.name for entry in among))

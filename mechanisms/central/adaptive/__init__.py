@@ -1,0 +1,1 @@
+"""`adaptive`: two rounds of noisy masses and a posterior."""

@@ -1,0 +1,88 @@
+"""Computes a cell's interval and how likely the cell is empty from the belief about its mass.
+
+A belief is a distribution over the masses of a grid, in noise scales; each grid mass stands for those that
+are nearer to it than to any other, evenly, and 0 for itself.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+EMPTY_BELOW_PERSONS: Final = 0.5
+_TAIL: Final = 0.025  # on either side of an interval
+# Noise of one measurement, or of the mean of two, stays within so many noise scales in 95 of 100 draws:
+# exp(-x) = .05, and (1 + x) exp(-2x) = .05.
+_WITHIN: Final = np.array([np.inf, 2.9958, 2.0569])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """Of cells' masses, in noise scales."""
+
+    low: Floats = field(repr=False)  # (k,) ends of 95 % intervals
+    high: Floats = field(repr=False)  # (k,)
+    empty: Floats = field(repr=False)  # (k,) probability of less than half a person
+
+    def taken(self, order: Integers) -> Self:
+        """The same cells in another order."""
+        return type(self)(low=self.low[order], high=self.high[order], empty=self.empty[order])
+
+
+def spread(
+    grid: Floats, belief: Floats, measured: Floats, times: Integers, *, scale_persons: float
+) -> Spread:
+    """Of beliefs (g, k) about cells that were measured `times` times, `measured` on average.
+
+    A belief leans on a prior: intervals from it alone miss masses that the prior took for empty, and those
+    from the measurement alone miss masses that look large by their noise. So they hold both.
+    """
+    edges = np.concatenate(((grid[1:] + grid[:-1]) / 2, grid[-1:]))
+    below = np.cumsum(belief, axis=0)
+    within = _WITHIN[np.minimum(times, 2)]
+    return Spread(
+        low=np.minimum(_quantile(edges, below, _TAIL), np.maximum(measured - within, 0)),
+        high=np.maximum(_quantile(edges, below, 1 - _TAIL), measured + within),
+        empty=_empty(edges, belief, EMPTY_BELOW_PERSONS / scale_persons),
+    )
+
+
+def joined(one: Spread, other: Spread) -> Spread:
+    """Of two models of the same cells."""
+    return Spread(
+        low=(one.low + other.low) / 2, high=(one.high + other.high) / 2, empty=(one.empty + other.empty) / 2
+    )
+
+
+def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
+    """`(k,)` the most cells of which, by these probabilities, no more than the rate is empty on average."""
+    order = np.argsort(empty, kind="stable")
+    mean = np.cumsum(empty[order]) / np.arange(1, empty.size + 1)
+    chosen = np.zeros(empty.size, np.bool_)
+    chosen[order[: int(np.searchsorted(mean, rate, side="right"))]] = True
+    return chosen
+
+
+def _quantile(edges: Floats, below: Floats, share: float) -> Floats:
+    """(k,) masses below which this share of each belief lies; `edges` are the upper ends of its parts."""
+    part = np.minimum((below < share).sum(axis=0), edges.size - 1)
+    cells = np.arange(below.shape[1])
+    before = np.where(part > 0, below[part - 1, cells], 0.0)
+    start = np.where(part > 0, edges[part - 1], 0.0)
+    inside = below[part, cells] - before
+    fraction = np.divide(share - before, inside, out=np.ones_like(inside), where=inside > 0)
+    quantile: Floats = start + np.clip(fraction, 0, 1) * (edges[part] - start)
+    return quantile
+
+
+def _empty(edges: Floats, belief: Floats, mass: float) -> Floats:
+    starts = np.concatenate(([0.0], edges[:-1]))
+    widths = np.maximum(edges - starts, np.finfo(np.float64).tiny)
+    shares = np.clip((mass - starts) / widths, 0, 1)
+    shares[0] = 1.0  # the first part stands for no mass at all
+    empty: Floats = shares @ belief
+    return empty

@@ -1,0 +1,41 @@
+"""Turns a posterior into a released map: values, errors, and which regions are distinguishable from empty."""
+
+import math
+
+import numpy as np
+
+from mechanisms.central.adaptive.leaf_posterior import Spread, likely_occupied
+from mechanisms.central.adaptive.quadtree_cut import Cut
+from mechanisms.central.adaptive.tree_posterior import Posterior
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.significance import RATE, ToldApart
+
+
+def posterior_map(found: Posterior, *, level: int, scale_persons: float) -> Heatmap:
+    """Means with 95 % intervals. scale_persons: the unit of the posterior's masses.
+
+    Deviations are meant to be added in quadrature: errors inside one measured cell make up for each other, so
+    sums are rather less off (`held_by_squares` takes in part of that), and so are 95 of 100 districts of the
+    cities that `test_coverage.py` measures, of whole squares and of parts.
+    """
+    low, high = found.spread.low, found.spread.high
+    return Heatmap(
+        level=level,
+        levels=found.cut.levels.astype(np.uint8),
+        prefixes=found.cut.prefixes,
+        values=found.mean * scale_persons,
+        standard_errors=np.maximum(found.mean - low, high - found.mean) * (scale_persons / WITHIN_ERRORS),
+        told=told_by_posterior(found.cut, found.spread),
+        lows=low * scale_persons,
+        highs=high * scale_persons,
+        deviations=found.deviation * scale_persons,
+        total=float(found.mean.sum()) * scale_persons,
+        total_error=math.sqrt(float((found.deviation**2).sum())) * scale_persons,
+    )
+
+
+def told_by_posterior(cut: Cut, spread: Spread) -> ToldApart:
+    """Of a cut the most cells of which on average no more than the rate holds less than half a person."""
+    told = likely_occupied(spread.empty, rate=float(RATE))
+    return ToldApart.with_parents(cut.levels[told], cut.prefixes[told])

@@ -1,0 +1,1 @@
+"""`dense-emd`: one grid as fine as the noise allows."""

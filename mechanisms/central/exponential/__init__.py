@@ -1,0 +1,1 @@
+"""`exponential`: one central point from a net of candidates."""

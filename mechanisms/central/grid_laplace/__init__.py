@@ -1,0 +1,1 @@
+"""`laplace` and `laplace-top`: noise in every cell of a grid."""

@@ -1,0 +1,1 @@
+"""`k-median`: centres and their areas."""

@@ -1,0 +1,1 @@
+"""`privtree`: a quadtree that grows where noisy masses are large."""

@@ -1,0 +1,1 @@
+"""`sparse-emd`: sparse aggregation under the earth mover’s distance."""

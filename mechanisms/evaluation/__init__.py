@@ -1,0 +1,1 @@
+"""How far one map is from another."""

@@ -1,1 +1,0 @@
-"""Everything that may use a seed; nothing here ever releases anything."""

@@ -1,0 +1,1 @@
+"""`frequency`: districts and cells, learned from randomised responses."""

@@ -1,0 +1,1 @@
+"""`emd-itemwise`: sampled check-ins, blurred one by one and shuffled."""

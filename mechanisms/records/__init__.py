@@ -1,0 +1,1 @@
+"""Persons' records as integers: masses, means, counts."""

@@ -1,0 +1,1 @@
+"""Experiments that may use a seed; nothing here ever releases anything."""

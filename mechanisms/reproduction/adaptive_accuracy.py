@@ -1,0 +1,182 @@
+"""Measured accuracy of `adaptive` beside its baselines, and how the baselines were tuned.
+
+    python -m mechanisms.reproduction.adaptive_accuracy tune    FILE… --trials 24
+    python -m mechanisms.reproduction.adaptive_accuracy compare FILE… --trials 120
+    python -m mechanisms.reproduction.adaptive_accuracy fit     FILE… --trials 60
+    python -m mechanisms.reproduction.adaptive_accuracy guess   FILE… --trials 24
+
+`tune` and `fit` look at places of the even half only, `compare` and `guess` (a wrong number of expected
+persons) at those of the odd half. Nothing that is printed is private.
+"""
+
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from mechanisms.error_bounds import adaptive_forecast
+from mechanisms.guarantee import Relation
+from mechanisms.mechanism import HeatmapMechanism, Target
+from mechanisms.reproduction.check_ins import dealt_places
+from mechanisms.reproduction.forecast_fit import coverage, fit
+from mechanisms.reproduction.ghazi_2022 import protocol
+from mechanisms.reproduction.kept import Kept
+from mechanisms.reproduction.paired import (
+    MEASURES,
+    PERSONS,
+    RESOLUTION,
+    Contestant,
+    Results,
+    Setting,
+    emd_ratio,
+    measure,
+)
+from mechanisms.reproduction.places import Split
+from mechanisms.reproduction.plain_grid import PlainGrid
+
+ADAPTIVE: Final = "adaptive"
+GUESSES: Final = tuple(map(Fraction, ("1/10", "1/2", "2", "10")))  # as parts of the persons there are
+
+
+def listed(name: str, **parameters: str) -> Contestant:
+    """A mechanism of the catalogue."""
+
+    def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
+        return protocol.listed(name, epsilon, persons, resolution=RESOLUTION, parameters=parameters)
+
+    return Contestant(label=_label(name, parameters), build=built)
+
+
+def plain_grid(most: str) -> Contestant:
+    """The baseline that is in no catalogue."""
+
+    def built(epsilon: Fraction, persons: int) -> PlainGrid:
+        target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons)
+        return PlainGrid.calibrate(target, resolution=RESOLUTION, most=float(most))
+
+    return Contestant(label=_label("plain-grid", {"most": most}), build=built)
+
+
+def right() -> list[Contestant]:
+    """`adaptive` alone."""
+    return [listed(ADAPTIVE)]
+
+
+def tuned_over() -> list[Contestant]:
+    """The baselines with all parameters that were tried."""
+    trees = [listed("privtree", tree_percent=percent) for percent in ("15", "30", "50")]
+    grids = [plain_grid(most) for most in ("2", "4", "6")]
+    sparse = [
+        listed("sparse-emd", width=width, decay=decay)
+        for width in ("10", "20", "40")
+        for decay in ("0.55", "0.7071", "0.85")
+    ]
+    tops = [listed("laplace-top", keep_percent=percent) for percent in ("0.01", "0.1", "1")]
+    return [*trees, *grids, listed("dense-emd"), *sparse, *tops]
+
+
+def compared() -> list[Contestant]:
+    """`adaptive`, the paper's algorithm, and each baseline as tuned on the even half."""
+    return [
+        listed(ADAPTIVE),
+        listed("privtree"),
+        plain_grid("4"),
+        listed("dense-emd"),
+        listed("sparse-emd"),
+        listed("sparse-emd", width="40", decay="0.55"),
+        listed("laplace-top", keep_percent="0.1"),
+    ]
+
+
+def guessed() -> list[Contestant]:
+    """`adaptive` with the right number of expected persons, and with wrong ones."""
+    return [listed(ADAPTIVE), *(_guessing(part) for part in GUESSES)]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The module's command; what is measured goes to standard output."""
+    parser = ArgumentParser(prog="adaptive_accuracy", description="Measured on real check-ins.")
+    parser.add_argument("what", choices=["tune", "compare", "fit", "guess"])
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="gzip CSV: user, lat, lon")
+    parser.add_argument("--trials", type=int, default=24, help="a setting, dealt to the places in turn")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="after which no trial begins")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="a file of measurements to go on from, one for each WHAT")
+    options = parser.parse_args(arguments)
+    split = Split.ODD if options.what in {"compare", "guess"} else Split.EVEN
+    contestants = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}[options.what]()
+    places = dealt_places(options.files, persons=PERSONS, split=split)
+    until = time.monotonic() + 60 * options.minutes
+    results = measure(
+        places, contestants, trials=options.trials, seed=options.seed, until=until, kept=Kept(options.keep)
+    )
+    tables = {"tune": [_table], "compare": [_table, _forecasts], "fit": [_fitted], "guess": [_guesses]}
+    for table in tables[options.what]:
+        sys.stdout.writelines(f"{line}\n" for line in table(results))
+
+
+def _table(results: Results) -> Iterator[str]:
+    labels = results.labels()
+    yield _trials(results)
+    bounds = ("upper 95 % bound, these places", "any such places")
+    columns = ("", "EMD", f"EMD of {labels[0]} as part of it", *bounds, *MEASURES[1:])
+    yield f"| {' | '.join(columns)} |"
+    for label in sorted(labels, key=lambda label: results.means(label)["emd"]):
+        means, ratios = results.means(label), emd_ratio(results, labels[0], label)
+        part = " | ".join(f"{ratio:.3f}" for ratio in ratios)
+        others = " | ".join(f"{means[name]:.3f}" for name in MEASURES[1:])
+        yield f"| {label} | {means['emd']:.4f} | {part} | {others} |"
+
+
+def _guesses(results: Results) -> Iterator[str]:
+    right, *wrong = results.labels()
+    yield f"{_trials(results)}; EMD as part of that with the right guess, upper 95 % bound for these places"
+    for label in wrong:
+        ratio, bound, _ = emd_ratio(results, label, right)
+        yield f"| {label} | {ratio:.3f} | {bound:.3f} |"
+
+
+def _forecasts(results: Results) -> Iterator[str]:
+    """How the forecast of public facts did, setting by setting."""
+    yield "| persons | epsilon | EMD within the forecast | forecast median / median EMD |"
+    for (persons, epsilon), errors in _errors(results).items():
+        within = coverage({(persons, epsilon): errors})
+        median = adaptive_forecast(float(2 / epsilon), persons=persons).emd_median / np.median(errors)
+        yield f"| {persons} | {float(epsilon):g} | {within:.3f} | {median:.2f} |"
+
+
+def _errors(results: Results) -> dict[Setting, list[float]]:
+    return {setting: [row[0] for row in values[ADAPTIVE]] for setting, values in results.values.items()}
+
+
+def _fitted(results: Results) -> Iterator[str]:
+    errors = _errors(results)
+    found = fit(errors)
+    yield f"median = {found.factor:.3f} (n epsilon)^{found.exponent:.3f}"
+    yield f"4 % and 96 % points of errors over it: {found.low:.2f} and {found.high:.2f}"
+    yield f"share of errors within the forecast that is in use: {coverage(errors):.3f}"
+
+
+def _trials(results: Results) -> str:
+    trials = len(next(iter(results.places.values())))
+    return f"{trials} trials of each of {len(results.places)} settings"
+
+
+def _guessing(part: Fraction) -> Contestant:
+    def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
+        return listed(ADAPTIVE).build(epsilon, max(1, int(persons * part)))
+
+    return Contestant(label=f"{float(part):g} × the persons expected", build=built)
+
+
+def _label(name: str, parameters: dict[str, str]) -> str:
+    return " ".join([name, *(f"{key}={value}" for key, value in parameters.items())])
+
+
+if __name__ == "__main__":
+    main()

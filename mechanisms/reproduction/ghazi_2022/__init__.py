@@ -1,0 +1,1 @@
+"""Ghazi et al. 2022, "Differentially Private Heatmaps"."""

@@ -1,0 +1,124 @@
+"""Several mechanisms on the same persons, trial by trial, and ratios of their errors with upper bounds."""
+
+import math
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import chain
+from typing import Final
+
+import numpy as np
+
+from mechanisms.mechanism import HeatmapMechanism
+from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
+from mechanisms.reproduction.kept import Kept
+from mechanisms.reproduction.places import Place
+
+PERSONS: Final = (50, 200, 1000)
+EPSILONS: Final = tuple(map(Fraction, ("0.5", "1", "2", "5")))
+MEASURES: Final = ("emd", "kl_mixed", "similarity", "pearson")
+RESOLUTION: Final = 256
+_BOOTSTRAPS: Final = 2000
+_LEVEL: Final = 0.95  # of the one-sided bound
+
+Setting = tuple[int, Fraction]  # persons, epsilon
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contestant:
+    """A mechanism with its parameters, for any epsilon and expected persons."""
+
+    label: str
+    build: Callable[[Fraction, int], HeatmapMechanism]
+
+
+@dataclass(slots=True, kw_only=True)
+class Results:
+    """What was measured: per setting, the place of each trial and (trials, 4) `MEASURES` of each label."""
+
+    places: dict[Setting, list[int]] = field(default_factory=dict)
+    values: dict[Setting, dict[str, list[list[float]]]] = field(default_factory=dict)
+
+    def add(self, setting: Setting, trial: Trial, measured: Mapping[str, list[float]]) -> None:
+        self.places.setdefault(setting, []).append(trial.place.number)
+        for label, row in measured.items():
+            self.values.setdefault(setting, {}).setdefault(label, []).append(row)
+
+    def labels(self) -> list[str]:
+        return list(next(iter(self.values.values())))
+
+    def means(self, label: str) -> dict[str, float]:
+        """Geometric mean over settings of the mean EMD, arithmetic means of the other measures."""
+        rows = np.array([np.mean(values[label], axis=0) for values in self.values.values()])
+        columns = dict(zip(MEASURES, rows.mean(axis=0).tolist(), strict=True))
+        return columns | {"emd": float(np.exp(np.log(rows[:, 0]).mean()))}
+
+
+def measure(
+    places: Mapping[int, Sequence[Place]],
+    contestants: Sequence[Contestant],
+    *,
+    trials: int,
+    seed: int = 0,
+    until: float = math.inf,
+    kept: Kept | None = None,
+) -> Results:
+    """Trials of all settings, dealt to places in turn; none begins after `until`, of the monotonic clock.
+
+    What `kept` has of these is taken from there, the rest is added to it.
+    """
+    results, kept = Results(), kept or Kept()
+    for number in range(trials):
+        if number and time.monotonic() > until:
+            break
+        for persons, where in places.items():
+            repetition, which = divmod(number, len(where))
+            protocol = Protocol(persons=persons, trials=trials, resolution=RESOLUTION, seed=seed)
+            trial = Trial(place=where[which], repetition=repetition, protocol=protocol)
+            for epsilon in EPSILONS:
+                measured = {}
+                for contestant in contestants:
+                    key = (seed, persons, str(epsilon), number, contestant.label)
+                    found = kept.get(key)
+                    if found is None:
+                        found = _row(contestant.build(epsilon, persons), trial)
+                        kept.add(key, found)
+                    measured[contestant.label] = found
+                results.add((persons, epsilon), trial, measured)
+    return results
+
+
+def _row(mechanism: HeatmapMechanism, trial: Trial) -> list[float]:
+    measured = trial.similarities(trial.released(mechanism).dense())
+    return [measured[name] for name in MEASURES]
+
+
+def emd_ratio(results: Results, one: str, other: str) -> tuple[float, float, float]:
+    """(ratio, upper 95 % bounds for these places and for others like them) of mean EMDs.
+
+    The ratio is a geometric mean over settings. Bounds are one-sided, from Bayesian bootstraps (Rubin 1981)
+    that keep pairs: over trials, where all epsilons of the same persons have the same weight, and over
+    places, where all trials of a place have.
+    """
+    trials = {
+        setting: [(setting[0], number) for number in range(len(places))]
+        for setting, places in results.places.items()
+    }
+    ratio, bound = _bound(results, one, other, trials)
+    return ratio, bound, _bound(results, one, other, results.places)[1]
+
+
+def _bound(
+    results: Results, one: str, other: str, groups: Mapping[Setting, Sequence[Hashable]]
+) -> tuple[float, float]:
+    """groups: for each setting what the weight of each trial is drawn for."""
+    columns = {group: column for column, group in enumerate(dict.fromkeys(chain(*groups.values())))}
+    drawn = np.random.default_rng(0).exponential(size=(_BOOTSTRAPS, len(columns)))
+    weights = np.vstack((np.ones((1, len(columns))), drawn))
+    logs = np.zeros(weights.shape[0])
+    for setting, own in groups.items():
+        chosen = weights[:, [columns[group] for group in own]]
+        sums = [chosen @ np.array(results.values[setting][label])[:, 0] for label in (one, other)]
+        logs += np.log(sums[0] / sums[1]) / len(groups)
+    return float(np.exp(logs[0])), float(np.exp(np.quantile(logs[1:], _LEVEL)))

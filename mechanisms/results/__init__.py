@@ -1,0 +1,1 @@
+"""Released results: maps, areas, points, zones, distances, and their bytes."""

@@ -1,0 +1,141 @@
+"""A released map: disjoint quadtree regions with values and errors."""
+
+import hashlib
+import math
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.check import ParameterError, in_range
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.frozen_arrays import freeze
+from mechanisms.results import heatmap_bytes
+from mechanisms.results.significance import ToldApart, low_ends
+from mechanisms.space.grid import FINEST_LEVEL, paint
+
+DENSE_SIDE_LIMIT: Final = 4096  # cells a side: 128 MB of float64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Heatmap:
+    """A released map: disjoint quadtree regions with the mass spread evenly in each.
+
+    A region of level a covers 4^(level-a) cells; what is not listed has the value 0. Regions are put in
+    Morton order. Errors: ValueError when regions overlap or a value is negative or not finite.
+    """
+
+    level: int
+    levels: NDArray[np.uint8] = field(repr=False)  # (k,)
+    prefixes: NDArray[np.int64] = field(repr=False)  # (k,) Morton codes at their own level
+    values: NDArray[np.float64] = field(repr=False)  # (k,) persons
+    # (k,) persons: `WITHIN_ERRORS` of them to either side hold the truth in 95 of 100; nan: not stated
+    standard_errors: NDArray[np.float64] = field(repr=False)
+    told: ToldApart | None = field(default=None, repr=False)  # from empty squares; None: nothing is said
+    cut_error: float = math.nan  # persons, of each finest cell in no region, cut to 0; nan: not stated
+    # (k,) ends of 95 % intervals in persons, where they are not `WITHIN_ERRORS` errors to either side
+    lows: NDArray[np.float64] | None = field(default=None, repr=False)
+    highs: NDArray[np.float64] | None = field(default=None, repr=False)
+    # (k,) persons: what a region adds to the error of a sum of several, in quadrature; None: not stated
+    deviations: NDArray[np.float64] | None = field(default=None, repr=False)
+    told_floor: float = math.nan  # persons: a region was told for being above it; nan: not so
+    total: float = math.nan  # persons in all, estimated without cutting anything; nan: not stated
+    total_error: float = math.nan  # persons, standard error of `total`
+
+    def __post_init__(self) -> None:
+        in_range(0, FINEST_LEVEL, level=self.level)
+        optional = self._optional()
+        freeze(
+            self,
+            levels=np.uint8,
+            prefixes=np.int64,
+            **dict.fromkeys(("values", "standard_errors", *optional), np.float64),
+        )
+        if not (np.isfinite(self.values) & (self.values >= 0)).all():
+            raise ValueError("values must be finite and at least 0")
+        self._put_in_order()
+
+    def _put_in_order(self) -> None:
+        if (self.levels > self.level).any():
+            raise ValueError("regions must lie in the grid")
+        levels = self.levels.astype(np.int8)  # no larger: a map may have 17 million regions
+        up = 2 * (np.int8(self.level) - levels)
+        if (self.prefixes < 0).any() or (self.prefixes >> 2 * levels).any():
+            raise ValueError("regions must lie in the grid")
+        first = self.prefixes << up
+        if (first[1:] - first[:-1] >= np.int64(1) << up[:-1]).all():
+            return  # as every stored map
+        order = np.argsort(first, kind="stable")
+        if (np.diff(first[order]) < (np.int64(1) << up[order])[:-1]).any():
+            raise ValueError("regions must not overlap")
+        for name in ("levels", "prefixes", "values", "standard_errors", *self._optional()):
+            array = getattr(self, name)[order]
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def _optional(self) -> list[str]:
+        return [name for name in heatmap_bytes.OPTIONAL if getattr(self, name) is not None]
+
+    @property
+    def resolution(self) -> int:
+        """Cells a side."""
+        return 1 << self.level
+
+    def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """`(k,)` ends of 95 % intervals in persons; nan where no error is stated."""
+        if self.lows is not None and self.highs is not None:
+            return self.lows, self.highs
+        reach = WITHIN_ERRORS * self.standard_errors
+        lows = np.maximum(self.values - reach, 0)
+        if self.told is not None and not math.isnan(self.told_floor):
+            told = self.told.has(self.levels, self.prefixes)
+            scale = self.standard_errors[told] / math.sqrt(2)  # of the Laplace law with this deviation
+            lows[told] = low_ends(self.values[told], floor=self.told_floor, scale=scale)
+        return lows, self.values + reach
+
+    def dense(self) -> NDArray[np.float64]:
+        """`(2^level, 2^level)`, row 0 north, column 0 west, sum 1; uniform if every value is 0.
+
+        Errors: `ParameterError` naming `resolution` above 4096 cells a side.
+        """
+        side = 1 << self.level
+        if side > DENSE_SIDE_LIMIT:
+            raise ParameterError("resolution", side, f"at most {DENSE_SIDE_LIMIT} for a dense map")
+        grid = np.zeros((side, side))
+        paint(grid, self.levels, self.prefixes, self.values / 4.0 ** (self.level - self.levels))
+        total = grid.sum()
+        if not total > 0:
+            return np.full_like(grid, 1 / grid.size)
+        grid /= total
+        return grid
+
+    def to_bytes(self) -> bytes:
+        """Versioned and compressed; the same map gives the same bytes."""
+        return heatmap_bytes.packed(
+            heatmap_bytes.Parts(
+                level=self.level,
+                levels=self.levels,
+                prefixes=self.prefixes,
+                values=self.values,
+                standard_errors=self.standard_errors,
+                told=self.told,
+                cut_error=self.cut_error,
+                lows=self.lows,
+                highs=self.highs,
+                deviations=self.deviations,
+                told_floor=self.told_floor,
+                total=self.total,
+                total_error=self.total_error,
+            )
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The map that `to_bytes` wrote. Errors: ValueError for anything else."""
+        return cls(**heatmap_bytes.unpacked(data)._asdict())
+
+    @property
+    def sha256(self) -> str:
+        """Hexadecimal digest of `to_bytes`."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()

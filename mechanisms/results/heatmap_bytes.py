@@ -1,0 +1,122 @@
+"""Serializes a released map to bytes, versioned and compressed.
+
+Version 1 has regions alone; version 2 adds what else is said of errors. A map that says nothing more is
+written as version 1, so that what was released before keeps its hash.
+"""
+
+import math
+import struct
+import zlib
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.results.significance import ToldApart
+
+_FIRST: Final = b"HZM1"
+_SECOND: Final = b"HZM2"
+_HEADER: Final = struct.Struct("<4sBQ")  # magic with version, level, number of regions
+# Number of squares told apart (-1: nothing is said), which of `OPTIONAL` follow, and the other numbers.
+_MORE: Final = struct.Struct("<qBdddd")
+_REGION: Final = 1 + 8 + 8 + 8  # bytes
+_SQUARE: Final = 1 + 8  # bytes
+OPTIONAL: Final = ("lows", "highs", "deviations")  # arrays that a map may have, 8 bytes a region
+
+
+class Parts(NamedTuple):
+    """What `mechanisms.results.heatmap.Heatmap` is made of."""
+
+    level: int
+    levels: NDArray[np.uint8]
+    prefixes: NDArray[np.int64]
+    values: NDArray[np.float64]
+    standard_errors: NDArray[np.float64]
+    told: ToldApart | None
+    cut_error: float
+    lows: NDArray[np.float64] | None
+    highs: NDArray[np.float64] | None
+    deviations: NDArray[np.float64] | None
+    told_floor: float
+    total: float
+    total_error: float
+
+
+def packed(parts: Parts) -> bytes:
+    """The same parts give the same bytes."""
+    arrays = [
+        parts.levels,
+        parts.prefixes.astype("<i8"),
+        parts.values.astype("<f8"),
+        parts.standard_errors.astype("<f8"),
+    ]
+    given = [name for name in OPTIONAL if getattr(parts, name) is not None]
+    numbers = (parts.cut_error, parts.told_floor, parts.total, parts.total_error)
+    if parts.told is None and not given and all(map(math.isnan, numbers)):
+        return _HEADER.pack(_FIRST, parts.level, parts.levels.size) + _compressed(arrays)
+    arrays += [getattr(parts, name).astype("<f8") for name in given]
+    count = -1
+    if parts.told is not None:
+        count = parts.told.levels.size
+        arrays += [parts.told.levels, parts.told.prefixes.astype("<i8")]
+    which = sum(1 << OPTIONAL.index(name) for name in given)
+    more = _MORE.pack(count, which, *numbers)
+    return _HEADER.pack(_SECOND, parts.level, parts.levels.size) + more + _compressed(arrays)
+
+
+def unpacked(data: bytes) -> Parts:
+    """What `packed` wrote, of either version. Errors: ValueError for anything else."""
+    if len(data) < _HEADER.size or not data.startswith((_FIRST, _SECOND)):
+        raise ValueError("not a heatmap of a known version")
+    magic, level, count = _HEADER.unpack_from(data)
+    start, squares, which, numbers = _HEADER.size, -1, 0, [math.nan] * 4
+    if magic == _SECOND:
+        if len(data) < start + _MORE.size:
+            raise ValueError("the heatmap is damaged")
+        squares, which, *numbers = _MORE.unpack_from(data, start)
+        start += _MORE.size
+    cut_error, told_floor, total, total_error = numbers
+    given = [name for place, name in enumerate(OPTIONAL) if which >> place & 1]
+    after = (_REGION + 8 * len(given)) * count
+    body = _decompressed(data[start:], size=after + _SQUARE * max(squares, 0))
+    optional = {name: _floats(body, count, place=place) for place, name in enumerate(given, start=2)}
+    return Parts(
+        level=level,
+        levels=np.frombuffer(body, np.uint8, count),
+        prefixes=np.frombuffer(body, "<i8", count, count).astype(np.int64),
+        values=_floats(body, count, place=0),
+        standard_errors=_floats(body, count, place=1),
+        told=None if squares < 0 else _told(body[after:], squares),
+        cut_error=cut_error,
+        **(dict.fromkeys(OPTIONAL) | optional),
+        told_floor=told_floor,
+        total=total,
+        total_error=total_error,
+    )
+
+
+def _floats(body: bytes, count: int, *, place: int) -> NDArray[np.float64]:
+    """Of the arrays of numbers after levels and prefixes the one in that place."""
+    return np.frombuffer(body, "<f8", count, (9 + 8 * place) * count).astype(np.float64)
+
+
+def _told(body: bytes, count: int) -> ToldApart:
+    return ToldApart(
+        levels=np.frombuffer(body, np.uint8, count),
+        prefixes=np.frombuffer(body, "<i8", count, count).astype(np.int64),
+    )
+
+
+def _compressed(arrays: list[NDArray[np.generic]]) -> bytes:
+    return zlib.compress(b"".join(array.tobytes() for array in arrays), 6)
+
+
+def _decompressed(body: bytes, *, size: int) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        content = stream.decompress(body, size + 1)  # the limit keeps a crafted body from growing
+    except (zlib.error, OverflowError) as error:  # a crafted size need not fit a machine word
+        raise ValueError("the heatmap is damaged") from error
+    if len(content) != size or not stream.eof or stream.unused_data:
+        raise ValueError("the heatmap is damaged")
+    return content

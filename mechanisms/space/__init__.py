@@ -1,0 +1,1 @@
+"""Regions, grids, subregions and shapes on the ground."""

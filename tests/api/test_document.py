@@ -1,0 +1,44 @@
+"""The OpenAPI document is made once, whoever asks for it and how often."""
+
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+
+
+def test_it_makes_the_document_once(monkeypatch):
+    first = Client().get("/api/schema/")
+    monkeypatch.setattr(SchemaGenerator, "get_schema", None)  # whoever makes another fails
+    others = {Client().get(f"/api/schema/?version={number}").content for number in range(20)}
+
+    assert others == {first.content}
+
+
+def test_it_gives_the_document_that_the_code_describes():
+    answer = Client().get("/api/schema/")
+
+    assert answer.json() == SchemaGenerator().get_schema(request=None, public=True)
+    assert answer["Content-Type"] == "application/vnd.oai.openapi+json"
+
+
+def test_every_operation_has_a_short_summary_of_its_own():
+    operations = [
+        operation
+        for path in Client().get("/api/schema/").json()["paths"].values()
+        for operation in path.values()
+    ]
+    summaries = [operation["summary"] for operation in operations]
+
+    assert len(operations) > 50
+    assert len(set(summaries)) == len(summaries)
+    assert [
+        one for one in summaries if not 5 < len(one) <= 60 or not one[0].isupper() or one[-1] == "."
+    ] == []
+    assert all(operation.get("description", " ")[0] != "." for operation in operations)
+
+
+def test_a_body_that_must_change_something_is_needed_and_not_empty():
+    document = Client().get("/api/schema/").json()
+    change = document["paths"]["/api/v1/releases/{release_id}/"]["patch"]["requestBody"]
+
+    assert change["required"] is True
+    assert document["components"]["schemas"]["ReleaseInRequest"]["minProperties"] == 1
+    assert "required" not in document["paths"]["/api/v1/releases/{release_id}/name/"]["patch"]["requestBody"]

@@ -1,0 +1,163 @@
+"""A file of CSV through the whole upload path, against reading it by lines and a bare insert of its rows.
+
+In CPU seconds of this process and its children; beside the bare insert, of its session of the database, too.
+Aims: at most half of what reading by lines takes, and at most 2.5 times a bare COPY. The file is SNAP
+Gowalla's where `HAZEMAP_TEST_DATA` has it, else a synthetic city.
+"""
+
+import itertools
+import json
+import os
+import resource
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import psutil
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection, transaction
+
+from heatmaps import datasets
+from heatmaps.demo.city import City, write_csv
+from heatmaps.ingest import row_copy as rows
+from heatmaps.ingest import uploads
+from heatmaps.ingest.formats import reader
+from heatmaps.ingest.formats.reader import NO_TIME
+from heatmaps.ingest.row_copy import Block
+from heatmaps.models import AccountKind, CheckIn, Dataset, Upload, UploadState
+from heatmaps.person_hashes import persons_of
+from mechanisms.guarantee import Relation
+from mechanisms.space.grid import Region
+from tests.benchmarks.measure import Figure, compare
+
+REAL = "gowalla_u5628.csv.gz"
+REPEATS = 3
+_numbers = itertools.count()
+
+
+def main() -> None:
+    """On the database of the environment, in its own process: figures as JSON, a line each."""
+    for figure in figures():
+        print(json.dumps(asdict(figure)))
+
+
+def figures() -> list[Figure]:
+    call_command("migrate", verbosity=0)
+    steward = User.objects.create_user("steward")
+    with tempfile.TemporaryDirectory() as folder:
+        path = file_in(Path(folder))
+        upload = send(steward, path)
+        name = f"upload of {upload.rows_accepted} check-ins ({path.name}, {connection.vendor}, CPU seconds)"
+        alternative, bare = bare_insert(upload)
+        compared = [
+            ("reading by lines", lambda: send_by_lines(steward, path), own_cpu),
+            (f"{alternative} of its rows", bare, with_session_cpu()),
+        ]
+        return [
+            compare(name, lambda: send(steward, path), other, theirs, repeats=REPEATS, clock=clock)
+            for other, theirs, clock in compared
+        ]
+
+
+def bare_insert(upload: Upload) -> tuple[str, Callable[[], object]]:
+    """The database's own bulk insert of what an upload stored, and its name."""
+    stored = stored_rows(upload)
+    if connection.vendor == "postgresql":
+        block = block_of(stored)
+        return "bare COPY", lambda: copy_bare(upload, block)
+    values = [(upload.pk.hex, *row) for row in stored]
+    return "bare executemany", lambda: execute_bare(values)
+
+
+def own_cpu() -> float:
+    """CPU seconds so far of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def with_session_cpu() -> Callable[[], float]:
+    """A clock as `own_cpu`, and with what the database's process of this session took."""
+    if connection.vendor != "postgresql":
+        return own_cpu
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        session = psutil.Process(cursor.fetchone()[0])
+
+    def seconds() -> float:
+        in_database = session.cpu_times()
+        return own_cpu() + in_database.user + in_database.system
+
+    return seconds
+
+
+def file_in(folder: Path) -> Path:
+    real = Path(os.environ.get("HAZEMAP_TEST_DATA", "")) / REAL
+    if real.is_file():
+        return real
+    path = folder / "city.csv.gz"
+    write_csv(City(persons=5_000, checkins=200_000, seed=1), path)
+    return path
+
+
+def send(steward: User, path: Path) -> Upload:
+    """Every time into a dataset of its own: a file is taken once."""
+    dataset = new_dataset(steward)
+    with path.open("rb") as file:
+        upload = uploads.receive(steward, dataset, file, name=path.name, enqueue=False)
+    uploads.run(upload.pk)
+    upload.refresh_from_db()
+    if upload.state != UploadState.READY:
+        raise RuntimeError(upload.failure)
+    return upload
+
+
+def send_by_lines(steward: User, path: Path) -> Upload:
+    """As files of any size were read before Arrow took the large ones, and as small ones still are."""
+    with mock.patch.object(reader, "LARGE_BYTES", 2**62):
+        return send(steward, path)
+
+
+def new_dataset(steward: User) -> Dataset:
+    new = datasets.NewDataset(
+        slug=f"bench-{next(_numbers)}",
+        title="Bench",
+        region=Region(-180, -85, 180, 85),
+        relation=Relation.ADD_REMOVE,
+        limits={AccountKind.PRESENCE: "1"},
+    )
+    return datasets.create(steward, new)
+
+
+def stored_rows(upload: Upload) -> list[tuple[int, int, int, int | None, bool]]:
+    rows = CheckIn.objects.filter(upload=upload).order_by("pk")
+    return list(rows.values_list("person", "person_rest", "cell", "time", "outside"))
+
+
+def block_of(stored: list[tuple[int, int, int, int | None, bool]]) -> Block:
+    first, rest, cell, time, outside = zip(*stored, strict=True)
+    times = [NO_TIME if moment is None else moment for moment in time]
+    return Block(
+        persons=persons_of(np.array(first), np.array(rest)),
+        cells=np.array(cell),
+        times=np.array(times),
+        outside=np.array(outside),
+    )
+
+
+def copy_bare(upload: Upload, block: Block) -> None:
+    """One binary COPY in one transaction."""
+    with transaction.atomic():
+        rows.insert(upload.pk, block)
+
+
+def execute_bare(values: list[tuple[object, ...]]) -> None:
+    statement = (
+        f"INSERT INTO {CheckIn._meta.db_table} (upload_id, person, person_rest, cell, time, outside) "
+        "VALUES (%s, %s, %s, %s, %s, %s)"
+    )
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(statement, values)

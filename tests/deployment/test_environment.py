@@ -1,0 +1,48 @@
+"""Variables of the environment that hold one number for each size class: read, or refused by name."""
+
+import pytest
+
+from heatmaps.config import environment
+
+SLOTS, PLACES = "HAZEMAP_SLOT_SECONDS", "HAZEMAP_DRAW_PLACES"
+
+
+def test_it_has_defaults(monkeypatch):
+    for name in (SLOTS, PLACES):
+        monkeypatch.delenv(name, raising=False)
+    assert environment.slot_seconds() == [2, 5, 20, 300]
+    assert environment.draw_places() == [4, 4, 2, 1]
+
+
+def test_it_reads_a_number_for_each_size_class(monkeypatch):
+    monkeypatch.setenv(SLOTS, "1e-9, .5,20,86400")
+    monkeypatch.setenv(PLACES, "1, 2,3,1000")
+    assert environment.slot_seconds() == [1e-9, 0.5, 20, 86_400]
+    assert environment.draw_places() == [1, 2, 3, 1_000]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1", "1,1,1", "1,1,1,1,1", "1,1,1,", "1,1,1,x", "1,1,1,-1", "1,1,1,nan", "1,1,1,inf"]
+)
+@pytest.mark.parametrize(
+    ("name", "read"), [(SLOTS, environment.slot_seconds), (PLACES, environment.draw_places)]
+)
+def test_it_refuses_what_is_no_number_for_each_size_class(monkeypatch, name, read, text):
+    monkeypatch.setenv(name, text)
+    with pytest.raises(RuntimeError, match=name) as caught:
+        read()
+    assert repr(text) in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["0,1,1,1", "1,1,1,86400.001", "1,1,1,1e300"])
+def test_it_refuses_slots_of_no_length_or_of_more_than_a_day(monkeypatch, text):
+    monkeypatch.setenv(SLOTS, text)
+    with pytest.raises(RuntimeError, match=SLOTS):
+        environment.slot_seconds()
+
+
+@pytest.mark.parametrize("text", ["0,1,1,1", "1,1,1,1001", "1,1,1,1.5", "1,1,1,\N{SUPERSCRIPT TWO}"])
+def test_it_refuses_places_that_are_no_whole_number_in_range(monkeypatch, text):
+    monkeypatch.setenv(PLACES, text)
+    with pytest.raises(RuntimeError, match=PLACES):
+        environment.draw_places()

@@ -1,0 +1,190 @@
+"""Files that are made to take much memory or time are refused; what reads them goes on."""
+
+import gzip
+import io
+import json
+import struct
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pytest
+
+from heatmaps.children import process
+from heatmaps.ingest.formats import child_process, frames, parquet, reader
+from heatmaps.ingest.formats.columns import NO_TIME
+from heatmaps.ingest.formats.frames import Broken
+from heatmaps.ingest.formats.lines import ReaderLimits
+from heatmaps.ingest.formats.preview import preview
+from heatmaps.ingest.formats.reader import ReaderError, _text_batches, read_checkins
+from heatmaps.ingest.options import Options
+from tests.ingest.formats import written
+
+pytestmark = pytest.mark.children
+
+ROWS = [(f"user-{number}", "2012-04-07T17:42:00Z", 41.5, 2.5) for number in range(200)]
+LARGE = 2**28  # bytes of one text
+
+
+def varint(value, length=None):
+    """Thrift's; padded to a length, which readers take."""
+    found = []
+    while value >= 0x80 or len(found) + 1 < (length or 0):
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def lying(content):
+    """The file with every size of its own end that is as large as its text made small."""
+    start = len(content) - 8 - struct.unpack("<I", content[-8:-4])[0]
+    end = content[start:]
+    metadata = parquet._opened(io.BytesIO(content)).metadata
+    group = metadata.row_group(0)
+    sizes = {group.column(number).total_uncompressed_size for number in range(group.num_columns)}
+    for size in sizes | {group.total_byte_size}:
+        if size >= LARGE:
+            wide = varint(2 * size)  # zigzag
+            assert wide in end
+            end = end.replace(wide, varint(2 * 1000, len(wide)))
+    return content[:start] + end
+
+
+@pytest.fixture(scope="module")
+def bomb():
+    """22 kB that say they unpack to little, and unpack to a quarter of a gigabyte."""
+    columns = {
+        "user": pa.array(["x" * LARGE], pa.string()),
+        "lat": pa.array([41.5]),
+        "lon": pa.array([2.5]),
+    }
+    options = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
+    return lying(written.table(columns, **options))
+
+
+def read(content):
+    return list(read_checkins(io.BytesIO(content)))
+
+
+def here(content):
+    return list(parquet.batches(io.BytesIO(content), Options(), ReaderLimits(), 50_000))
+
+
+def test_pages_are_believed_rather_than_the_end_of_the_file(bomb):
+    assert len(bomb) < 50_000
+    before = pa.default_memory_pool().max_memory()
+    for look in (here, lambda content: preview(io.BytesIO(content))):
+        with pytest.raises(ReaderError) as caught:
+            look(bomb)
+        assert caught.value.code == "bomb"
+    assert pa.default_memory_pool().max_memory() - before < LARGE / 16
+
+
+def test_a_bomb_is_refused_by_a_child_too(bomb):
+    for look in (read, lambda content: child_process.preview(io.BytesIO(content))):
+        with pytest.raises(ReaderError, match="send CSV instead") as caught:
+            look(bomb)
+        assert caught.value.code == "bomb"
+
+
+def test_a_child_reads_what_would_be_read_here():
+    content = written.parquet([*ROWS, ("", "", 95.0, 2.5)])
+    (child,), (own,) = read(content), here(content)
+
+    assert child.users == own.users
+    assert child.rejected == own.rejected != []
+    assert child.bytes_read == own.bytes_read
+    for name in ("times", "lat", "lon"):
+        assert getattr(child, name).tolist() == getattr(own, name).tolist()
+    assert child_process.preview(io.BytesIO(content)) == preview(io.BytesIO(content))
+
+
+def test_a_child_reads_a_large_csv_file_as_lines_are_read(monkeypatch):
+    content = gzip.compress(b"user,lat,lon\n" + b"007,41.5,2.5\n8,91,2\n,1,2\nn\xc3\xa9,1,x\n" * 13_000)
+    here = list(_text_batches(io.BytesIO(content), Options(), ReaderLimits(), 50_000))
+    started = process.started
+    children = []
+    monkeypatch.setattr(
+        process, "started", lambda *args, **how: children.append(args) or started(*args, **how)
+    )
+
+    for large, count in ((len(content) + 1, 0), (len(content), 1)):
+        monkeypatch.setattr(reader, "LARGE_BYTES", large)
+        assert everything(read(content)) == everything(here)
+        assert len(children) == count
+
+
+def everything(batches):
+    return (
+        [user for batch in batches for user in batch.users],
+        [value for batch in batches for value in zip(batch.times, batch.lat, batch.lon, strict=True)],
+        [rejection for batch in batches for rejection in batch.rejected],
+    )
+
+
+def test_a_child_that_may_not_take_what_it_needs_is_a_refusal(monkeypatch):
+    monkeypatch.setattr(child_process, "_MEMORY_BYTES", 2**22)
+    with pytest.raises(ReaderError, match="more memory or time") as caught:
+        read(written.parquet(ROWS))
+    assert caught.value.code == "costly"
+
+
+def test_no_child_stays_when_nobody_reads_on():
+    content = written.parquet(ROWS * 2000)
+    reading = child_process.batches(io.BytesIO(content), Options(), ReaderLimits(), 1000)
+    assert len(next(reading).users) == 1000
+    reading.close()
+
+    assert not [
+        child for child in psutil.Process().children() if "heatmaps.ingest.formats.child" in child.cmdline()
+    ]
+
+
+def batch(*, names=("a",), number=0, rejected=(), bytes_read=1, lat=41.5, lon=2.5, time=0, rows=1):
+    text = json.dumps({"names": names, "rejected": rejected, "bytes_read": bytes_read}).encode()
+    head = struct.pack("<cIQ", b"B", rows, len(text))
+    return head + text + struct.pack("<iqdd", number, time, lat, lon)
+
+
+def told(content):
+    return list(frames.read_frames(io.BytesIO(content), most_rows=10))
+
+
+def test_a_batch_that_is_well_formed_is_taken():
+    (found,) = told(batch(rejected=[[1, "why"]], time=NO_TIME) + struct.pack("<cIQ", b".", 0, 2) + b"{}")
+    assert (found.users, found.lat.tolist(), found.times.tolist()) == (["a"], [41.5], [NO_TIME])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        batch()[:-1],
+        batch(),  # and nothing after it
+        batch(names=("a", "b")),
+        batch(names=()),
+        batch(names=("",)),
+        batch(names=(7,)),
+        batch(names="a"),
+        batch(number=1),
+        batch(number=-1),
+        batch(number=2**31 - 1),
+        batch(lat=91.0),
+        batch(lon=np.nan),
+        batch(time=2**60),
+        batch(rejected=[[1, 2]]),
+        batch(rejected=[["1", "why"]]),
+        batch(rejected=[[1, "x" * 501]]),
+        batch(rejected=[[1, "why"]] * 11),
+        batch(bytes_read="1"),
+        struct.pack("<cIQ", b"B", 11, 2) + b"{}",
+        struct.pack("<cIQ", b"B", 1, 2**60),
+        struct.pack("<cIQ", b"?", 0, 2) + b"{}",
+        struct.pack("<cIQ", b"R", 0, 2) + b"{}",
+        struct.pack("<cIQ", b".", 0, 2) + b"[]",
+        struct.pack("<cIQ", b".", 0, 2) + b"{x",
+    ],
+)
+def test_what_no_child_of_ours_says_is_not_believed(content):
+    with pytest.raises(Broken):
+        told(content)

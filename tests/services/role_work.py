@@ -1,0 +1,162 @@
+"""A day of an installation whose web and workers sign in as roles of their own, in one process.
+
+python -m tests.services.role_work: every page and address as web, every task as worker; what failed, as JSON.
+"""
+
+import io
+import json
+from contextlib import contextmanager
+
+import django
+
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.contrib.auth.models import User  # noqa: E402
+from django.db import connection, connections  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.urls import reverse  # noqa: E402
+from django.utils import timezone  # noqa: E402
+
+from heatmaps import queue  # noqa: E402
+from heatmaps.ingest import opt_outs, uploads  # noqa: E402
+from heatmaps.ingest.versions import deletion, retention_change  # noqa: E402
+from heatmaps.ledger.verification import verify  # noqa: E402
+from heatmaps.masses import column_copies  # noqa: E402
+from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
+from heatmaps.people import invitations  # noqa: E402
+from heatmaps.releases import clock, lifecycle  # noqa: E402
+from tests.services import seed  # noqa: E402
+
+WEB, WORKER = "hazemap_web", "hazemap_worker"
+PAGES = (
+    "dataset",
+    "dataset-releases",
+    "dataset-data",
+    "dataset-budget",
+    "people",
+    "ledger",
+    "spending",
+    "allowances",
+    "release-new",
+    "schedule",
+    "retention",
+    "blur",
+)
+LISTS = ("dataset", "account", "dataversion", "release", "charge", "result", "event", "apitoken")
+API = ("dataset", "versions", "uploads", "opt-outs", "releases", "ledger", "budget", "members", "spending")
+
+
+@contextmanager
+def signed_in_as(role):
+    connection.close()
+    connections.databases["default"]["USER"] = connection.settings_dict["USER"] = role
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_user")
+        assert cursor.fetchone() == (role,)
+    yield
+
+
+def work(tasks):
+    """Everything that was sent, as a worker, until nothing is left."""
+    acts = {
+        queue.RELEASE: lifecycle.run,
+        queue.INGEST: lambda upload: (uploads.run(upload), column_copies.pack(upload)),
+        queue.EXPIRE: lambda dataset: deletion.delete_rows(int(dataset)),
+    }
+    with signed_in_as(WORKER):
+        while tasks:
+            name, *ids = tasks.pop(0)
+            acts[name](*ids)
+
+
+def file_of(people, day):
+    rows = [f"u{at},{day}T08:30:00Z,0.{at % 97:02},0.{at % 89:02}" for at in range(people)]
+    return io.BytesIO("\n".join(["user,time,lat,lon", *rows]).encode())
+
+
+def main():
+    tasks, refused = [], {}
+    queue._send = lambda name, ids: tasks.append((name, *ids))
+    settings.ALLOWED_HOSTS = ["testserver"]
+    today = f"{timezone.now():%Y-%m-%d}"
+    with signed_in_as(WEB):
+        steward = User.objects.create_user("steward")
+        administrator = User.objects.create_superuser("administrator")
+        city = seed.make_dataset(steward, "city")
+        old = uploads.receive(steward, city, file_of(60, "2020-01-01"), name="old.csv")
+    work(tasks)
+    with signed_in_as(WEB):
+        opt_outs.opt_out(steward, city, ["u1", "u2"])
+        opt_outs.take_back(steward, city, ["u2"])
+        new = uploads.receive(steward, city, file_of(50, today), name="new.csv", advance=False)
+        undone = uploads.receive(steward, city, file_of(40, today), name="undone.csv", advance=False)
+    work(tasks)
+    with signed_in_as(WEB):
+        uploads.undo(steward, Upload.objects.get(pk=undone.pk))
+        retention_change.change(steward, city, 30, reason="agreed")
+        city.refresh_from_db()
+        uploads.advance(steward, city)
+        asked = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+        first = lifecycle.request_release(steward, city, asked)
+        second = lifecycle.request_release(
+            steward, city, lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=16)
+        )
+        lifecycle.cancel(steward, second)
+    work(tasks)
+    with signed_in_as(WORKER):
+        clock.complete(first.pk)
+        lifecycle.sweep()
+    work(tasks)
+    with signed_in_as(WEB):
+        first.refresh_from_db()
+        # So many that it should have a copy in columns, which its pages look for.
+        Upload.objects.filter(pk=new.pk).update(rows_accepted=200_000)
+        refused |= open_everything(steward, administrator, city, first, new)
+    with signed_in_as(WORKER):
+        told = {
+            "problem": verify(city).problem,
+            "release": Release.objects.get(pk=first.pk).state,
+            "cancelled": Release.objects.get(pk=second.pk).state,
+            "uploads": sorted(Upload.objects.values_list("file_name", "state")),
+            "check-ins": CheckIn.objects.filter(upload__in=[old.pk, undone.pk]).count(),
+            "kept": CheckIn.objects.filter(upload=new.pk).count(),
+            "opted out": Suppression.in_effect(DataVersion.objects.latest("number")).count(),
+            "reads": administrator_reads(city),
+            "refused": refused,
+        }
+    print(json.dumps(told))
+
+
+def open_everything(steward, administrator, city, release, upload):
+    """The pages, lists and addresses that web could not answer, with their status."""
+    invitations.invite(steward, city, "analyst")
+    refused = {}
+    for person in (steward, administrator):
+        client = Client(raise_request_exception=False)
+        client.force_login(person)
+        asked = [reverse(name, args=[city.slug]) for name in PAGES]
+        asked += [
+            reverse("release", args=[release.pk]),
+            reverse("release-download", args=[release.pk, "csv"]),
+        ]
+        asked += [reverse("datasets"), reverse("account"), reverse("upload", args=[upload.pk])]
+        if person == administrator:
+            asked += [reverse(f"admin:heatmaps_{name}_changelist") for name in LISTS] + [reverse("accounts")]
+        token = ApiToken.objects.create(user=person, name="day", scopes=["read", "release", "steward"])[1]
+        header = {"HTTP_AUTHORIZATION": f"Bearer {token}"}
+        asked += [reverse(f"api:{name}", args=[city.slug]) for name in API]
+        asked.append(reverse("api:upload", args=[upload.pk]))
+        for address in asked:
+            status = client.get(address, **(header if address.startswith("/api/") else {})).status_code
+            if status >= 500 or (person == steward and status != 200):
+                refused[f"{person.username} {address}"] = status
+    return refused
+
+
+def administrator_reads(city):
+    return city.administrator_reads.count() > 10
+
+
+if __name__ == "__main__":
+    main()

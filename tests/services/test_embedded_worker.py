@@ -1,0 +1,34 @@
+"""The worker of `manage.py serve`: what its tasks wait for, and what becomes of them at its end."""
+
+from threading import Event
+from types import SimpleNamespace
+
+from heatmaps import queue
+from heatmaps.management.embedded_worker import Tasks
+
+
+def test_a_draw_waits_for_no_file(migrated_sqlite, tmp_path):
+    """The file is still being read when the release is published."""
+    told = migrated_sqlite.copied_to(tmp_path / "state").script("waiting")
+    assert told == {"state": "published", "left": ""}
+
+
+def test_a_task_that_sends_another_while_the_worker_ends_goes_on_to_its_end():
+    began, may_go_on, done = Event(), Event(), []
+
+    def send_another(args):
+        began.set()
+        may_go_on.wait(60)
+        for name in (queue.RELEASE, queue.SWEEP):
+            tasks.submit(name, ("dropped",))
+        done.append(args)
+
+    sweep, release = SimpleNamespace(apply=send_another), SimpleNamespace(apply=done.append)
+    tasks = Tasks(SimpleNamespace(tasks={queue.SWEEP: sweep, queue.RELEASE: release}))
+    tasks.submit(queue.SWEEP, ("first",))
+    assert began.wait(60)
+    for pool in (tasks._draws, tasks._others):
+        pool.shutdown(wait=False, cancel_futures=True)
+    may_go_on.set()
+    assert tasks.end()
+    assert done == [("first",)]

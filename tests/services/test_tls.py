@@ -1,0 +1,116 @@
+"""A server at https, behind a proxy that ends TLS: headers, cookies, redirection, who is believed."""
+
+import re
+import sqlite3
+from contextlib import closing
+from http.client import HTTPConnection, HTTPSConnection
+from http.cookies import SimpleCookie
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
+
+from tests.pages.test_headers import POLICY, documented, plain
+from tests.services.http import health
+from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.tls import Tls
+
+PASSWORD = "long enough to pass"
+FORM = "application/x-www-form-urlencoded"
+# Kind of answer: what is asked, and its status.
+ASKED = {
+    "page": ("/help/", {}, 200),
+    "redirection": ("/datasets/", {}, 302),
+    "static": ("/static/hazemap/hazemap.css", {}, 200),
+    "admin": ("/admin/login/", {}, 200),
+    "api": ("/api/schema/", {}, 200),
+    "401": ("/api/v1/datasets/", {}, 401),
+    "403": ("/sign-in/", {"Content-Type": FORM}, 403),
+    "404": ("/api/v9/", {}, 404),
+    "400": ("/help/", {"Host": "elsewhere.example"}, 400),
+}
+
+
+@pytest.fixture(scope="module")
+def site(migrated_sqlite, tmp_path_factory):
+    """A proxy in front of an embedded server that knows it, and the port of the server itself."""
+    found_or_skip(Tls)
+    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("tls") / "state")
+    port = free_port()
+    with Tls.before(port) as proxy:
+        made.others = {"HAZEMAP_ORIGINS": f"https://127.0.0.1:{proxy.port}", "HAZEMAP_PROXY": "127.0.0.1"}
+        add_analyst(made.folder / "hazemap.sqlite3")
+        with made.running("manage.py", "serve", "--port", port):
+            wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
+            yield proxy, port
+
+
+def add_analyst(path):
+    """Without a process of the product, which would take seconds to start."""
+    row = {"username": "analyst", "password": PBKDF2PasswordHasher().encode(PASSWORD, "salt")}
+    row |= dict.fromkeys(["first_name", "last_name", "email"], "") | {"date_joined": "2026-01-01"}
+    row |= {"is_superuser": 0, "is_staff": 0, "is_active": 1}
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        values = ", ".join("?" * len(row))
+        database.execute(f"INSERT INTO auth_user ({', '.join(row)}) VALUES ({values})", list(row.values()))
+
+
+def asked(connection, method, path, body=None, headers=None):
+    connection.request(method, path, body, headers or {})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+def by_tls(site, method, path, body=None, headers=None):
+    connection = HTTPSConnection("127.0.0.1", site[0].port, context=site[0].context, timeout=30)
+    return asked(connection, method, path, body, headers)
+
+
+def cookies_of(answer):
+    return SimpleCookie("\r\n".join(answer.headers.get_all("Set-Cookie", [])))
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_every_answer_has_the_headers(site, kind):
+    path, headers, status = ASKED[kind]
+
+    answer = by_tls(site, "POST" if kind == "403" else "GET", path, b"" if kind == "403" else None, headers)
+
+    assert answer.status == status
+    for name, value in documented().items():
+        told = answer.headers.get_all(name, [])
+        assert [plain(text) if name == POLICY else text for text in told] == [value], name
+
+
+def test_cookies_are_bound_to_this_host_and_to_tls(site):
+    first = by_tls(site, "GET", "/sign-in/")
+    csrf = cookies_of(first)["__Host-csrftoken"]
+    body = urlencode({"username": "analyst", "password": PASSWORD, "csrfmiddlewaretoken": csrf.value})
+    origin = f"https://127.0.0.1:{site[0].port}"
+    told = {"Content-Type": FORM, "Cookie": f"__Host-csrftoken={csrf.value}", "Origin": origin}
+
+    signed_in = by_tls(site, "POST", "/sign-in/", body, told)
+
+    assert signed_in.status == 302
+    given = {**cookies_of(first), **cookies_of(signed_in)}
+    assert set(given) == {"__Host-csrftoken", "__Host-sessionid"}
+    for cookie in given.values():
+        assert cookie["secure"]
+        assert cookie["httponly"]
+        assert (cookie["path"], cookie["domain"], cookie["samesite"]) == ("/", "", "Lax")
+    session = f"__Host-sessionid={given['__Host-sessionid'].value}"
+    assert by_tls(site, "GET", "/datasets/", headers={"Cookie": session}).status == 200
+    assert by_tls(site, "GET", "/datasets/", headers={"Cookie": session.replace("__Host-", "")}).status == 302
+
+
+def test_who_comes_without_tls_is_sent_to_it(site):
+    plainly = HTTPConnection("127.0.0.1", site[1], timeout=30)
+
+    answer = asked(plainly, "GET", "/help/?a=b", headers={"X-Forwarded-Proto": "http"})
+
+    assert answer.status == 301
+    assert re.fullmatch(r"https://127\.0\.0\.1:\d+/help/\?a=b", answer.headers["Location"])
+    assert answer.headers["Strict-Transport-Security"] is None
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
