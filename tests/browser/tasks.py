@@ -91,7 +91,7 @@ def people_in_a_box_by_pointer(frame):
     mouse.move(x + 20, y + 20, steps=4)
     mouse.move(x + 25, y + 25)
     mouse.up()
-    told = frame.locator(".sums .told")
+    told = frame.locator(".sums .told", has_text="Box 1: ")
     assert certain(told.inner_text().removeprefix("Box 1: ").split(" people")[0])
     frame.get_by_role("button", name="Remove all").click()
     frame.get_by_text("People in an area").click()

@@ -38,7 +38,7 @@ def test_people_are_seen_where_they_are_and_read_with_their_error(page):
     assert 0 < float(error) < float(value) / 3
     assert len(value.split(".")[-1]) == len(error.split(".")[-1])
     point(page, 0.1, 0.9)
-    assert told.locator("b").inner_text() == "Not clearly above zero"
+    told.locator("b", has_text="Not clearly above zero").wait_for()
     point(page, -0.2, 0.5)
     told.wait_for(state="hidden")
 
@@ -81,8 +81,8 @@ def test_a_wider_gaussian_is_stated_and_drawn(page):
         page.keyboard.press("ArrowRight")
     wider = slider.get_attribute("aria-valuetext")
     assert wider != told
-    assert f"Smoothed over {wider}." in page.locator(".heat-legend").inner_text()
-    assert page.locator("img.heat").get_attribute("src") != before
+    page.locator(".heat-legend", has_text=f"Smoothed over {wider}.").wait_for()  # with the next frame
+    page.wait_for_function("before => document.querySelector('img.heat').src !== before", arg=before)
 
 
 def test_a_link_opens_the_map_as_it_was_seen(page):
@@ -102,7 +102,7 @@ def test_a_link_opens_the_map_as_it_was_seen(page):
     page.goto("about:blank")
     page.goto(link)
     page.get_by_role("heading", name="How sure the map is").wait_for()
-    assert f"Smoothed over {width}." in page.locator(".heat-legend").inner_text()
+    page.locator(".heat-legend", has_text=f"Smoothed over {width}.").wait_for()
     assert page.locator(".area").count() == 2
     page.get_by_text("People in an area").click()
     assert page.locator(".sums tbody tr").all_inner_texts() == rows
@@ -167,10 +167,11 @@ def test_people_in_districts_are_added_up_by_keyboard(page):
     assert lines[1].startswith('"\'=South",1,6,')  # no program takes it for a formula
 
 
-def told_of(page, kind):
-    """Value and error of the area that was drawn last."""
-    told = page.locator(".sums .told").text_content()
-    assert told.startswith(f"{kind} ")
+def told_of(page, name):
+    """Value and error of the area of that name, once it was drawn."""
+    line = page.locator(".sums .told", has_text=f"{name}: ")
+    line.wait_for(state="attached")
+    told = line.text_content()
     value, error = told.split(": ")[1].split(" people")[0].split(" ± ")
     return float(value.replace(",", "")), float(error.replace(",", ""))
 
@@ -191,17 +192,17 @@ def test_boxes_and_polygons_are_drawn_by_mouse_and_touch(page):
     page.mouse.down()
     point(page, 0.8, 0.55)
     page.mouse.up()
-    value, error = told_of(page, "Box")
+    value, error = told_of(page, "Box 1")
     assert 850 < value < 1_200
     assert error > 0
     page.get_by_role("button", name="Draw a box").click()
     touch(page, (0.45, 0.3), (0.6, 0.5), (0.8, 0.55))
-    assert told_of(page, "Box") == pytest.approx((value, error), rel=0.05)
+    assert told_of(page, "Box 2") == pytest.approx((value, error), rel=0.05)
     page.get_by_role("button", name="Draw a polygon").click()
     for corner in [(0.45, 0.3), (0.8, 0.3), (0.8, 0.55)]:
         touch(page, corner)
     page.mouse.click(*pixel(page, 0.45, 0.55), click_count=2)
-    assert told_of(page, "Polygon") == pytest.approx((value, error), rel=0.05)
+    assert told_of(page, "Polygon 3") == pytest.approx((value, error), rel=0.05)
     areas = page.locator(".area")
     assert areas.count() == 3
     page.get_by_role("button", name="Remove Box 2").click()
@@ -221,13 +222,13 @@ def test_areas_are_drawn_by_keys_on_a_map_that_does_not_glide(page):
     page.get_by_role("button", name="Draw a polygon").focus()
     for key in ["Enter", " ", "ArrowRight", " ", "ArrowDown", " ", "ArrowLeft", " ", "ArrowUp", "Backspace"]:
         page.keyboard.press(key)
-    assert page.locator(".drawing-bar p").inner_text() == "3 corners left."
+    page.locator(".drawing-bar p", has_text="3 corners left.").wait_for()
     page.keyboard.press("Enter")
-    polygon, _ = told_of(page, "Polygon")
+    polygon, _ = told_of(page, "Polygon 1")
     page.get_by_role("button", name="Draw a box").focus()
     for key in ["Enter", " ", "ArrowRight", "ArrowDown", " "]:
         page.keyboard.press(key)
-    box, _ = told_of(page, "Box")
+    box, _ = told_of(page, "Box 2")
     assert 0 < polygon < box
     page.get_by_role("button", name="Draw a polygon").focus()
     for key in ["Enter", " ", "Escape"]:
