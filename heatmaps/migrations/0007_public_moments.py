@@ -51,8 +51,8 @@ def give_moments(apps, _schema_editor):
 def refuse(_apps, _schema_editor):
     """Ledgers tell of moments and sizes, and rows hold hashes, that the version before takes for wrong."""
     raise IrreversibleError(
-        "this database cannot go back: its releases have public moments, which the version before does not know; "
-        "restore a backup from before the upgrade"
+        "this database cannot go back: its releases have public moments, which the version before does not "
+        "know; restore a backup from before the upgrade"
     )
 
 

@@ -33,15 +33,13 @@ TELLTALES = re.compile(
     r"unmistakable|(?<![\w.])(?:7,?654,?321|54,?321|65,?432|43,?210|987,?654,?32[01]|941\.9)(?!\w)"
     r"|Files</h2>|Rejected rows|uploads\.js"
 )
-# Random digits and letters: among them, once in hundreds of runs, is one of the counts.
-IDENTIFIERS = re.compile(r"\b(?=[0-9-]*[a-f])[0-9a-f-]{8,}\b")
 
 
 def readable(client, addresses):
     for name, address in addresses.items():
         answer = client.get(address)
         if answer.status_code == 200 and not answer.streaming:
-            yield name, IDENTIFIERS.sub("", answer.content.decode())
+            yield name, answer.content.decode()
 
 
 def test_it_shows_counts_to_the_steward(client_of, addresses, marked):
