@@ -6,7 +6,7 @@ By pointer and by keyboard, in the frame of a release of Austin.
 import json
 
 CENTRE = 0.56, 0.61  # of the crowd, in the region's width and height from the top left
-AROUND = ["ArrowRight", *["ArrowDown"] * 4, *["ArrowLeft"] * 3, *["ArrowUp"] * 5, *["ArrowRight"] * 4]
+STEP = 60  # pixels; a key moves the map by 80
 DISTRICT = {"type": "Polygon", "coordinates": [[[-97.9, 30.1], [-97.6, 30.1], [-97.6, 30.45], [-97.9, 30.1]]]}
 
 
@@ -39,24 +39,42 @@ def value_of_a_place_by_pointer(frame):
 
 
 def value_of_a_place_by_keyboard(frame):
-    """Two steps in, then around the middle until a value is read, which is said; whatever passes under a
-    pointer that rests."""
+    """To the crowd and closer, step by step: the value in the middle is said each time the map moves, and
+    stays whatever passes under a pointer that rests."""
     resting = point(frame, 0.25, 0.25)
     frame.page.mouse.move(*resting)
     frame.locator(".leaflet-container").focus()
-    read = frame.locator(".readout b").last
-    for _ in range(2):
+    read, said = frame.locator(".readout b").last, frame.locator(".spoken")
+    frame.evaluate(COUNT_SAID)
+    for _ in range(3):
         before = frame.page.evaluate(VIEW)
         frame.page.keyboard.press("+")
         frame.page.wait_for_function(f"before => ({VIEW}) !== before", arg=before)
-    frame.evaluate(COUNT_SAID)
-    for count, key in enumerate(AROUND, start=1):
-        frame.page.keyboard.press(key)
-        frame.wait_for_function("count => window.timesSaid === count", arg=count)
-        if "±" in frame.locator(".spoken").inner_text():
-            break
+        frame.wait_for_function(AT_REST)
+        while key := next_step(frame):
+            count = frame.evaluate("window.timesSaid")
+            frame.page.keyboard.press(key)
+            frame.wait_for_function("before => window.timesSaid > before", arg=count)
+            frame.wait_for_function(AT_REST)
+            assert frame.evaluate("window.timesSaid") == count + 1
     frame.page.mouse.move(*resting)
     assert certain(density(read))
+    assert density(read) in said.inner_text()
+
+
+def next_step(frame):
+    """The arrow key that brings the crowd closer to the middle of the map, none within one step of it."""
+    shown = frame.locator(".leaflet-container").bounding_box()
+    heat = frame.locator("img.heat").bounding_box()  # as large as the region, also where that is not seen
+    right, down = (
+        heat[side] + share * heat[size] - shown[side] - shown[size] / 2
+        for side, size, share in (("x", "width", CENTRE[0]), ("y", "height", CENTRE[1]))
+    )
+    if max(abs(right), abs(down)) <= STEP:
+        return None
+    if abs(right) > abs(down):
+        return "ArrowRight" if right > 0 else "ArrowLeft"
+    return "ArrowDown" if down > 0 else "ArrowUp"
 
 
 def people_in_stored_districts_by_pointer(frame):
@@ -104,7 +122,7 @@ def open_panel(frame):
 
 def density(read):
     """Without the name of the place before it."""
-    return read.inner_text().removesuffix(" people per km²").split(":")[-1]
+    return read.inner_text().removesuffix(" people per km²").split(":")[-1].strip()
 
 
 def certain(words):
@@ -125,7 +143,7 @@ VIEW = (
     f"{DOCUMENT}.querySelector('.region-border').ownerSVGElement.getAttribute('viewBox')"
     f" + {DOCUMENT}.querySelector('.leaflet-control-scale-line').textContent"
 )
-# Something is said whenever the map has come to rest; its scale changes before.
+AT_REST = "() => !document.querySelector('.leaflet-zoom-anim, .leaflet-pan-anim')"
 COUNT_SAID = """() => {
   window.timesSaid = 0;
   const said = new MutationObserver(() => { window.timesSaid += 1; });
