@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.chromium import ENDED
+from tests.browser.chromium import ENDED, PATIENCE_MS
 
 pytestmark = [pytest.mark.browser]
 
@@ -14,6 +14,7 @@ def slug(site, chromium):
     """A dataset of the REPLACE relation without data."""
     context = chromium.new_context(base_url=site.address)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto("/datasets/new/")
     page.get_by_label("Username").fill(site.username)
     page.get_by_label("Password").fill(site.password)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.browser.chromium import PATIENCE_MS
+
 pytestmark = [pytest.mark.browser]
 
 BOX = {"West": "2.05", "South": "41.30", "East": "2.30", "North": "41.50"}
@@ -12,6 +14,7 @@ def address(site, chromium):
     """The page of a new release of a dataset without data."""
     context = chromium.new_context(base_url=site.address)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto("/datasets/new/")
     page.get_by_label("Username").fill(site.username)
     page.get_by_label("Password").fill(site.password)
