@@ -21,7 +21,13 @@ from tests.mechanisms.examples import SEED
 NAMES = [entry.name for entry in entries(kind="centroid")]
 SHUFFLED = [entry.name for entry in entries(kind="centroid") if entry.usual_delta]
 CITY = Region(-97.9, 30.1, -97.5, 30.5)
-REGIONS = [CITY, Region(-18, -35, 52, 38), Region(10, 88.9, 20, 89), Region(0, 0, 0.0001, 0.0001)]
+REGIONS = [
+    CITY,
+    Region(-18, -35, 52, 38),
+    Region(10, 88.9, 20, 89),
+    Region(0, 0, 0.0001, 0.0001),
+    Region(-0.1, -0.1, 0.3, 0.3),  # west + (east - west) is rounded to beyond the east
+]
 TOO_WIDE = [Region(-180, -90, 180, 90), Region(10, 89.9, 20, 90), Region(-141, 41.7, -52.6, 83.1)]
 every = pytest.mark.parametrize("name", NAMES)
 BLURRED = [entry.name for entry in entries(kind="centroid") if entry.simulates_devices]

@@ -61,8 +61,9 @@ class EmdLinear(CentroidMechanism):
 
     def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         box, (x, y) = self.region, self.noisy_sums(means, rng)
-        lat = box.south + (box.north - box.south) * _share(y, self.persons)
-        lon = box.west + (box.east - box.west) * _share(x, self.persons)
+        # A sum may be rounded to beyond the border.
+        lat = min(box.north, box.south + (box.north - box.south) * _share(y, self.persons))
+        lon = min(box.east, box.west + (box.east - box.west) * _share(x, self.persons))
         return lat, lon
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[int, int]:
