@@ -140,8 +140,8 @@ def main(act, count, limit):
     verified = verify(dataset)
     return told | {
         "committed": dataset.accounts.get(kind="presence").committed,
-        # Where the machine is busy, a slot is missed, and postponed.
-        "events": verified.events - dataset.events.filter(kind="postpone").count(),
+        # Where the machine is busy, a slot is missed, and postponed; or a draw is late.
+        "events": verified.events - dataset.events.filter(kind__in=["postpone", "late"]).count(),
         "problem": verified.problem,
     }
 
