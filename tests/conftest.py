@@ -13,7 +13,8 @@ from tests.services.programs import Postgres, Redis, found_or_skip
 
 APPEND_ONLY = (EVENTS, READS)
 
-settings.register_profile("tests", deadline=None, derandomize=True)  # a busy machine is no fault
+# A busy machine is no fault, and what passed once passes again.
+settings.register_profile("tests", deadline=None, derandomize=True)
 settings.load_profile("tests")
 
 

@@ -6,7 +6,7 @@ By pointer and by keyboard, in the frame of a release of Austin.
 import json
 
 CENTRE = 0.56, 0.61  # of the crowd, in the region's width and height from the top left
-STEP = 60  # pixels; a key moves the map by 80
+NEAR = 60  # pixels: more than half of the 80 by which a key moves the map, so that the walk ends
 DISTRICT = {"type": "Polygon", "coordinates": [[[-97.9, 30.1], [-97.6, 30.1], [-97.6, 30.45], [-97.9, 30.1]]]}
 
 
@@ -63,14 +63,14 @@ def value_of_a_place_by_keyboard(frame):
 
 
 def next_step(frame):
-    """The arrow key that brings the crowd closer to the middle of the map, none within one step of it."""
+    """The arrow key that brings the crowd closer to the middle of the map, none where it is near."""
     shown = frame.locator(".leaflet-container").bounding_box()
     heat = frame.locator("img.heat").bounding_box()  # as large as the region, also where that is not seen
     right, down = (
         heat[side] + share * heat[size] - shown[side] - shown[size] / 2
         for side, size, share in (("x", "width", CENTRE[0]), ("y", "height", CENTRE[1]))
     )
-    if max(abs(right), abs(down)) <= STEP:
+    if max(abs(right), abs(down)) <= NEAR:
         return None
     if abs(right) > abs(down):
         return "ArrowRight" if right > 0 else "ArrowLeft"

@@ -10,6 +10,7 @@ from django.urls import reverse
 from heatmaps.front.cookies import drop_cookies
 from heatmaps.models import Dataset
 from heatmaps.releases import publication
+from tests.pages.policies import directives
 
 NEWS = ["https://news.example", "https://b.example:8443"]
 
@@ -25,25 +26,21 @@ def address(shown):
     return reverse("embed", args=[shown.pk])
 
 
-def policy(answer):
-    return dict(part.split(" ", 1) for part in answer["Content-Security-Policy"].split("; "))
-
-
 def without_number(answer):
     return {name: value for name, value in answer.items() if name != "X-Request-ID"}
 
 
 def test_listed_websites_may_frame_it_and_no_others(client_of, address, shown):
     answer = client_of("anonymous").get(address)
-    assert policy(answer)["frame-ancestors"] == " ".join(NEWS)
+    assert directives(answer)["frame-ancestors"] == " ".join(NEWS)
     assert "X-Frame-Options" not in answer
     Dataset.objects.update(embed_origins=[])
     closed = client_of("anonymous").get(address)
-    assert policy(closed)["frame-ancestors"] == "'none'"
+    assert directives(closed)["frame-ancestors"] == "'none'"
     assert closed["X-Frame-Options"] == "DENY"
     for name in ("release", "release-map", "release-sheet"):
         other = client_of("anonymous").get(reverse(name, args=[shown.pk]))
-        assert policy(other)["frame-ancestors"] == "'self'"
+        assert directives(other)["frame-ancestors"] == "'self'"
         assert other["X-Frame-Options"] == "SAMEORIGIN"
 
 
@@ -83,7 +80,7 @@ def test_it_has_no_form_and_one_link_which_tells_nobody_where_it_was(client_of, 
     links = re.findall(r"<a [^>]+>", page)
     page_of = reverse("release", args=[shown.pk])
     assert links == [f'<a href="{page_of}" target="_blank" rel="noopener noreferrer">']
-    assert policy(answer)["form-action"] == "'none'"
+    assert directives(answer)["form-action"] == "'none'"
     assert dataset.title in page
     assert 'aria-label="Legend"' in page
     for secret in (reverse("dataset", args=[dataset.slug]), "steward", "analyst"):
@@ -94,14 +91,14 @@ def test_its_scripts_are_allowed_by_what_they_say(client_of, address):
     first, second = (client_of("anonymous").get(address) for _ in range(2))
     assert first["Content-Security-Policy"] == second["Content-Security-Policy"]
     assert "nonce" not in first["Content-Security-Policy"] + first.content.decode()
-    assert re.fullmatch(r"'self' 'sha256-[\w+/=]{44}'", policy(first)["script-src"])
+    assert re.fullmatch(r"'self' 'sha256-[\w+/=]{44}'", directives(first)["script-src"])
 
 
 def test_hiding_ends_it_at_once(client_of, people, address, shown):
     known = {"If-None-Match": client_of("anonymous").get(address)["ETag"]}
     kept = client_of("anonymous").get(address, headers=known)
     assert (kept.status_code, kept["Cache-Control"]) == (304, "public, no-cache")
-    assert policy(kept)["frame-ancestors"] == " ".join(NEWS)
+    assert directives(kept)["frame-ancestors"] == " ".join(NEWS)
     publication.set_public(people["steward"], shown, public=False)
     for person in ("anonymous", "steward"):
         assert client_of(person).get(address, headers=known).status_code == 404

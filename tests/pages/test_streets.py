@@ -10,6 +10,7 @@ from heatmaps.config.streets import Tiles
 from heatmaps.maps import streets
 from heatmaps.releases import publication
 from tests.maps.streets.archives import BOX, archive
+from tests.pages.policies import directives
 
 HOST = "tiles.example.org"
 PICTURE = b"\x89PNG picture"
@@ -59,12 +60,6 @@ def drawer(monkeypatch):
     monkeypatch.setattr(streets, "may_draw", lambda: True)
 
 
-def pictures_from(answer):
-    """What its policy says of pictures; the order of its parts is any."""
-    parts = (part.strip().partition(" ") for part in answer["Content-Security-Policy"].split(";"))
-    return {name: sources for name, _, sources in parts}["img-src"]
-
-
 def test_a_map_without_settings_has_none(client_of, addresses):
     for name in ("release-map", "release-new", "dataset-new"):
         page = Layers(client_of("steward").get(addresses[name]))
@@ -83,7 +78,7 @@ def test_streets_of_a_file_lie_under_every_map(client_of, addresses, basemap, dr
         assert layer["address"].startswith(reverse("basemap") + "?")
         drawers = [script.rsplit("/", 1)[1] for script in page.scripts]
         assert drawers.index("basemap.js") < drawers.index("protomaps-leaflet.js")
-        assert pictures_from(answer) == "'self' data:"
+        assert directives(answer)["img-src"] == "'self' data:"
 
 
 def test_a_map_says_that_what_draws_streets_is_missing(client_of, addresses, basemap, monkeypatch):
@@ -142,7 +137,7 @@ def test_another_host_is_asked_by_members_alone_and_said(client_of, addresses, p
         answer = client_of("steward").get(addresses[name])
         (layer,) = Layers(answer).layers
         assert (layer["kind"], layer["attribution"]) == ("tiles", "© Example")
-        assert pictures_from(answer) == f"'self' data: https://{HOST}"
+        assert directives(answer)["img-src"] == f"'self' data: https://{HOST}"
         assert f"come from <b>{HOST}</b>. That server sees which area you look at." in answer.content.decode()
     for name in ("anonymous", "stranger"):
         answer = client_of(name).get(addresses["release-map"])
@@ -156,7 +151,7 @@ def test_a_second_setting_shows_them_on_public_maps(client_of, addresses, publis
     tiles(public=True)
     publication.set_public(people["steward"], published, public=True)
     answer = client_of("anonymous").get(addresses["release-map"])
-    assert pictures_from(answer) == f"'self' data: https://{HOST}"
+    assert directives(answer)["img-src"] == f"'self' data: https://{HOST}"
     assert Layers(answer).layers[0]["kind"] == "tiles"
 
 
