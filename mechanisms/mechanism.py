@@ -10,6 +10,7 @@ from mechanisms.candidate_net import Plane
 from mechanisms.check import ParameterError, exact_decimal, in_range, positive, whole
 from mechanisms.error_bounds import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.guide import Guide
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.records.means import MOST_PERSONS, RecordMeans
@@ -29,6 +30,8 @@ class Target:
     delta: Fraction = Fraction(0)
     radius_m: Fraction | None = None
     expected_persons: int | None = None  # a public guess or the declared number; steers utility only
+    guide: Guide | None = None  # a map that is public already; steers utility only
+    version: int | None = None  # of the mechanism; None: the newest
 
     def __post_init__(self) -> None:
         positive(epsilon=self.epsilon)

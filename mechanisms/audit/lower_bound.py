@@ -7,7 +7,7 @@ runs an event is chosen that tells the inputs apart; on the other half its two p
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final, Protocol, SupportsFloat, TypeAlias, TypeVar
@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from mechanisms.calibration import sensitivity
 from mechanisms.candidate_net import MICRO, Plane
-from mechanisms.central.adaptive.mechanism import Adaptive
+from mechanisms.central.adaptive.mechanism import GUIDED, Adaptive
+from mechanisms.central.adaptive.rounds import Rounds
 from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid
 from mechanisms.central.privtree.mechanism import PrivTree
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.check import in_range
 from mechanisms.guarantee import Relation
+from mechanisms.guide import SIDE, Guide
 from mechanisms.local.reports import LocalMechanism
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.metric.linear.answers import AnswerSums
@@ -94,7 +97,7 @@ def audited(
 
 def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
     """The earliest output the guarantee covers: what comes after is post-processing and hides losses."""
-    if isinstance(mechanism, Adaptive):
+    if isinstance(mechanism, Adaptive | Rounds):
         return _rounds(mechanism)
     if isinstance(mechanism, PrivTree):
         return _leaves(mechanism)
@@ -121,6 +124,20 @@ def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
     there = {**crowd, 1: 1}
     gone = crowd if mechanism.relation is Relation.ADD_REMOVE else {**crowd, cells - 2: 1}
     return _persons_in(mechanism, there), _persons_in(mechanism, gone)
+
+
+def guided(mechanism: Adaptive) -> Adaptive:
+    """The same with a guide that expects most people about the place where `neighbours` differ.
+
+    For the public guess that is nearest to its own among those that allow a guide.
+    """
+    least, most = (
+        math.ceil(sensitivity(mechanism.relation) * scales / mechanism.epsilon) for scales in GUIDED
+    )
+    persons = min(max(mechanism.expected_persons, least), most - 1)
+    values = np.ones((SIDE, SIDE))
+    values[SIDE // 2 :, : SIDE // 2] = 8.0
+    return replace(mechanism, expected_persons=persons, guide=Guide.of_values(values))
 
 
 def drawn_place(mechanism: Exponential) -> Draw[RecordMeans]:
@@ -186,12 +203,12 @@ def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
     return draw
 
 
-def _rounds(mechanism: Adaptive) -> Draw[MassMap]:
-    """What tells `neighbours` apart in the two rounds, at any noise scale, and the shape of the second cut.
+def _rounds(mechanism: Adaptive | Rounds) -> Draw[MassMap]:
+    """What tells `neighbours` apart in the rounds, at any noise scale, and the shape of the last one's cells.
 
     Of a round: Σ |noisy - other| - |noisy - one| over its cells, in persons, which is the log likelihood
-    ratio of Laplace noise but for its scale. Of the second cut: its cells, and the level at each place that
-    differs.
+    ratio of Laplace noise but for its scale. Of the last cells: their number, and the depth at each place
+    that differs.
     """
     one, other = neighbours(mechanism)
     places = np.setxor1d(one.cells, other.cells)
@@ -199,12 +216,14 @@ def _rounds(mechanism: Adaptive) -> Draw[MassMap]:
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         rounds = mechanism.measure(masses, rng)
         ratios = [
-            np.abs(part.noisy - part.cut.masses(other)) - np.abs(part.noisy - part.cut.masses(one))
+            np.abs(part.noisy - part.cells.masses(other)) - np.abs(part.noisy - part.cells.masses(one))
             for part in rounds
         ]
-        cut = rounds[1].cut
-        levels = cut.levels[np.searchsorted(cut.starts(one.level), places, side="right") - 1]
-        return np.array([*(ratio.sum() / mechanism.unit for ratio in ratios), cut.levels.size, *levels])
+        last = rounds[-1].cells
+        depths = last.nodes.depths[last.holding(places, level=one.level)]
+        return np.array(
+            [*(ratio.sum() / mechanism.unit for ratio in ratios), last.nodes.depths.size, *depths]
+        )
 
     return draw
 

@@ -23,10 +23,11 @@ from mechanisms.central.sparse_emd.mechanism import HIGHEST_WIDTH, SparseEmd
 ENTRIES: Final[tuple[AnyEntry, ...]] = (
     HeatmapEntry(
         title="Adaptive squares",
-        summary="Measures a plain grid first, then small squares where many people were found and large "
-        "ones elsewhere. The right choice for most maps; needs a public guess of how many people there are.",
+        summary="Measures small squares where many people are, large ones elsewhere; can start from a public "
+        "map. The right choice for most maps; needs a public guess of how many people there are.",
         mechanism=Adaptive,
         relations=BOTH,
+        takes_guide=True,
         parameters=(EXPECTED_PERSONS,),
     ),
     HeatmapEntry(

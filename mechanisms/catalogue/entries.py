@@ -95,6 +95,7 @@ class Entry(Generic[Mechanism]):
     simulates_devices: bool = False  # made for devices that blur their own reports, run on stored check-ins
     flat: bool = False  # under REPLACE only, and yet the same loss for every change of a record
     aside: bool = False  # a baseline, a simulation or for special needs: offered behind the others
+    takes_guide: bool = False  # a public map of the same region can help it
     usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
 
     @property
@@ -137,10 +138,17 @@ class Entry(Generic[Mechanism]):
         """
         if target.relation not in self.relations:
             raise ParameterError("relation", target.relation, ", ".join(sorted(self.relations)))
+        if target.guide is not None and not self.takes_guide:
+            raise ParameterError("guide", "a map", f"none: {self.name} uses no guide")
         if self.max_resolution:
             power_of_two(2, self.max_resolution, resolution=public["resolution"])
         own: dict[str, Any] = {**self.parsed(parameters)}
         return self.mechanism.calibrate(target, **public, **own)
+
+    @property
+    def version(self) -> int:
+        """Of what is drawn now; releases of before were drawn, and are told of, by theirs."""
+        return getattr(self.mechanism, "newest_version", 1)
 
     def _parameter_names(self) -> str:
         names = ", ".join(parameter.name for parameter in self.parameters)

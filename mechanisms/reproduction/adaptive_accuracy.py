@@ -4,9 +4,11 @@
     python -m mechanisms.reproduction.adaptive_accuracy compare FILE… --trials 120
     python -m mechanisms.reproduction.adaptive_accuracy fit     FILE… --trials 60
     python -m mechanisms.reproduction.adaptive_accuracy guess   FILE… --trials 24
+    python -m mechanisms.reproduction.adaptive_accuracy guide   FILE… --trials 240
 
-`tune` and `fit` look at places of the even half only, `compare` and `guess` (a wrong number of expected
-persons) at those of the odd half. Nothing that is printed is private.
+`tune` and `fit` look at places of the even half only, `compare`, `guess` (a wrong number of expected persons)
+and `guide` (maps that begin from other maps) at those of
+the odd half; with `--half even`, these look at the even half, too. Nothing that is printed is private.
 """
 
 import sys
@@ -14,17 +16,32 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from mechanisms.error_bounds import adaptive_forecast
+from mechanisms.central.adaptive.guided_walk import GuidedWalk
+from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
+from mechanisms.central.adaptive.one_walk import OneWalk
+from mechanisms.central.adaptive.rounds import Rounds
+from mechanisms.central.adaptive.two_rounds import TwoRounds
+from mechanisms.error_bounds import ErrorForecast, guided_forecast
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
-from mechanisms.reproduction.check_ins import dealt_places
+from mechanisms.reproduction.check_ins import dealt_places, read_check_ins
 from mechanisms.reproduction.forecast_fit import coverage, fit
 from mechanisms.reproduction.ghazi_2022 import protocol
+from mechanisms.reproduction.guided import (
+    Elsewhere,
+    MakeGuide,
+    OtherService,
+    Places,
+    SamePeople,
+    others,
+    two_of_others,
+)
 from mechanisms.reproduction.kept import Kept
 from mechanisms.reproduction.paired import (
     MEASURES,
@@ -40,6 +57,8 @@ from mechanisms.reproduction.places import Split
 from mechanisms.reproduction.plain_grid import PlainGrid
 
 ADAPTIVE: Final = "adaptive"
+# Persons a place must have beyond those of a trial, for releases of others.
+SPARE: Final = {50: 50, 200: 200, 1000: 50}
 GUESSES: Final = tuple(map(Fraction, ("1/10", "1/2", "2", "10")))  # as parts of the persons there are
 
 
@@ -63,8 +82,9 @@ def plain_grid(most: str) -> Contestant:
 
 
 def right() -> list[Contestant]:
-    """`adaptive` alone."""
-    return [listed(ADAPTIVE)]
+    """`adaptive` without a guide, and with another release of the place."""
+    plain = listed(ADAPTIVE)
+    return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=others)]
 
 
 def tuned_over() -> list[Contestant]:
@@ -98,24 +118,68 @@ def guessed() -> list[Contestant]:
     return [listed(ADAPTIVE), *(_guessing(part) for part in GUESSES)]
 
 
+def guides(places: Places, service: Path | None) -> list[Contestant]:
+    """Two rounds, one walk, and walks that begin from all kinds of guides."""
+    kinds: dict[str, MakeGuide] = {
+        "other people's release": others,
+        "two such releases averaged": two_of_others,
+        "another city's": Elsewhere(places=places),
+        "own release as a guide": SamePeople(is_counted=False),
+        "own release counted in": SamePeople(is_counted=True),
+        "own guided release counted in": SamePeople(is_counted=True, is_guided=True),
+    }
+    if service is not None:
+        kinds = {"another service's": OtherService(check_ins=read_check_ins(service))}
+    plain = listed(ADAPTIVE)
+    with_guides = [Contestant(label=label, build=plain.build, guide=kind) for label, kind in kinds.items()]
+    return [two_rounds(), plain, *with_guides, listed("sparse-emd")]
+
+
+def two_rounds() -> Contestant:
+    """`adaptive` as it was in its first version."""
+
+    def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
+        target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons, version=1)
+        return Adaptive.calibrate(target, resolution=RESOLUTION)
+
+    return Contestant(label="two rounds", build=built)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """The module's command; what is measured goes to standard output."""
     parser = ArgumentParser(prog="adaptive_accuracy", description="Measured on real check-ins.")
-    parser.add_argument("what", choices=["tune", "compare", "fit", "guess"])
+    parser.add_argument("what", choices=["tune", "compare", "fit", "guess", "guide"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="gzip CSV: user, lat, lon")
     parser.add_argument("--trials", type=int, default=24, help="a setting, dealt to the places in turn")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="after which no trial begins")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="a file of measurements to go on from, one for each WHAT")
+    parser.add_argument("--half", choices=["even", "odd"], help="of the places")
+    parser.add_argument("--service", type=Path, metavar="FILE", help="check-ins of another service, as guide")
     options = parser.parse_args(arguments)
-    split = Split.ODD if options.what in {"compare", "guess"} else Split.EVEN
-    contestants = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}[options.what]()
-    places = dealt_places(options.files, persons=PERSONS, split=split)
+    split = Split.EVEN if options.what in {"tune", "fit"} or options.half == "even" else Split.ODD
+    is_guide = options.what == "guide"
+    spare = SPARE if options.what in {"guide", "fit"} else {}
+    places = dealt_places(options.files, persons=PERSONS, split=split, spare=spare)
+    made = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
+    contestants = guides(places, options.service) if is_guide else made[options.what]()
     until = time.monotonic() + 60 * options.minutes
     results = measure(
-        places, contestants, trials=options.trials, seed=options.seed, until=until, kept=Kept(options.keep)
+        places,
+        contestants,
+        trials=options.trials,
+        seed=options.seed,
+        until=until,
+        kept=Kept(options.keep),
+        has=_takes_guide if is_guide else None,
     )
-    tables = {"tune": [_table], "compare": [_table, _forecasts], "fit": [_fitted], "guess": [_guesses]}
+    tables = {
+        "tune": [_table],
+        "compare": [_table, _forecasts],
+        "fit": [_fitted],
+        "guess": [_guesses],
+        "guide": [_guided],
+    }
     for table in tables[options.what]:
         sys.stdout.writelines(f"{line}\n" for line in table(results))
 
@@ -141,25 +205,67 @@ def _guesses(results: Results) -> Iterator[str]:
         yield f"| {label} | {ratio:.3f} | {bound:.3f} |"
 
 
+def _guided(results: Results) -> Iterator[str]:
+    """EMD as part of that of two rounds and of sparse-emd, over all settings and by number of persons."""
+    first, *labels = results.labels()
+    yield f"{_trials(results)}; EMD as part of that of {first}, upper 95 % bounds for these places and any"
+    for label in labels:
+        shown = [f"{ratio:.3f}" for ratio in emd_ratio(results, label, first)]
+        rows = [
+            f"{persons} × {float(epsilon):g}: {ratio:.2f}"
+            for (persons, epsilon), values in results.values.items()
+            for ratio in [np.mean(values[label], axis=0)[0] / np.mean(values[first], axis=0)[0]]
+        ]
+        yield f"| {label} | {' | '.join(shown)} | {', '.join(rows)} |"
+
+
 def _forecasts(results: Results) -> Iterator[str]:
     """How the forecast of public facts did, setting by setting."""
     yield "| persons | epsilon | EMD within the forecast | forecast median / median EMD |"
     for (persons, epsilon), errors in _errors(results).items():
-        within = coverage({(persons, epsilon): errors})
-        median = adaptive_forecast(float(2 / epsilon), persons=persons).emd_median / np.median(errors)
+        within = coverage({(persons, epsilon): errors}, _forecast)
+        median = _forecast(persons, epsilon).emd_median / np.median(errors)
         yield f"| {persons} | {float(epsilon):g} | {within:.3f} | {median:.2f} |"
 
 
-def _errors(results: Results) -> dict[Setting, list[float]]:
-    return {setting: [row[0] for row in values[ADAPTIVE]] for setting, values in results.values.items()}
+def _errors(results: Results, label: str = ADAPTIVE) -> dict[Setting, list[float]]:
+    return {setting: [row[0] for row in values[label]] for setting, values in results.values.items()}
 
 
 def _fitted(results: Results) -> Iterator[str]:
-    errors = _errors(results)
-    found = fit(errors)
-    yield f"median = {found.factor:.3f} (n epsilon)^{found.exponent:.3f}"
-    yield f"4 % and 96 % points of errors over it: {found.low:.2f} and {found.high:.2f}"
-    yield f"share of errors within the forecast that is in use: {coverage(errors):.3f}"
+    for label in results.labels():
+        errors = _errors(results, label)
+        for name, kind in (("one walk", OneWalk), ("guided walk", GuidedWalk), ("two rounds", TwoRounds)):
+            own = {setting: found for setting, found in errors.items() if _kind(label, *setting) is kind}
+            if not own:
+                continue
+            found = fit(own)
+            yield f"{label}, {name}: median = {found.factor:.3f} (n epsilon)^{found.exponent:.3f}"
+            yield f"4 % and 96 % points of errors over it: {found.low:.2f} and {found.high:.2f}"
+            within = coverage(own, partial(_forecast, is_guided=kind is GuidedWalk))
+            yield f"share of errors within the forecast that is in use: {within:.3f}"
+
+
+def _forecast(persons: int, epsilon: Fraction, *, is_guided: bool = False) -> ErrorForecast:
+    """As a quote tells it."""
+    if is_guided:
+        return guided_forecast(float(1 / epsilon), persons=persons)
+    return _adaptive(epsilon, persons).expected_error(persons=persons)
+
+
+def _kind(label: str, persons: int, epsilon: Fraction) -> type[Rounds]:
+    if label != ADAPTIVE and _takes_guide(persons, epsilon):
+        return GuidedWalk
+    return type(_adaptive(epsilon, persons).rounds)
+
+
+def _adaptive(epsilon: Fraction, persons: int) -> Adaptive:
+    target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons)
+    return Adaptive.calibrate(target, resolution=RESOLUTION)
+
+
+def _takes_guide(persons: int, epsilon: Fraction) -> bool:
+    return takes_guide(Relation.ADD_REMOVE, epsilon, persons)
 
 
 def _trials(results: Results) -> str:

@@ -2,7 +2,7 @@
 
 import csv
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
@@ -29,13 +29,21 @@ def read_check_ins(path: Path) -> CheckIns:
 
 
 def dealt_places(
-    paths: Sequence[Path], *, persons: Sequence[int], split: Split
+    paths: Sequence[Path],
+    *,
+    persons: Sequence[int],
+    split: Split,
+    spare: Mapping[int, int] | None = None,
 ) -> dict[int, tuple[Place, ...]]:
-    """For each number of persons the densest cells of each file, dealt in turn: few trials see all files."""
+    """For each number of persons the densest cells of each file, dealt in turn: few trials see all files.
+
+    spare: how many more a cell must have, by number of persons.
+    """
+    least = {number: number + (spare or {}).get(number, 0) for number in persons}
     files = [read_check_ins(path) for path in paths]
     return {
         number: _dealt(
-            [densest(*file, count=CELLS_A_FILE, least_persons=number, split=split) for file in files]
+            [densest(*file, count=CELLS_A_FILE, least_persons=least[number], split=split) for file in files]
         )
         for number in persons
     }

@@ -1,12 +1,12 @@
-"""The straight line through logarithms of errors that `prediction.adaptive_forecast` holds."""
+"""The straight lines through logarithms of errors that the forecasts in `error_bounds` hold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from mechanisms.error_bounds import adaptive_forecast
+from mechanisms.error_bounds import ErrorForecast
 
 _TAILS = (0.04, 0.96)
 
@@ -36,10 +36,13 @@ def fit(errors: Mapping[tuple[int, Fraction], Sequence[float]]) -> Fit:
     )
 
 
-def coverage(errors: Mapping[tuple[int, Fraction], Sequence[float]]) -> float:
+def coverage(
+    errors: Mapping[tuple[int, Fraction], Sequence[float]],
+    forecast_of: Callable[[int, Fraction], ErrorForecast],
+) -> float:
     """Share of the errors within the forecast's interval, mean over settings."""
     shares = []
     for (persons, epsilon), found in errors.items():
-        forecast = adaptive_forecast(float(2 / epsilon), persons=persons)
+        forecast = forecast_of(persons, epsilon)
         shares.append(np.mean([forecast.emd_low <= error <= forecast.emd for error in found]))
     return float(np.mean(shares))

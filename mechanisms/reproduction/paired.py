@@ -10,8 +10,10 @@ from typing import Final
 
 import numpy as np
 
+from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
+from mechanisms.reproduction.guided import MakeGuide, guided
 from mechanisms.reproduction.kept import Kept
 from mechanisms.reproduction.places import Place
 
@@ -31,6 +33,7 @@ class Contestant:
 
     label: str
     build: Callable[[Fraction, int], HeatmapMechanism]
+    guide: MakeGuide | None = None  # of `adaptive` alone
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,33 +66,42 @@ def measure(
     seed: int = 0,
     until: float = math.inf,
     kept: Kept | None = None,
+    has: Callable[[int, Fraction], bool] | None = None,
 ) -> Results:
     """Trials of all settings, dealt to places in turn; none begins after `until`, of the monotonic clock.
 
-    What `kept` has of these is taken from there, the rest is added to it.
+    Numbers of persons without a place are left out, and settings that `has` says no to. What `kept` has of
+    these trials is taken from there, the rest is added to it.
     """
     results, kept = Results(), kept or Kept()
     for number in range(trials):
         if number and time.monotonic() > until:
             break
         for persons, where in places.items():
+            if not where:
+                continue
             repetition, which = divmod(number, len(where))
             protocol = Protocol(persons=persons, trials=trials, resolution=RESOLUTION, seed=seed)
             trial = Trial(place=where[which], repetition=repetition, protocol=protocol)
             for epsilon in EPSILONS:
+                if has is not None and not has(persons, epsilon):
+                    continue
                 measured = {}
                 for contestant in contestants:
                     key = (seed, persons, str(epsilon), number, contestant.label)
                     found = kept.get(key)
                     if found is None:
-                        found = _row(contestant.build(epsilon, persons), trial)
+                        found = _row(contestant, epsilon, trial)
                         kept.add(key, found)
                     measured[contestant.label] = found
                 results.add((persons, epsilon), trial, measured)
     return results
 
 
-def _row(mechanism: HeatmapMechanism, trial: Trial) -> list[float]:
+def _row(contestant: Contestant, epsilon: Fraction, trial: Trial) -> list[float]:
+    mechanism = contestant.build(epsilon, trial.protocol.persons)
+    if contestant.guide is not None and isinstance(mechanism, Adaptive):
+        mechanism = guided(mechanism, trial, contestant.guide)
     measured = trial.similarities(trial.released(mechanism).dense())
     return [measured[name] for name in MEASURES]
 

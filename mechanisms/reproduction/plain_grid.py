@@ -39,7 +39,9 @@ class PlainGrid(GuessedPersons):
         finest = min(_FINEST, masses.level)
         cut = Cut.grid(grid_level(self.expected_persons / persons, most=self.most, finest=finest))
         noisy = cut.masses(masses) + discrete_laplace(rng, scale=scale, size=cut.levels.size)
-        found = posterior_both_ways([Measured(cut=cut, noisy=noisy / float(scale))], scale_persons=persons)
+        found = posterior_both_ways(
+            [Measured(nodes=cut.nodes, noisy=noisy / float(scale))], scale_persons=persons
+        )
         return posterior_map(found, level=masses.level, scale_persons=persons)
 
     def expected_error(self, *, persons: int) -> ErrorBound:

@@ -12,6 +12,7 @@ from mechanisms.check import ParameterError, in_range
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.frozen_arrays import freeze
 from mechanisms.results import heatmap_bytes
+from mechanisms.results.measurements import Measurements
 from mechanisms.results.significance import ToldApart, low_ends
 from mechanisms.space.grid import FINEST_LEVEL, paint
 
@@ -42,6 +43,8 @@ class Heatmap:
     told_floor: float = math.nan  # persons: a region was told for being above it; nan: not so
     total: float = math.nan  # persons in all, estimated without cutting anything; nan: not stated
     total_error: float = math.nan  # persons, standard error of `total`
+    # What the map was made from, for later maps of the same data; None: it is not kept.
+    measurements: Measurements | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         in_range(0, FINEST_LEVEL, level=self.level)
@@ -127,6 +130,7 @@ class Heatmap:
                 told_floor=self.told_floor,
                 total=self.total,
                 total_error=self.total_error,
+                measurements=self.measurements,
             )
         )
 

@@ -1,7 +1,7 @@
 """Serializes a released map to bytes, versioned and compressed.
 
-Version 1 has regions alone; version 2 adds what else is said of errors. A map that says nothing more is
-written as version 1, so that what was released before keeps its hash.
+Version 1 has regions alone; version 2 adds what else is said of errors, version 3 what was measured. A map
+that says nothing more is written as the version before, so that what was released keeps its hash.
 """
 
 import math
@@ -12,13 +12,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms.results.measurements import Measurements
 from mechanisms.results.significance import ToldApart
 
 _FIRST: Final = b"HZM1"
 _SECOND: Final = b"HZM2"
+_THIRD: Final = b"HZM3"
 _HEADER: Final = struct.Struct("<4sBQ")  # magic with version, level, number of regions
 # Number of squares told apart (-1: nothing is said), which of `OPTIONAL` follow, and the other numbers.
 _MORE: Final = struct.Struct("<qBdddd")
+_BLOCK: Final = struct.Struct("<Q")  # bytes of what was measured
 _REGION: Final = 1 + 8 + 8 + 8  # bytes
 _SQUARE: Final = 1 + 8  # bytes
 OPTIONAL: Final = ("lows", "highs", "deviations")  # arrays that a map may have, 8 bytes a region
@@ -40,6 +43,7 @@ class Parts(NamedTuple):
     told_floor: float
     total: float
     total_error: float
+    measurements: Measurements | None
 
 
 def packed(parts: Parts) -> bytes:
@@ -52,7 +56,8 @@ def packed(parts: Parts) -> bytes:
     ]
     given = [name for name in OPTIONAL if getattr(parts, name) is not None]
     numbers = (parts.cut_error, parts.told_floor, parts.total, parts.total_error)
-    if parts.told is None and not given and all(map(math.isnan, numbers)):
+    measured = parts.measurements
+    if measured is None and parts.told is None and not given and all(map(math.isnan, numbers)):
         return _HEADER.pack(_FIRST, parts.level, parts.levels.size) + _compressed(arrays)
     arrays += [getattr(parts, name).astype("<f8") for name in given]
     count = -1
@@ -61,24 +66,33 @@ def packed(parts: Parts) -> bytes:
         arrays += [parts.told.levels, parts.told.prefixes.astype("<i8")]
     which = sum(1 << OPTIONAL.index(name) for name in given)
     more = _MORE.pack(count, which, *numbers)
-    return _HEADER.pack(_SECOND, parts.level, parts.levels.size) + more + _compressed(arrays)
+    if measured is None:
+        return _HEADER.pack(_SECOND, parts.level, parts.levels.size) + more + _compressed(arrays)
+    block = measured.to_bytes()
+    arrays.append(np.frombuffer(block, np.uint8))
+    more += _BLOCK.pack(len(block))
+    return _HEADER.pack(_THIRD, parts.level, parts.levels.size) + more + _compressed(arrays)
 
 
 def unpacked(data: bytes) -> Parts:
-    """What `packed` wrote, of either version. Errors: ValueError for anything else."""
-    if len(data) < _HEADER.size or not data.startswith((_FIRST, _SECOND)):
+    """What `packed` wrote, of any version. Errors: ValueError for anything else."""
+    if len(data) < _HEADER.size or not data.startswith((_FIRST, _SECOND, _THIRD)):
         raise ValueError("not a heatmap of a known version")
     magic, level, count = _HEADER.unpack_from(data)
-    start, squares, which, numbers = _HEADER.size, -1, 0, [math.nan] * 4
-    if magic == _SECOND:
-        if len(data) < start + _MORE.size:
+    start, squares, which, numbers, block = _HEADER.size, -1, 0, [math.nan] * 4, 0
+    if magic != _FIRST:
+        if len(data) < start + _MORE.size + _BLOCK.size:
             raise ValueError("the heatmap is damaged")
         squares, which, *numbers = _MORE.unpack_from(data, start)
         start += _MORE.size
+    if magic == _THIRD:
+        (block,) = _BLOCK.unpack_from(data, start)
+        start += _BLOCK.size
     cut_error, told_floor, total, total_error = numbers
     given = [name for place, name in enumerate(OPTIONAL) if which >> place & 1]
     after = (_REGION + 8 * len(given)) * count
-    body = _decompressed(data[start:], size=after + _SQUARE * max(squares, 0))
+    told_after = after + _SQUARE * max(squares, 0)
+    body = _decompressed(data[start:], size=told_after + block)
     optional = {name: _floats(body, count, place=place) for place, name in enumerate(given, start=2)}
     return Parts(
         level=level,
@@ -92,6 +106,7 @@ def unpacked(data: bytes) -> Parts:
         told_floor=told_floor,
         total=total,
         total_error=total_error,
+        measurements=Measurements.from_bytes(body[told_after:]) if magic == _THIRD else None,
     )
 
 

@@ -1,1 +1,1 @@
-"""`adaptive`: two rounds of noisy masses and a posterior."""
+"""`adaptive`: a walk with tokens or two rounds of noisy masses, and a posterior."""

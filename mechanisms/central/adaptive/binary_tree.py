@@ -1,7 +1,8 @@
-"""The binary tree of measured quadtree cells: squares split into halves, halves into squares.
+"""The binary tree of measured cells, each of which splits into two halves.
 
-A node of depth d is the first d bits of Morton codes; squares have even depth. Children stand in order
-below their parents: those of the i-th inner node are 2i and 2i + 1 of the next depth.
+A node of depth d is the first d bits of codes: of Morton codes in a quadtree, whose squares split into halves
+and these into squares, so that squares have even depth. Children stand in order below their parents: those of
+the i-th inner node are 2i and 2i + 1 of the next depth.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.central.adaptive.quadtree_cut import Cut
+from mechanisms.central.adaptive.nodes import Nodes
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -21,53 +22,64 @@ _VARIANCE: Final = 2.0  # of Laplace noise of scale 1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measured:
-    """Noisy masses of the cells of a cut."""
+    """Noisy masses of nodes, all with noise of the same scale."""
 
-    cut: Cut
-    noisy: Floats = field(repr=False)  # (k,) noise scales
+    nodes: Nodes
+    noisy: Floats = field(repr=False)  # (k,) in the unit of all masses of the tree
+    scale: float = 1.0  # of the noise, in that unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Seen:
+    """What one measurement of nodes says of the nodes of one depth."""
+
+    places: Integers = field(repr=False)  # among the nodes
+    noisy: Floats = field(repr=False)
+    scale: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Depth:
-    """The nodes of one depth. `seen` has (places among the nodes, noisy masses) for each measured cut."""
+    """The nodes of one depth; `seen` has an item for each measurement."""
 
     codes: Integers = field(repr=False)  # (k,)
     inner: NDArray[np.bool_] = field(repr=False)  # (k,) has children
-    seen: tuple[tuple[Integers, Floats], ...] = field(repr=False)
+    seen: tuple[Seen, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Estimate:
     """Linear estimates of the nodes of one depth, from what was measured in and below them."""
 
-    mean: Floats = field(repr=False)  # (k,) noise scales
+    mean: Floats = field(repr=False)  # (k,)
     variance: Floats = field(repr=False)  # (k,)
 
 
 def binary_tree(measured: Sequence[Measured]) -> list[Depth]:
-    """From the root to the finest measured cells; every leaf lies in a measured cell of each cut."""
-    deepest = 2 * max(int(part.cut.levels.max()) for part in measured)
-    starts = [part.cut.starts(deepest // 2) for part in measured]
+    """From the root to the finest measured nodes; every leaf lies in a measured node of each measurement."""
+    deepest = max(int(part.nodes.depths.max()) for part in measured)
+    starts = [part.nodes.starts(deepest) for part in measured]
     codes, depths = np.zeros(1, np.int64), []
     for depth in range(deepest + 1):
         inner, seen = np.zeros(codes.size, np.bool_), []
         for part, start in zip(measured, starts, strict=True):
             cell = np.searchsorted(start, codes << (deepest - depth), side="right") - 1
-            inner |= 2 * part.cut.levels[cell] > depth
-            places = np.flatnonzero(2 * part.cut.levels[cell] == depth)
-            seen.append((places, part.noisy[cell[places]]))
+            inner |= part.nodes.depths[cell] > depth
+            places = np.flatnonzero(part.nodes.depths[cell] == depth)
+            seen.append(Seen(places=places, noisy=part.noisy[cell[places]], scale=part.scale))
         depths.append(Depth(codes=codes, inner=inner, seen=tuple(seen)))
         codes = (2 * codes[inner][:, np.newaxis] + np.arange(2)).ravel()
     return depths
 
 
 def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
-    """Masses that nodes do not exceed unless noise exceeds `reach` noise scales."""
+    """Masses that nodes do not exceed unless noise exceeds `reach` of its own scales."""
     result: list[Floats] = []
     for depth in reversed(depths):
         bound = np.full(depth.codes.size, np.inf)
-        for places, noisy in depth.seen:
-            bound[places] = np.minimum(bound[places], np.maximum(noisy, 0) + reach)
+        for seen in depth.seen:
+            most = np.maximum(seen.noisy, 0) + reach * seen.scale
+            bound[seen.places] = np.minimum(bound[seen.places], most)
         if result:
             bound[depth.inner] = np.minimum(bound[depth.inner], result[-1][0::2] + result[-1][1::2])
         result.append(bound)
@@ -79,9 +91,10 @@ def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)
-        for places, noisy in depth.seen:
-            precision[places] += 1 / _VARIANCE
-            total[places] += noisy / _VARIANCE
+        for seen in depth.seen:
+            variance = _VARIANCE * seen.scale**2
+            precision[seen.places] += 1 / variance
+            total[seen.places] += seen.noisy / variance
         if result:
             below = 1 / (result[-1].variance[0::2] + result[-1].variance[1::2])
             precision[depth.inner] += below

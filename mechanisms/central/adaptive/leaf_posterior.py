@@ -15,9 +15,10 @@ Integers = NDArray[np.int64]
 
 EMPTY_BELOW_PERSONS: Final = 0.5
 _TAIL: Final = 0.025  # on either side of an interval
-# Noise of one measurement, or of the mean of two, stays within so many noise scales in 95 of 100 draws:
-# exp(-x) = .05, and (1 + x) exp(-2x) = .05.
-_WITHIN: Final = np.array([np.inf, 2.9958, 2.0569])
+# Noise of one measurement stays within so many noise scales in 95 of 100 draws, exp(-x) = .05, and that of
+# the mean of two equal ones, (1 + x) exp(-2x) = .05.
+_WITHIN_ONE: Final = 2.9958
+_WITHIN_TWO: Final = 2.0569
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,22 +34,33 @@ class Spread:
         return type(self)(low=self.low[order], high=self.high[order], empty=self.empty[order])
 
 
-def spread(
-    grid: Floats, belief: Floats, measured: Floats, times: Integers, *, scale_persons: float
-) -> Spread:
-    """Of beliefs (g, k) about cells that were measured `times` times, `measured` on average.
+def spread(grid: Floats, belief: Floats, measured: Floats, within: Floats, *, scale_persons: float) -> Spread:
+    """Of beliefs (g, k) about cells that were measured, `measured` on average.
+
+    within: (k,) how far the noise of that average goes in 95 of 100 draws.
 
     A belief leans on a prior: intervals from it alone miss masses that the prior took for empty, and those
     from the measurement alone miss masses that look large by their noise. So they hold both.
     """
     edges = np.concatenate(((grid[1:] + grid[:-1]) / 2, grid[-1:]))
     below = np.cumsum(belief, axis=0)
-    within = _WITHIN[np.minimum(times, 2)]
     return Spread(
         low=np.minimum(_quantile(edges, below, _TAIL), np.maximum(measured - within, 0)),
         high=np.maximum(_quantile(edges, below, 1 - _TAIL), measured + within),
         empty=_empty(edges, belief, EMPTY_BELOW_PERSONS / scale_persons),
     )
+
+
+def within(precision: Floats, *, times: Floats) -> Floats:
+    """(k,) how far the noise of averages by precision goes in 95 of 100 draws.
+
+    precision: sum of 1 / scale² of the measurements. times: how many equal ones would have the same weights,
+    from 1 on; between one and two the law is interpolated, and means of more are nearer to normal.
+    """
+    second = np.minimum(times - 1, 1)
+    reach = (1 - second) * _WITHIN_ONE + second * _WITHIN_TWO * np.sqrt(2)
+    found: Floats = reach / np.sqrt(precision)
+    return found
 
 
 def joined(one: Spread, other: Spread) -> Spread:

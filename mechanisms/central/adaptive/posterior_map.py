@@ -9,10 +9,13 @@ from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.tree_posterior import Posterior
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.measurements import Measurements
 from mechanisms.results.significance import RATE, ToldApart
 
 
-def posterior_map(found: Posterior, *, level: int, scale_persons: float) -> Heatmap:
+def posterior_map(
+    found: Posterior, *, level: int, scale_persons: float, measurements: Measurements | None = None
+) -> Heatmap:
     """Means with 95 % intervals. scale_persons: the unit of the posterior's masses.
 
     Deviations are meant to be added in quadrature: errors inside one measured cell make up for each other, so
@@ -32,6 +35,7 @@ def posterior_map(found: Posterior, *, level: int, scale_persons: float) -> Heat
         deviations=found.deviation * scale_persons,
         total=float(found.mean.sum()) * scale_persons,
         total_error=math.sqrt(float((found.deviation**2).sum())) * scale_persons,
+        measurements=measurements,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.records.mass_map import MassMap
 from mechanisms.space.grid import children
 
@@ -33,6 +34,21 @@ class Cut:
         """From cells in any order."""
         order = np.argsort(_starts(levels, prefixes, int(levels.max())), kind="stable")
         return cls(levels=levels[order], prefixes=prefixes[order])
+
+    @property
+    def nodes(self) -> Nodes:
+        """Squares are the nodes of even depth."""
+        return Nodes(depths=2 * self.levels, codes=self.prefixes)
+
+    @classmethod
+    def of_nodes(cls, nodes: Nodes) -> Self:
+        """Of nodes that are squares."""
+        return cls(levels=nodes.depths // 2, prefixes=nodes.codes)
+
+    def holding(self, cells: Integers, *, level: int) -> Integers:
+        """Which of them hold these cells of a level at least as fine."""
+        places: Integers = np.searchsorted(self.starts(level), cells, side="right") - 1
+        return places
 
     def starts(self, level: int) -> Integers:
         """(k,) the first cell of `level` inside each; `level` is at least as fine as all of them."""

@@ -16,23 +16,29 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitPrior:
-    """With probability lone / (1 + fading · √persons) all mass is in one half, else Beta(shape, shape).
+class Habits:
+    """With probability lone / (1 + fading · √persons) all mass is in one half, else Beta(shape, shape)."""
 
-    The constants describe check-ins of other places than those that accuracy is reported on; they steer
-    utility only. `growth` is the step of the mass grid relative to the mass, where that exceeds one noise
-    scale.
-    """
+    lone: float
+    fading: float
+    shape: float
+
+
+# Check-ins of other places than those that accuracy is reported on; steers utility only.
+OF_SQUARES: Final = Habits(lone=0.9, fading=0.35, shape=0.6)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitPrior:
+    """How masses split. growth: of the mass grid's steps, where that exceeds one noise scale."""
 
     persons: float  # in one noise scale, the unit of all masses here
     growth: float
-    lone: float = 0.9
-    fading: float = 0.35
-    shape: float = 0.6
+    habits: Habits = OF_SQUARES
 
     def one_sided(self, mass: float) -> float:
         """Probability that all of a mass above 0 lies in one half."""
-        return self.lone / (1 + self.fading * float(np.sqrt(mass * self.persons)))
+        return self.habits.lone / (1 + self.habits.fading * float(np.sqrt(mass * self.persons)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,7 +100,7 @@ def _weights(prior: SplitPrior, parts: Floats, mass: float) -> Floats:
         return np.array([0.5])
     edges = np.append((parts[1:] + parts[:-1]) / 2, mass / 2)
     one_sided = prior.one_sided(mass)
-    below = betainc(prior.shape, prior.shape, edges / mass)
+    below = betainc(prior.habits.shape, prior.habits.shape, edges / mass)
     weights: Floats = (1 - one_sided) * np.diff(below, prepend=0.0)
     weights[0] += one_sided / 2
     return weights

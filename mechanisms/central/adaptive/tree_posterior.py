@@ -1,13 +1,13 @@
-"""Computes posterior masses of quadtree cells given noisy masses of cuts, by exact message passing.
+"""Computes posterior masses of a tree's leaves given noisy masses of its nodes, by exact message passing.
 
 The model: masses split down the binary tree by `SplitPrior`, the root's mass is anything, and each
-measurement y of a mass m has likelihood exp(-|y - m|), in noise scales. A tree has no loops, so one pass
-up and one down give every node's posterior (Pearl 1988). Masses live on a grid; where these are large the
-grid is coarse and the prior has little to say, and linear estimates weigh in by their precision.
+measurement y of a mass m with noise of scale s has likelihood exp(-|y - m| / s). A tree has no loops, so one
+pass up and one down give every node's posterior (Pearl 1988). Masses live on a grid; where these are large
+the grid is coarse and the prior has little to say, and linear estimates weigh in by their precision.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -21,15 +21,23 @@ from mechanisms.central.adaptive.binary_tree import (
     bounds,
     linear_estimates,
 )
-from mechanisms.central.adaptive.leaf_posterior import Spread, joined, spread
+from mechanisms.central.adaptive.leaf_posterior import Spread, joined, spread, within
+from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.split_prior import SplitPrior, SplitTable, mass_grid, split_table
+from mechanisms.central.adaptive.split_prior import (
+    SplitPrior,
+    SplitTable,
+    mass_grid,
+    split_table,
+)
 
 REACH: Final = 30.0  # noise scales; noise beyond has probability exp(-30)
 LARGE: Final = 40.0  # noise scales, from which on linear estimates help to set the shares of both halves
 # The leaves of a square add up to no more than so many of the square's own deviations, where the linear
 # estimate says the same: few enough for sums of whole squares, enough for sums that cut through them.
 _OWN_DEVIATIONS: Final = 4.0
+# Where nothing above was measured, of what the linear estimate says otherwise so much counts as error.
+LINEAR_PART: Final = 1.0
 _FINE, _COARSE, _MUCH = 0.06, 0.15, 1e4  # growth of the mass grid, and the mass from which on it is coarse
 _FLOOR: Final = 1e-80  # messages never vanish, whatever the noise was
 _FEWEST: Final = 24  # grid masses of the smallest table
@@ -41,34 +49,42 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """Of the leaves, the finest cells of all measured cuts; masses in noise scales."""
+    """Of the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
 
-    cut: Cut
+    nodes: Nodes
     mean: Floats = field(repr=False)  # (k,)
     deviation: Floats = field(repr=False)  # (k,) to be added in quadrature: by the model, held by squares
     spread: Spread = field(repr=False)
 
+    @property
+    def cut(self) -> Cut:
+        """The leaves as quadtree cells, where the tree is one."""
+        return Cut.of_nodes(self.nodes)
 
-def posterior_both_ways(measured: Sequence[Measured], *, scale_persons: float) -> Posterior:
-    """Mean of two models: squares split into rows first, or into columns first."""
-    one = posterior(measured, scale_persons=scale_persons)
+
+def posterior_both_ways(
+    measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False
+) -> Posterior:
+    """Of quadtree cells: mean of two models, squares split into rows first, or into columns first."""
+    one = posterior(measured, scale_persons=scale_persons, is_raised=is_raised)
     turned = []
     for part in measured:
-        cut, order = part.cut.turned()
-        turned.append(Measured(cut=cut, noisy=part.noisy[order]))
-    other = posterior(turned, scale_persons=scale_persons)
+        cut, order = Cut.of_nodes(part.nodes).turned()
+        turned.append(replace(part, nodes=cut.nodes, noisy=part.noisy[order]))
+    other = posterior(turned, scale_persons=scale_persons, is_raised=is_raised)
     _, order = other.cut.turned()
     means = np.stack((one.mean, other.mean[order]))
     variances = np.stack((one.deviation, other.deviation[order])) ** 2
     deviation = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
     spread = joined(one.spread, other.spread.taken(order))
-    return Posterior(cut=one.cut, mean=means.mean(axis=0), deviation=deviation, spread=spread)
+    return Posterior(nodes=one.nodes, mean=means.mean(axis=0), deviation=deviation, spread=spread)
 
 
-def posterior(measured: Sequence[Measured], *, scale_persons: float) -> Posterior:
+def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False) -> Posterior:
     """Posterior means and deviations. Total: any finite measurements of cuts have one.
 
-    scale_persons: scale of the Laplace noise, the unit of all masses, in persons.
+    scale_persons: the unit of all masses in persons; the smallest noise's scale is about 1. is_raised: leaves
+    alone were measured, so that sums are as far off as nodes above them are (`raised_by_nodes`).
     """
     depths = binary_tree(measured)
     highest = bounds(depths, reach=REACH)
@@ -76,7 +92,7 @@ def posterior(measured: Sequence[Measured], *, scale_persons: float) -> Posterio
     prior = SplitPrior(persons=scale_persons, growth=growth)
     sizes = _sizes([bound.astype(np.float64) for bound in highest], growth)
     messages = _upwards(depths, sizes, prior)
-    return _downwards(depths, sizes, messages, prior)
+    return _downwards(depths, sizes, messages, prior, is_raised=is_raised)
 
 
 def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
@@ -112,7 +128,12 @@ def _upwards(depths: Sequence[Depth], sizes: Sequence[Integers], prior: SplitPri
 
 
 def _downwards(
-    depths: Sequence[Depth], sizes: Sequence[Integers], messages: Sequence[Floats], prior: SplitPrior
+    depths: Sequence[Depth],
+    sizes: Sequence[Integers],
+    messages: Sequence[Floats],
+    prior: SplitPrior,
+    *,
+    is_raised: bool,
 ) -> Posterior:
     linear = linear_estimates(depths)
     grid = mass_grid(messages[0].shape[0], prior.growth)
@@ -120,50 +141,81 @@ def _downwards(
     belief = messages[0] * (steps[1:] + steps[:-1])[:, np.newaxis]  # a flat prior, on uneven steps
     belief /= belief.sum()
     mass = grid @ belief
+    above = np.ones(1, np.bool_)
     mass = np.where(mass > LARGE, np.maximum(linear[0].mean, 0), mass)
     leaves: list[tuple[Integers | Floats, ...]] = []
+    raised: list[tuple[Integers, Floats]] = []  # for each depth nodes above all measured, and how far off
     for number, depth in enumerate(depths):
         leaf = ~depth.inner
-        levels = np.full(int(leaf.sum()), number // 2, np.int64)
+        here = np.full(int(leaf.sum()), number, np.int64)
         own = _deviation(belief, linear[number], prior)
-        if len(depth.codes) == 1 << number:  # all squares of a level: at last that of the coarsest leaves
+        if len(depth.codes) == 1 << number:  # all nodes of a depth: at last that of the coarsest leaves
             most = np.hypot(_OWN_DEVIATIONS * own, mass - linear[number].mean)
-        leaves.append((levels, depth.codes[leaf], mass[leaf], own[leaf], *_spread(depth, belief, prior)))
+        for seen in depth.seen:
+            above[seen.places] = False
+        above &= depth.inner
+        off = np.hypot(own, LINEAR_PART * (mass - linear[number].mean))
+        raised.append((depth.codes[above], off[above]))
+        leaves.append((here, depth.codes[leaf], mass[leaf], own[leaf], *_spread(depth, belief, prior)))
         if number + 1 < len(depths):
+            above = np.repeat(above[depth.inner], 2)
             belief = _pass_down(depth, sizes[number], belief, messages[number + 1], prior)
             mass = _shared(mass[depth.inner], belief, linear[number + 1], prior)
-    levels, codes, *others = (np.concatenate(parts) for parts in zip(*leaves, strict=True))
-    order = np.argsort(codes << 2 * (int(levels.max()) - levels), kind="stable")
+    depths_of, codes, *others = (np.concatenate(parts) for parts in zip(*leaves, strict=True))
+    nodes, order = Nodes.sorted(depths_of, codes)
     means, deviations, low, high, empty = (values[order] for values in others)
-    cut = Cut(levels=levels[order], prefixes=codes[order])
     spread = Spread(low=np.minimum(low, means), high=np.maximum(high, means), empty=empty)
-    return Posterior(cut=cut, mean=means, deviation=held_by_squares(cut, deviations, most), spread=spread)
+    held = held_by_nodes(nodes, deviations, most)
+    if is_raised:
+        held = raised_by_nodes(nodes, held, raised)
+    return Posterior(nodes=nodes, mean=means, deviation=held, spread=spread)
 
 
-def held_by_squares(cut: Cut, deviations: Floats, most: Floats) -> Floats:
-    """`(k,)` deviations, smaller in squares whose leaves add up in quadrature to more than `most`.
+def held_by_nodes(nodes: Nodes, deviations: Floats, most: Floats) -> Floats:
+    """`(k,)` deviations, smaller in nodes whose leaves add up in quadrature to more than `most`.
 
-    most: (4^level,) of all squares of the coarsest level of the cut. A square was measured as well as its
+    most: (2^depth,) of all nodes of the depth of the coarsest leaves. Such a node was measured as well as its
     leaves, whose errors therefore make up for each other.
     """
-    square = cut.prefixes >> 2 * (cut.levels - cut.levels.min())
-    added = np.sqrt(np.bincount(square, deviations**2, minlength=most.size))
-    held: Floats = deviations * np.divide(most, added, out=np.ones_like(most), where=added > most)[square]
+    node = nodes.codes >> nodes.depths - nodes.depths.min()
+    added = np.sqrt(np.bincount(node, deviations**2, minlength=most.size))
+    held: Floats = deviations * np.divide(most, added, out=np.ones_like(most), where=added > most)[node]
     return held
 
 
+def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Integers, Floats]]) -> Floats:
+    """`(k,)` deviations, larger in nodes whose leaves add up in quadrature to less than what these are off.
+
+    raised: for each depth codes of nodes, ascending, and how far they are off. The prior errs in the same
+    direction in many leaves, which shows where nothing above them was measured.
+    """
+    result = deviations.copy()
+    for depth in reversed(range(len(raised))):
+        codes, off = raised[depth]
+        below = np.flatnonzero(nodes.depths > depth)
+        own = nodes.codes[below] >> nodes.depths[below] - depth
+        place = np.minimum(np.searchsorted(codes, own), max(codes.size - 1, 0))
+        is_in = codes[place] == own if codes.size else np.zeros(own.size, np.bool_)
+        below, place = below[is_in], place[is_in]
+        added = np.sqrt(np.bincount(place, result[below] ** 2, minlength=codes.size))
+        times = np.divide(off, added, out=np.ones_like(off), where=(off > added) & (added > 0))
+        result[below] *= times[place]
+    return result
+
+
 def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Floats, Floats]:
-    """Of the leaves of a depth; a leaf is a finest cell of a cut, so it was itself measured."""
-    times, total = np.zeros(depth.codes.size, np.int64), np.zeros(depth.codes.size)
-    for places, noisy in depth.seen:
-        times[places] += 1
-        total[places] += noisy
+    """Of the leaves of a depth; a leaf is a finest measured node, so it was itself measured."""
+    precision, fourth, total = (np.zeros(depth.codes.size) for _ in range(3))
+    for seen in depth.seen:
+        precision[seen.places] += seen.scale**-2
+        fourth[seen.places] += seen.scale**-4
+        total[seen.places] += seen.noisy / seen.scale**2
     leaf = ~depth.inner
     found = spread(
         mass_grid(belief.shape[0], prior.growth),
         belief[:, leaf],
-        total[leaf] / np.maximum(times[leaf], 1),
-        times[leaf],
+        total[leaf] / precision[leaf],
+        within(precision[leaf], times=precision[leaf] ** 2 / fourth[leaf]),
         scale_persons=prior.persons,
     )
     return found.low, found.high, found.empty
@@ -171,9 +223,9 @@ def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Fl
 
 def _likelihood(depth: Depth, grid: Floats) -> Floats:
     values = np.ones((grid.size, depth.codes.size))
-    for places, noisy in depth.seen:
-        likelihood = averaged_laplace(grid, noisy)
-        values[:, places] *= likelihood / likelihood.max(axis=0)
+    for seen in depth.seen:
+        likelihood = averaged_laplace(grid / seen.scale, seen.noisy / seen.scale)
+        values[:, seen.places] *= likelihood / likelihood.max(axis=0)
     return values
 
 

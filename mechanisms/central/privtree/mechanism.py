@@ -151,7 +151,7 @@ class PrivTree(GridMechanism):
             told = ToldApart.with_parents(cut.levels[found], cut.prefixes[found])
             return replace(made, told=told, told_floor=floor / self.unit)
         scale, persons = float(self.leaf_scale), float(self.leaf_scale / self.unit)
-        measured = [Measured(cut=cut, noisy=noisy / scale)]
+        measured = [Measured(nodes=cut.nodes, noisy=noisy / scale)]
         spread = posterior_both_ways(measured, scale_persons=persons).spread
         return replace(
             made,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,8 +133,22 @@ class Trial:
     def __init__(self, *, place: Place, repetition: int, protocol: Protocol) -> None:
         self.place, self.repetition, self.protocol = place, repetition, protocol
         rng = np.random.default_rng(self.seed("persons"))
-        chosen = rng.choice(place.persons, protocol.persons, replace=False)
-        self._persons, self._cells = place.records(np.sort(chosen))
+        self._set(rng.choice(place.persons, protocol.persons, replace=False))
+
+    def of_others(self, turn: int = 0) -> Self:
+        """The same trial with other persons: as many of those who were not drawn, or all who are left.
+
+        Equal turns draw the same. Errors: ValueError where nobody is left.
+        """
+        left = np.setdiff1d(np.arange(self.place.persons), self._chosen)
+        rng = np.random.default_rng(self.seed("others", turn))
+        other = type(self)(place=self.place, repetition=self.repetition, protocol=self.protocol)
+        other._set(rng.choice(left, min(self.protocol.persons, left.size), replace=False))
+        return other
+
+    def _set(self, chosen: NDArray[np.int64]) -> None:
+        self._chosen = np.sort(chosen)
+        self._persons, self._cells = self.place.records(self._chosen)
         self._masses: dict[int, MassMap] = {}
         self.truth = self.smoothed(_dense(self.masses(_TRUTH_UNIT)))
 

@@ -6,16 +6,23 @@ mechanisms are bounded above 0.7, so the bound is no idle 0. A million draws at 
 harder to see: test_million_draws.py.
 """
 
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from mechanisms.audit.lower_bound import audit, neighbours, private_part, released_masses
+from mechanisms.audit.lower_bound import audit, guided, neighbours, private_part, released_masses
 from mechanisms.calibration import noise_scale
 from mechanisms.catalogue.registry import get
-from mechanisms.central.adaptive.mechanism import Adaptive
+from mechanisms.central.adaptive.boxes import Boxes, Rectangles
+from mechanisms.central.adaptive.guided_walk import GuidedWalk
+from mechanisms.central.adaptive.nodes import Nodes
+from mechanisms.central.adaptive.one_walk import GROWTH, TOKENS, WORTH, OneWalk
 from mechanisms.central.adaptive.quadtree_cut import Cut, refined
+from mechanisms.central.adaptive.rounds import Round, Rounds
+from mechanisms.central.adaptive.token_walk import Squares, Worth, walked
+from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.grid_laplace.laplace import Laplace
 from mechanisms.central.grid_laplace.laplace_top import LaplaceTop
 from mechanisms.central.privtree.mechanism import PrivTree
@@ -23,18 +30,22 @@ from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.reproduction.seeded import SeededSource
+from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.mechanisms.examples import SEED, make
 
 USUAL = 4_000  # draws
 SMALL = {
-    "adaptive": {"resolution": 4, "expected_persons": 30},
+    "adaptive": {"resolution": 4, "expected_persons": 30},  # one walk
     "privtree": {"resolution": 4, "tree_percent": Fraction(50)},
     "laplace": {"resolution": 4},
     "laplace-top": {"resolution": 4, "keep_percent": 50},
     "sparse-emd": {"resolution": 8, "width": 16, "decay": Fraction(1, 2)},
 }
+# `adaptive` in two rounds, at epsilon 2 of either relation.
+ABOVE = {"resolution": 4, "expected_persons": 2000}
 # Of mechanisms that spread their budget over several looks at a person, the audit sees a smaller part.
-SEEN = {"adaptive": 0.1, "privtree": 0.25}
+SEEN = {"adaptive": 0.4, "privtree": 0.25}
+FEWER = {"adaptive": 1_000}  # draws, of thousands of tokens each
 
 
 class HalfNoise(Laplace):
@@ -73,15 +84,102 @@ class ForgottenLevel(SparseEmd):
         return (*SparseEmd.level_scales.fget(self)[:-1], noise_scale(self.relation, self.epsilon, self.unit))
 
 
-class PeekingCut(Adaptive):
+class QuietWalk(OneWalk):
+    """Leaves get the noise of twice the budget."""
+
+    __slots__ = ()
+
+    @property
+    def round_scales(self):
+        return tuple(scale / 2 for scale in OneWalk.round_scales.fget(self))
+
+
+class WalkAsIfAdded(OneWalk):
+    __slots__ = ()
+
+    @property
+    def round_scales(self):
+        return (noise_scale(Relation.ADD_REMOVE, self.epsilon, self.unit),)
+
+
+class WalkThatPeeks(OneWalk):
+    """Cells are split that truly hold two persons and a half, instead of those that seem to hold much."""
+
+    __slots__ = ()
+
+    def measure(self, masses, rng):
+        least = 5 * self.unit // 2
+        leaves, true = walked_squares(
+            masses, np.zeros(4 * TOKENS, np.int64), lambda _, looks, __: looks >= least
+        )
+        noise = discrete_laplace(rng, scale=self.round_scales[0], size=true.size)
+        return (Round(cells=leaves, noisy=true + noise, epsilon=self.epsilon),)
+
+
+class WalkWithOneTokenTwice(OneWalk):
+    """All cells get the same tokens."""
+
+    __slots__ = ()
+
+    def measure(self, masses, rng):
+        scale = self.round_scales[0]
+        tokens = np.tile(discrete_laplace(rng, scale=scale, size=TOKENS), 4)
+        rule = Worth(scales=WORTH, growth=GROWTH, branches=4, scale=scale)
+        leaves, noisy = walked_squares(masses, tokens, rule)
+        return (Round(cells=leaves, noisy=noisy, epsilon=self.epsilon),)
+
+
+class QuietGuidedWalk(GuidedWalk):
+    """Leaves get the noise of twice the budget."""
+
+    __slots__ = ()
+
+    @property
+    def round_scales(self):
+        return tuple(scale / 2 for scale in GuidedWalk.round_scales.fget(self))
+
+
+class GuidedWalkAsIfAdded(GuidedWalk):
+    __slots__ = ()
+
+    @property
+    def round_scales(self):
+        return (noise_scale(Relation.ADD_REMOVE, self.epsilon, self.unit),)
+
+
+class GuidedWalkThatPeeks(GuidedWalk):
+    """Rectangles are split that truly hold a person in more than one place."""
+
+    __slots__ = ()
+
+    def measure(self, masses, rng):
+        first = Boxes.first(masses, self.tree, depth=2, is_doubted=False)
+        nothing = np.zeros(4 * 16, np.int64)
+        leaves, true = walked(
+            first, nothing, branches=2, rule=lambda _nodes, looks, _tokens: looks >= self.unit
+        )
+        noise = discrete_laplace(rng, scale=self.round_scales[0], size=true.size)
+        nodes, order = Nodes.sorted(leaves.nodes.depths, leaves.nodes.codes)
+        cells = Rectangles(tree=leaves.tree, nodes=nodes)
+        return (Round(cells=cells, noisy=(true + noise)[order], epsilon=self.epsilon),)
+
+
+def walked_squares(masses, tokens, rule):
+    """(leaves below the four largest squares, what is measured there)."""
+    leaves, noisy = walked(Squares.first(masses, level=1), tokens, branches=4, rule=rule)
+    nodes, order = Nodes.sorted(leaves.nodes.depths, leaves.nodes.codes)
+    return Cut.of_nodes(nodes), noisy[order]
+
+
+class PeekingCut(TwoRounds):
     """The second cut splits what truly holds three persons instead of what seems to."""
 
     __slots__ = ()
 
     def measure(self, masses, rng):
         first = self._round(0, Cut.grid(self.first_level), masses, rng)
-        truth = first.cut.masses(masses) / self.unit
-        cut = refined(first.cut, truth, most=np.full(self.level, 2.5), limit=64)
+        truth = first.cells.masses(masses) / self.unit
+        cut = refined(first.cells, truth, most=np.full(self.level, 2.5), limit=64)
         return first, self._round(1, cut, masses, rng)
 
 
@@ -112,12 +210,13 @@ def small(name, relation, epsilon=2):
 
 
 def faulty(kind, relation, epsilon=2):
-    return kind(relation=relation, epsilon=Fraction(epsilon), **SMALL[kind.name])
+    parameters = SMALL["adaptive" if issubclass(kind, Rounds) else kind.name]
+    return kind(relation=relation, epsilon=Fraction(epsilon), **parameters)
 
 
 # Long where a draw takes milliseconds.
 HONEST = [
-    pytest.param(name, relation, marks=[pytest.mark.long] * (name in SEEN))
+    pytest.param(name, relation, marks=[pytest.mark.long] * (name == "privtree"))
     for name in SMALL
     for relation in Relation
 ]
@@ -126,11 +225,17 @@ HONEST = [
 @pytest.mark.parametrize(("name", "relation"), HONEST)
 def test_honest_mechanisms_stay_below_their_claim(name, relation):
     mechanism = small(name, relation)
-    bound = lower_bound(
-        mechanism, USUAL // 4 if name == "adaptive" else USUAL
-    )  # it infers between its rounds
+    bound = lower_bound(mechanism, FEWER.get(name, USUAL))
     assert bound <= mechanism.guarantee.loss(INFINITY)
     assert bound > SEEN.get(name, 0.7)  # the audit does see the person
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("relation", Relation)
+def test_two_rounds_stay_below_their_claim(relation):
+    mechanism = make("adaptive", relation=relation, epsilon=2, **ABOVE)
+    assert isinstance(mechanism.rounds, TwoRounds)
+    assert 0.1 < lower_bound(mechanism, USUAL // 4) <= 2  # it infers between its rounds: fewer draws
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -139,7 +244,8 @@ def test_maps_follow_from_what_is_audited(name, monkeypatch):
     mechanism = small(name, Relation.ADD_REMOVE)
     one, other = neighbours(mechanism)
     measured = mechanism.measure(one, SeededSource(SEED))
-    monkeypatch.setattr(type(mechanism), "measure", lambda *_arguments: measured)
+    measures = type(mechanism.rounds) if name == "adaptive" else type(mechanism)
+    monkeypatch.setattr(measures, "measure", lambda *_arguments: measured)
     maps = [mechanism.release(masses, SeededSource(SEED)).to_bytes() for masses in (one, other)]
     assert maps[0] == maps[1]
 
@@ -150,14 +256,19 @@ FAULTS = [
     (AlwaysAsIfAdded, Relation.REPLACE),
     (ForgottenLevel, Relation.ADD_REMOVE),
     (SparseAsIfAdded, Relation.REPLACE),
+    (QuietWalk, Relation.ADD_REMOVE),
+    (WalkAsIfAdded, Relation.REPLACE),
+    (WalkThatPeeks, Relation.ADD_REMOVE),
+    (WalkWithOneTokenTwice, Relation.ADD_REMOVE),
     (PeekingCut, Relation.ADD_REMOVE),
     (QuietLeaves, Relation.ADD_REMOVE),
 ]
+SLOW = {PeekingCut, QuietLeaves, QuietWalk, WalkAsIfAdded, WalkThatPeeks, WalkWithOneTokenTwice}
 
 
 @pytest.mark.parametrize(
     ("kind", "relation"),
-    [pytest.param(*fault, marks=[pytest.mark.long] * (fault[0].name in SEEN)) for fault in FAULTS],
+    [pytest.param(*fault, marks=[pytest.mark.long] * (fault[0] in SLOW)) for fault in FAULTS],
 )
 def test_planted_faults_are_caught(kind, relation):
     mechanism = faulty(kind, relation)
@@ -166,9 +277,46 @@ def test_planted_faults_are_caught(kind, relation):
     assert lower_bound(mechanism) > claim
 
 
+def small_guided(relation):
+    return guided(make("adaptive", relation=relation, epsilon=2, resolution=8, expected_persons=30))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("relation", Relation)
-@pytest.mark.parametrize("name", sorted(SMALL.keys() - {"adaptive"}))
+def test_guided_walks_stay_below_their_claim(relation):
+    mechanism = small_guided(relation)
+    assert isinstance(mechanism.rounds, GuidedWalk)
+    assert 0.1 < lower_bound(mechanism, 500) <= mechanism.guarantee.loss(INFINITY) == 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("kind", "relation"),
+    [
+        (QuietGuidedWalk, Relation.ADD_REMOVE),
+        (GuidedWalkAsIfAdded, Relation.REPLACE),
+        (GuidedWalkThatPeeks, Relation.ADD_REMOVE),
+    ],
+)
+def test_planted_faults_of_guided_walks_are_caught(kind, relation):
+    honest = small_guided(relation).rounds
+    faulty = kind(**{field.name: getattr(honest, field.name) for field in fields(GuidedWalk)})
+    assert faulty.epsilon == 2
+    assert lower_bound(faulty, USUAL // 2) > 2
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize(("epsilon", "persons"), [(1, 30), (1, 300), (20, 10**6), ("0.001", 1), (3, 33)])
+def test_a_guide_is_audited_with_people_that_allow_one(relation, epsilon, persons):
+    mechanism = make("adaptive", relation=relation, epsilon=epsilon, expected_persons=persons)
+    found = guided(mechanism)
+    assert found.guide is not None
+    assert found.guarantee == mechanism.guarantee
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("name", SMALL)
 def test_honest_mechanisms_stay_below_their_claim_at_epsilon_4(name, relation):
     mechanism = small(name, relation, epsilon=4)
     assert SEEN.get(name, 0.5) * 4 - 0.25 < lower_bound(mechanism) <= mechanism.guarantee.loss(INFINITY)
@@ -223,4 +371,5 @@ def test_too_few_draws_are_refused():
 
 
 def test_every_mechanism_of_the_catalogue_is_audited():
-    assert {get(name).name for name in SMALL} == set(SMALL) >= {kind.name for kind, _ in FAULTS}
+    assert {get(name).name for name in SMALL} == set(SMALL)
+    assert set(SMALL) >= {kind.name for kind, _ in FAULTS if not issubclass(kind, Rounds)}

@@ -11,6 +11,7 @@ import pytest
 from mechanisms.catalogue.registry import get
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import INFINITY, Guarantee, Relation
+from mechanisms.guide import Guide
 from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
 from mechanisms.records.mass_map import MassMap
@@ -55,7 +56,7 @@ def test_it_is_frozen(mechanism):
 def test_its_fields_are_public_numbers_given_by_keyword(mechanism):
     for field in dataclasses.fields(mechanism):
         assert field.kw_only
-        assert isinstance(getattr(mechanism, field.name), Relation | Fraction | int)
+        assert isinstance(getattr(mechanism, field.name), Relation | Fraction | int | Guide | None)
 
 
 def test_it_compares_by_its_parameters(mechanism, name, relation):

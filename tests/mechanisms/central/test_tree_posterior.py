@@ -10,7 +10,7 @@ from scipy.special import betaln
 from mechanisms.central.adaptive.binary_tree import Measured
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.split_prior import SplitPrior, mass_grid, split_table
-from mechanisms.central.adaptive.tree_posterior import averaged_laplace, held_by_squares, posterior
+from mechanisms.central.adaptive.tree_posterior import averaged_laplace, held_by_nodes, posterior
 
 PRIOR = SplitPrior(persons=1.0, growth=0.06)
 # Masses live on a grid with steps of one noise scale, and tables round to it: means agree to about a tenth
@@ -19,7 +19,9 @@ TOLERANCE = 0.15
 
 
 def split_density(prior, share, mass):
-    log = (prior.shape - 1) * (math.log(share) + math.log1p(-share)) - betaln(prior.shape, prior.shape)
+    log = (prior.habits.shape - 1) * (math.log(share) + math.log1p(-share)) - betaln(
+        prior.habits.shape, prior.habits.shape
+    )
     return (1 - prior.one_sided(mass)) * math.exp(log)
 
 
@@ -29,7 +31,7 @@ def brute_force_means(noisy, whole):
     The first split is south and north halves, then each half splits west and east.
     """
     shares = (np.arange(120) + 0.5) / 120
-    density = shares ** (PRIOR.shape - 1) * (1 - shares) ** (PRIOR.shape - 1)
+    density = shares ** (PRIOR.habits.shape - 1) * (1 - shares) ** (PRIOR.habits.shape - 1)
     density /= density.sum()  # the ends' singularities are integrable; 120 cells resolve them to a per cent
     shares = np.concatenate(([0.0], shares, [1.0]))
 
@@ -72,8 +74,8 @@ def brute_force_means(noisy, whole):
 )
 def test_means_agree_with_brute_force(noisy, whole):
     rounds = [
-        Measured(cut=Cut.grid(1), noisy=np.array(noisy)),
-        Measured(cut=Cut.grid(0), noisy=np.array([whole])),
+        Measured(nodes=Cut.grid(1).nodes, noisy=np.array(noisy)),
+        Measured(nodes=Cut.grid(0).nodes, noisy=np.array([whole])),
     ]
     found = posterior(rounds, scale_persons=PRIOR.persons)
     assert found.mean == pytest.approx(brute_force_means(noisy, whole), abs=TOLERANCE, rel=0.03)
@@ -81,7 +83,7 @@ def test_means_agree_with_brute_force(noisy, whole):
 
 def test_the_root_alone_is_a_laplace_law_cut_at_zero():
     for noisy in (-3.0, 0.0, 2.0, 15.0):
-        found = posterior([Measured(cut=Cut.grid(0), noisy=np.array([noisy]))], scale_persons=1.0)
+        found = posterior([Measured(nodes=Cut.grid(0).nodes, noisy=np.array([noisy]))], scale_persons=1.0)
 
         def moment(power, noisy=noisy):
             return quad(lambda m: m**power * math.exp(-abs(m - noisy)), 0, 60, points=[max(noisy, 0)])[0]
@@ -95,7 +97,7 @@ def test_the_root_alone_is_a_laplace_law_cut_at_zero():
 def test_leaves_add_up_to_no_more_than_their_square_allows():
     cut = Cut(levels=np.array([2, 2, 2, 2, 1, 1, 1]), prefixes=np.array([0, 1, 2, 3, 1, 2, 3]))
     deviations = np.array([4.0, 4.0, 1.0, 4.0, 5.0, 2.0, 0.0])  # the first square's add up to 7
-    held = held_by_squares(cut, deviations, np.array([3.5, 5.0, 1.0, 0.0]))
+    held = held_by_nodes(cut.nodes, deviations, np.array([3.5, 5.0, 1.0, 0.0]))
     assert held == pytest.approx([2, 2, 0.5, 2, 5, 1, 0])
 
 
@@ -104,8 +106,8 @@ def test_a_square_that_was_measured_too_errs_by_less_than_its_leaves_add_up_to()
     levels, codes = np.repeat([4, 1], [64, 3]), np.concatenate((np.arange(64), [1, 2, 3]))
     fine = Cut(levels=levels, prefixes=codes)
     rounds = [
-        Measured(cut=Cut.grid(1), noisy=np.array([64 * 60.0, 0, 0, 0])),
-        Measured(cut=fine, noisy=np.where(levels == 4, 60.0, 0.0)),
+        Measured(nodes=Cut.grid(1).nodes, noisy=np.array([64 * 60.0, 0, 0, 0])),
+        Measured(nodes=fine.nodes, noisy=np.where(levels == 4, 60.0, 0.0)),
     ]
     found = posterior(rounds, scale_persons=1.0)
     own = math.sqrt(1 / (1 / 2 + 1 / 128))  # of the inverse-variance mean of the square and its leaves
@@ -140,7 +142,7 @@ def test_every_split_of_a_table_has_probability_one():
 
 def test_mass_is_kept_and_large_masses_are_told_by_measurements():
     noisy = np.array([1e9, 3e9, 5e5, 0.0] + [0.0] * 12)
-    found = posterior([Measured(cut=Cut.grid(2), noisy=noisy)], scale_persons=1e-6)
+    found = posterior([Measured(nodes=Cut.grid(2).nodes, noisy=noisy)], scale_persons=1e-6)
     assert found.mean[:3] == pytest.approx(noisy[:3], rel=1e-6)
     assert found.mean[3:].max() < 5
     assert found.mean.sum() == pytest.approx(noisy.sum(), rel=1e-6)
@@ -157,7 +159,7 @@ def test_large_halves_of_many_empty_cells_are_not_told_by_the_sum_of_all_noise()
     off = []
     for _ in range(8):
         noisy = true + random.laplace(0, 1, true.size)
-        found = posterior([Measured(cut=Cut.grid(4), noisy=noisy)], scale_persons=1.0).mean
+        found = posterior([Measured(nodes=Cut.grid(4).nodes, noisy=noisy)], scale_persons=1.0).mean
         off.append(abs(200 * found[:128].sum() / found.sum() - 100))
     assert np.mean(off) < 7
 
@@ -166,7 +168,7 @@ def test_large_halves_of_many_empty_cells_are_not_told_by_the_sum_of_all_noise()
 def test_large_masses_that_were_measured_stay_near_their_measurements(masses):
     """However coarse the grid of masses is there: its steps are up to a tenth of the mass."""
     noisy = np.array(masses, float)
-    found = posterior([Measured(cut=Cut.grid(1), noisy=noisy)], scale_persons=1.0).mean
+    found = posterior([Measured(nodes=Cut.grid(1).nodes, noisy=noisy)], scale_persons=1.0).mean
     assert found == pytest.approx(noisy, abs=1)
 
 
@@ -174,7 +176,8 @@ def test_it_is_total_for_the_wildest_noise():
     random = np.random.default_rng(5)
     for size in (1e-3, 1.0, 1e6, 1e18):
         rounds = [
-            Measured(cut=Cut.grid(level), noisy=random.laplace(0, size, 4**level)) for level in (2, 3, 0)
+            Measured(nodes=Cut.grid(level).nodes, noisy=random.laplace(0, size, 4**level))
+            for level in (2, 3, 0)
         ]
         found = posterior(rounds, scale_persons=2.0)
         assert np.isfinite(found.mean).all()
@@ -188,6 +191,6 @@ def test_turning_the_map_turns_the_posterior():
     random = np.random.default_rng(6)
     noisy = random.laplace(2, 3, 16)
     turned = np.arange(16) ^ 0b1010  # the y bit of both levels
-    one = posterior([Measured(cut=Cut.grid(2), noisy=noisy)], scale_persons=1.0).mean
-    other = posterior([Measured(cut=Cut.grid(2), noisy=noisy[turned])], scale_persons=1.0).mean
+    one = posterior([Measured(nodes=Cut.grid(2).nodes, noisy=noisy)], scale_persons=1.0).mean
+    other = posterior([Measured(nodes=Cut.grid(2).nodes, noisy=noisy[turned])], scale_persons=1.0).mean
     assert other == pytest.approx(one[turned], rel=1e-9)

@@ -96,13 +96,12 @@ def test_the_line_through_errors_is_found_again():
     assert found.exponent == pytest.approx(-0.6, abs=0.01)
     assert found.low == pytest.approx(np.exp(-0.3 * 1.751), rel=0.06)
     assert found.high == pytest.approx(np.exp(0.3 * 1.751), rel=0.06)
-    assert coverage(errors) < coverage(
-        {
-            (n, e): [adaptive_forecast(float(2 / e), persons=n).emd_median] * 5
-            for n in PERSONS
-            for e in EPSILONS
-        }
-    )
+    medians = {(n, e): [forecast(n, e).emd_median] * 5 for n in PERSONS for e in EPSILONS}
+    assert coverage(errors, forecast) < coverage(medians, forecast) == 1
+
+
+def forecast(persons, epsilon):
+    return adaptive_forecast(float(2 / epsilon), persons=persons)
 
 
 def test_the_plain_grid_tells_the_truth_without_noise_and_states_its_cost():
@@ -156,3 +155,15 @@ def test_the_command_prints_what_it_measured(what, tmp_path, capsys, monkeypatch
         others = len(PERSONS) + 1 if what == "compare" else 0  # lines about the forecast
         contestants = len(adaptive_accuracy.compared()) + 1 if what == "compare" else len(GUESSES)
         assert printed.count("\n| ") == others + contestants
+
+
+def test_the_command_compares_guides(tmp_path, capsys, monkeypatch):
+    """Of the settings of one epsilon only those where a guide may be given: 200 persons in one place."""
+    monkeypatch.setattr(paired, "EPSILONS", (Fraction(1),))
+    path = check_ins(tmp_path / "towns.csv.gz", persons=500, towns=TOWNS, seed=3)
+    adaptive_accuracy.main(["guide", str(path), "--trials", "1"])
+    printed = capsys.readouterr().out
+    assert "1 trials of each of 1 settings" in printed
+    assert printed.count("\n| ") == 8
+    adaptive_accuracy.main(["guide", str(path), "--trials", "1", "--service", str(path)])
+    assert "another service's" in capsys.readouterr().out

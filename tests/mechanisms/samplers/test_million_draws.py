@@ -1,8 +1,8 @@
 """Audits with a million draws: close to the claim where it is tight, above it for leaks in the adaptive step.
 
 A release of `laplace` draws every cell by itself, so one map of 1024 by 1024 cells is a million draws of the
-law of one cell. The second cut of `adaptive` after a first round of one cell depends on one integer: it is
-tabulated once with the mechanism's own `second_cut`, and the draws are then made all together.
+law of one cell. In two rounds of `adaptive` the second cut after a first round of one cell depends on one
+integer: it is tabulated once with the mechanism's own `second_cut`, and the draws are then made all together.
 Power at epsilon 1 and 500,000 held-out draws a side: events of probability 1/4 against exp(-1)/4 are bounded
 above 0.97; an unpaid look that costs 1/2 more is bounded above 1.4.
 """
@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from mechanisms.audit.lower_bound import audited
-from mechanisms.central.adaptive.mechanism import Adaptive, Round
 from mechanisms.central.adaptive.quadtree_cut import Cut
+from mechanisms.central.adaptive.rounds import Round
+from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.grid_laplace.laplace import Laplace
 from mechanisms.guarantee import Relation
 from mechanisms.records.mass_map import MassMap
@@ -69,7 +70,7 @@ class Table:
                 self.cuts.append(cut)
 
     def _cut(self, value):
-        first = Round(cut=Cut.grid(0), noisy=np.array([value]), epsilon=self._mechanism.round_epsilons[0])
+        first = Round(cells=Cut.grid(0), noisy=np.array([value]), epsilon=self._mechanism.round_epsilons[0])
         return self._mechanism.second_cut(first)
 
     def _first(self, low, high, cut):
@@ -92,23 +93,23 @@ def same(one, other):
     return np.array_equal(one.levels, other.levels) and np.array_equal(one.prefixes, other.prefixes)
 
 
-def adaptive(kind=Adaptive, persons=1):
+def two_rounds(kind=TwoRounds, persons=1):
     return kind(relation=Relation.ADD_REMOVE, epsilon=Fraction(1), resolution=4, expected_persons=persons)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return Table(adaptive())
+    return Table(two_rounds())
 
 
-class TwiceSpent(Adaptive):
+class TwiceSpent(TwoRounds):
     """Each round takes the whole budget, as if the rounds saw different persons."""
 
     __slots__ = ()
 
     @property
     def round_scales(self):
-        return tuple(scale / 2 for scale in Adaptive.round_scales.fget(self))
+        return tuple(scale / 2 for scale in TwoRounds.round_scales.fget(self))
 
 
 def paid(_total, noisy, _rng, _scale):
@@ -159,21 +160,21 @@ def bound(mechanism, table, **fault):
 
 
 def test_the_table_is_the_mechanism(table):
-    noisy = discrete_laplace(SeededSource(SEED), scale=adaptive().round_scales[0], size=300)
-    table.check(noisy + 7 * adaptive().unit)
+    noisy = discrete_laplace(SeededSource(SEED), scale=two_rounds().round_scales[0], size=300)
+    table.check(noisy + 7 * two_rounds().unit)
     assert len(table.cuts) == 3  # the whole region, its quarters, its cells
 
 
-def test_adaptive_costs_nearly_what_it_claims(table):
-    assert 0.8 < bound(adaptive(), table) <= 1
+def test_two_rounds_cost_nearly_what_they_claim(table):
+    assert 0.8 < bound(two_rounds(), table) <= 1
 
 
 @pytest.mark.parametrize(
     "fault", [{"decides": from_the_truth}, {"decides": from_a_second_look}, {"noise_in_empty": False}]
 )
 def test_leaks_in_the_adaptive_step_are_caught(table, fault):
-    assert bound(adaptive(), table, **fault) > 1.1
+    assert bound(two_rounds(), table, **fault) > 1.1
 
 
 def test_a_budget_spent_twice_is_caught(table):
-    assert bound(adaptive(TwiceSpent), table) > 1.8
+    assert bound(two_rounds(TwiceSpent), table) > 1.8

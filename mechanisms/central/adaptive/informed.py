@@ -1,0 +1,71 @@
+"""A rule that counts in what was measured before, where that is public."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.central.adaptive.binary_tree import Measured, binary_tree, linear_estimates
+from mechanisms.central.adaptive.nodes import Nodes
+from mechanisms.central.adaptive.token_walk import Integers, Worth
+
+_WIDEST: Final = 3.0  # noise of before, in own scales: a wider one says too little to go by
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Known:
+    """Of the nodes of one depth: linear estimates in mass units."""
+
+    codes: Integers
+    mean: NDArray[np.float64]
+    tokens: NDArray[np.float64]  # how many of the own tokens have the variance of the mean
+    inner: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Informed:
+    """A cell is worth it by the mean of the look and of what is known, weighted by their precisions.
+
+    A cell that was split before needs less the better the mean is: finer cells were measured there already.
+    """
+
+    worth: Worth
+    known: Sequence[Known]  # from depth 0 on
+
+    @classmethod
+    def of(cls, worth: Worth, earlier: Sequence[Measured]) -> Self:
+        """earlier: in own noise scales."""
+        used = [part for part in earlier if part.scale <= _WIDEST]
+        if not used:
+            return cls(worth=worth, known=())
+        depths, scale = binary_tree(used), float(worth.scale)
+        return cls(
+            worth=worth,
+            known=[
+                Known(
+                    codes=depth.codes,
+                    mean=estimate.mean * scale,
+                    tokens=estimate.variance / 2,
+                    inner=depth.inner,
+                )
+                for depth, estimate in zip(depths, linear_estimates(depths), strict=True)
+            ],
+        )
+
+    def __call__(self, nodes: Nodes, looks: Integers, tokens: int) -> NDArray[np.bool_]:
+        mean, held = looks.astype(np.float64), np.full(looks.size, float(tokens))
+        least = held.copy()
+        for depth, known in enumerate(self.known):
+            here = np.flatnonzero(nodes.depths == depth)
+            place = np.searchsorted(known.codes, nodes.codes[here])
+            there = place < known.codes.size
+            there[there] = known.codes[place[there]] == nodes.codes[here[there]]
+            here, place = here[there], place[there]
+            own, before = 1 / held[here], 1 / known.tokens[place]
+            mean[here] = (mean[here] * own + known.mean[place] * before) / (own + before)
+            both = 1 / (own + before)
+            least[here] = np.where(known.inner[place], both, np.maximum(both, self.worth.branches))
+        chosen: NDArray[np.bool_] = mean >= self.worth.least(least)
+        return chosen

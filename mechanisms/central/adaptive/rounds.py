@@ -1,0 +1,188 @@
+"""Rounds of noisy masses over disjoint cells, and what is kept of them for later maps of the same data."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mechanisms.calibration import mass_unit, noise_scale
+from mechanisms.central.adaptive.binary_tree import Measured
+from mechanisms.central.adaptive.nodes import Nodes
+from mechanisms.central.adaptive.posterior_map import posterior_map
+from mechanisms.central.adaptive.tree_posterior import Posterior, posterior_both_ways
+from mechanisms.central.expected_persons import GuessedPersons
+from mechanisms.error_bounds import ErrorForecast
+from mechanisms.guarantee import Guarantee
+from mechanisms.randomness import RandomSource
+from mechanisms.records.mass_map import MassMap
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.measurements import Measurement, Measurements
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class Cells(Protocol):
+    """Disjoint cells that together are the region: leaves of a binary tree, in order."""
+
+    @property
+    def nodes(self) -> Nodes: ...
+
+    def masses(self, masses: MassMap) -> Integers:
+        """(k,) true mass units."""
+        ...
+
+    def holding(self, cells: Integers, *, level: int) -> Integers:
+        """Which of them hold these quadtree cells of a level at least as fine."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Round:
+    """Cells, all of them, with noise; already private."""
+
+    cells: Cells
+    noisy: Integers = field(repr=False)  # (k,) mass units
+    epsilon: Fraction  # what this round costs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounds(GuessedPersons):
+    """All cells of one partition or of several are measured, each for its share of epsilon."""
+
+    round_shares: ClassVar[tuple[Fraction, ...]]
+    earlier: Measurements | None = None  # of the same masses, public already
+
+    @abstractmethod
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round, ...]:
+        """The private part of `release`: everything after it sees nothing else.
+
+        Errors: `ParameterError` for masses of another level or unit.
+        """
+
+    @abstractmethod
+    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
+        """The map that follows from these rounds."""
+
+    @abstractmethod
+    def expected_error(self, *, persons: int) -> ErrorForecast: ...
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return Guarantee.flat(relation=self.relation, epsilon=sum(self.round_epsilons, Fraction(0)))
+
+    @property
+    def unit(self) -> int:
+        """Mass units of one person."""
+        return mass_unit(self.relation, self.epsilon, smallest_share=min(self.round_shares))
+
+    @property
+    def round_epsilons(self) -> tuple[Fraction, ...]:
+        """Costs of the rounds; their sum is epsilon exactly."""
+        return tuple(self.epsilon * share for share in self.round_shares)
+
+    @property
+    def round_scales(self) -> tuple[Fraction, ...]:
+        """Of the noise of each round, in mass units."""
+        unit = self.unit
+        return tuple(noise_scale(self.relation, epsilon, unit) for epsilon in self.round_epsilons)
+
+    @property
+    def scale_persons(self) -> float:
+        """The first round's noise scale, in persons."""
+        return float(self.round_scales[0] / self.unit)
+
+    @property
+    def yardstick_persons(self) -> float:
+        """The least noise's scale, in which beliefs are reckoned."""
+        return min([self.scale_persons, *(part.scale_persons for part in self._earlier_parts)])
+
+    @property
+    def joint_scale_persons(self) -> float:
+        """Of noise that says as much as the first round and all that was measured before."""
+        scales = [self.scale_persons, *(part.scale_persons for part in self._earlier_parts)]
+        return float(sum(scale**-2 for scale in scales) ** -0.5)
+
+    def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
+        return self.drawn(self.measure(masses, rng))
+
+    @property
+    def before(self) -> list[Measured]:
+        """What was measured before, in noise scales of the first round."""
+        return self._before(self.scale_persons)
+
+    def measured(self, rounds: Sequence[Round]) -> list[Measured]:
+        """In yardsticks: what was measured before, and these rounds."""
+        yardstick = self.yardstick_persons
+        own = [
+            Measured(
+                nodes=part.cells.nodes,
+                noisy=part.noisy / (yardstick * self.unit),
+                scale=float(scale / self.unit) / yardstick,
+            )
+            for part, scale in zip(rounds, self.round_scales, strict=False)
+        ]
+        return [*self._before(yardstick), *own]
+
+    def kept(self, rounds: Sequence[Round]) -> tuple[Measurement, ...]:
+        """For later maps of the same masses."""
+        own = [
+            Measurement(
+                scale_persons=float(scale / self.unit),
+                depths=part.cells.nodes.depths.astype(np.uint8),
+                codes=part.cells.nodes.codes,
+                noisy=part.noisy / self.unit,
+            )
+            for part, scale in zip(rounds, self.round_scales, strict=True)
+        ]
+        return (*self._earlier_parts, *own)
+
+    def _before(self, yardstick: float) -> list[Measured]:
+        return [
+            Measured(
+                nodes=Nodes(depths=part.depths.astype(np.int64), codes=part.codes),
+                noisy=part.noisy / yardstick,
+                scale=part.scale_persons / yardstick,
+            )
+            for part in self._earlier_parts
+        ]
+
+    @property
+    def _earlier_parts(self) -> tuple[Measurement, ...]:
+        return () if self.earlier is None else self.earlier.parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SquareRounds(Rounds):
+    """Rounds over cuts of the quadtree."""
+
+    is_raised: ClassVar[bool]  # as in `tree_posterior.posterior`
+
+    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
+        return posterior_map(
+            self.posterior(rounds),
+            level=self.level,
+            scale_persons=self.yardstick_persons,
+            measurements=Measurements(parts=self.kept(rounds)),
+        )
+
+    def posterior(self, rounds: Sequence[Round]) -> Posterior:
+        """Of the leaves of these rounds, in yardsticks."""
+        return posterior_both_ways(
+            self.measured(rounds), scale_persons=self.yardstick_persons, is_raised=self.is_raised
+        )
+
+
+def epsilon_over(rounds: Sequence[Round], *, level: int, cells: Integers) -> list[Fraction]:
+    """What was spent over each of these cells of `level`: the sum over all measured squares that hold it."""
+    spent = [Fraction(0)] * cells.size
+    for part in rounds:
+        nodes = part.cells.nodes
+        first = nodes.starts(2 * level)
+        after = first + (np.int64(1) << 2 * level - nodes.depths)
+        for place, cell in enumerate(cells.tolist()):
+            spent[place] += part.epsilon * int(((first <= cell) & (cell < after)).sum())
+    return spent
