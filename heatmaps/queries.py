@@ -98,7 +98,8 @@ def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Relea
     of_kind = {} if kind is None else {"mechanism__in": [entry.name for entry in entries(kind=kind)]}
     return (
         Release.objects.filter(dataset=dataset, **of_kind)
-        .select_related("dataset", "requested_by", "version")
+        .select_related("dataset", "requested_by", "version", "guide_release__dataset", "guide_file")
+        .defer("guide_file__shares")
         .order_by("-requested_at")
     )
 

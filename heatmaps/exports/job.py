@@ -56,6 +56,8 @@ class Job:
     data_slice: list[Any]  # as `DataSlice.stored` takes it
     statements: list[str] = field(default_factory=list)
     users: str = ""  # how those of the dataset are told apart
+    mechanism_version: int = 1
+    guide: dict[str, str] | None = None  # the public map that it began from
     look: str = LIGHT.name  # of pictures
     layer: str = HEAT  # of pictures
 
@@ -117,6 +119,8 @@ class Job:
             whole_region=Region(*self.whole_region),
             statements=self.statements,
             users=self.users,
+            mechanism_version=self.mechanism_version,
+            guide=self.guide,
             values=values,
         )
 

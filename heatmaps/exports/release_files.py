@@ -34,6 +34,7 @@ from heatmaps.models import Release
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle
 from heatmaps.result_kinds import ResultKind, kind_of_mechanism
+from heatmaps.wording.guides import file_facts
 from heatmaps.wording.person_hashes import told_apart
 from heatmaps.wording.release import for_release
 from mechanisms.catalogue import registry
@@ -212,6 +213,8 @@ def _job(release: Release, wanted: str) -> Job:
         data_slice=[release.since, release.until, release.rectangle],
         statements=list(for_release(release)),
         users=told_apart(release.dataset),
+        mechanism_version=release.mechanism_version,
+        guide=file_facts(release),
     )
 
 

@@ -40,6 +40,8 @@ def release_sheet(
     statements: Sequence[str] = (),
     users: str = "",
     values: str = "",
+    mechanism_version: int = 1,
+    guide: Mapping[str, str] | None = None,
 ) -> dict[str, object]:
     """JSON values. `result` is what was released: of a map its grid, its digest and what it says of errors
     are read.
@@ -48,7 +50,8 @@ def release_sheet(
     parameters: the mechanism's own, all public. region: what the map covers. released: day in UTC.
     data_slice: what the map is about. whole_region: of all the data, where the map covers a rectangle of it;
     records can be that far apart. statements: plain sentences of the guarantee. users: how those
-    of a dataset are told apart. values: what a number in the file beside the sheet means.
+    of a dataset are told apart. values: what a number in the file beside the sheet means. guide: the facts of
+    the public map that it began from, as `heatmaps.wording.guides.file_facts` has them.
     """
     kind = kind_of_result(result)
     part = kind.for_sheet(result, region)
@@ -58,6 +61,8 @@ def release_sheet(
         "version": 1,
         "title": "".join(letter if letter.isprintable() else " " for letter in title),
         "mechanism": mechanism,
+        "mechanism_version": mechanism_version,
+        **({"guide": dict(guide)} if guide else {}),
         "parameters": {
             name: _json_value(value) for name, value in sorted(parameters.items()) if name not in TEXTS
         },
@@ -118,7 +123,10 @@ def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
 
 def _unprotected(relation: Relation) -> list[str]:
     public = [
-        "region, resolution, mechanism and its parameters, which were chosen without looking at the data",
+        (
+            "region, resolution, mechanism and its parameters, which were chosen without looking at the "
+            "data, but for what was published of them"
+        ),
         "that this release was asked for, and its date",
         (
             "how long the draw kept the machine busy, where somebody can feel or read that: in the latency "

@@ -59,13 +59,33 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Privacy loss", headline(sheet)),
         ("Relation", _RELATIONS[sheet["relation"]]),
         ("Trusted", _TRUST[sheet["trust"]]),
-        ("Mechanism", mechanism_title(sheet["mechanism"])),
+        ("Mechanism", _mechanism(sheet)),
+        *_guide(sheet),
         *((titles.get(name, name), value_words(name, value)) for name, value in sheet["parameters"].items()),
         ("Released", sheet["released"]),
         ("Region", box_words(sheet["region"])),
         *_data_slice(sheet),
         *kind_of_sheet(sheet).facts(sheet),
     )
+
+
+def _mechanism(sheet: Mapping[str, Any]) -> str:
+    """With its version, where it has had several; sheets of before do not say it."""
+    title, version = mechanism_title(sheet["mechanism"]), sheet.get("mechanism_version", 1)
+    newest = [entry.version for entry in registry.entries() if entry.name == sheet["mechanism"]]
+    return f"{title}, version {version}" if max([version, *newest]) > 1 else title
+
+
+def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Nothing where the map began from none."""
+    guide = sheet.get("guide")
+    if guide is None:
+        return []
+    title = guide.get("title", "a file")  # of a command, which is told no title
+    cost = f"ε {guide['epsilon']}" if "epsilon" in guide and "ε" not in title else ""
+    cited = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
+    told = "; ".join(filter(None, [title, cost, cited]))
+    return [("Guide", told), ("Guide’s SHA-256", guide["sha256"])]
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:
@@ -76,6 +96,8 @@ def _parameter_titles(mechanism: str) -> dict[str, str]:
 def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     together = [f"The unit of privacy is {sheet['unit_of_privacy']}."]
     together += [_sentence(sheet[name]) for name in ("users", "composition") if name in sheet]
+    unchecked = sheet.get("guide", {}).get("unchecked")
+    together += [unchecked] if unchecked else []
     return (
         ("What is promised", (*sheet["statements"], *together)),
         ("What is not protected", tuple(map(_sentence, sheet["unprotected"]))),

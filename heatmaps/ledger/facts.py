@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final
 
 from heatmaps.ledger import events
-from heatmaps.models import Account, Allowance, Dataset, DataVersion, Release, RowCapacity
+from heatmaps.models import Account, Allowance, Dataset, DataVersion, GuideFile, Release, RowCapacity
 from heatmaps.models.fraction_field import fraction_text
 
 NO_LIMIT: Final = "no limit"
@@ -54,8 +54,12 @@ def release_facts(release: Release) -> dict[str, int | str]:
     # A δ of 0 is left out, as in events from before there was one.
     delta = {"delta": fraction_text(release.delta)} if release.delta else {}
     grid = {} if release.resolution is None else {"resolution": release.resolution}
+    # Left out of the first versions, as in events from before there were others.
+    version = {"mechanism_version": release.mechanism_version} if release.mechanism_version > 1 else {}
     return {
         **_data_slice(release),
+        **_guide(release),
+        **version,
         **grid,
         **delta,
         "mechanism": release.mechanism,
@@ -76,6 +80,24 @@ def _data_slice(release: Release) -> dict[str, int | str]:
     if release.rectangle is not None:
         facts["within"] = ",".join(map(str, release.rectangle))  # the name is hashed with the events
     return facts
+
+
+def _guide(release: Release) -> dict[str, int | str]:
+    """Nothing without a guide, as in events from before there were guides."""
+    guide = release.guide_release_id or release.guide_file_id
+    return {} if guide is None else {"guide": str(guide), "guide_sha256": release.guide_sha256}
+
+
+def guide_facts(file: GuideFile) -> dict[str, int | str]:
+    """A guide file: where it is from, and what was made of it."""
+    return {
+        "guide": str(file.pk),
+        "title": file.title,
+        "source": file.source,
+        "licence": file.licence,
+        "file_sha256": file.file_sha256,
+        "guide_sha256": file.sha256,
+    }
 
 
 def balances(accounts: Iterable[Account]) -> dict[str, int | str]:

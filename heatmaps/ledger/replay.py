@@ -20,6 +20,7 @@ from heatmaps.ledger.facts import (
 from heatmaps.ledger.transitions.moves import (
     ALLOWANCE,
     CANCEL,
+    GUIDE,
     LATE,
     LIMIT,
     MOVES,
@@ -71,6 +72,7 @@ class Replay:
     releases: dict[UUID, ReplayedRelease] = field(default_factory=dict)
     version: int = 0  # the latest data version
     kept_from: dict[int, str] = field(default_factory=dict)  # by version: the first day that it has
+    guides: dict[str, Mapping[str, int | str]] = field(default_factory=dict)  # files, by their id
     schedule: str = NO_SCHEDULE  # of data versions
     retention: int | str = FOR_EVER  # of check-ins, in days
     slot_doublings: int = 0
@@ -103,35 +105,44 @@ class Replay:
     def _apply(self, event: Event, before: Any, after: Any) -> None:
         if (event.kind == OPEN) != (event.sequence == 1):
             raise Disagreement(event.sequence, "the first event opens the ledger, and no other does")
-        if event.kind == OPEN:
-            self._open(after)
-        elif event.kind == LIMIT:
-            self._change_limit(event, before, after)
-        elif event.kind == ALLOWANCE:
-            self._change_allowance(event, before["allowance"], after["allowance"])
-        elif event.kind == VERSION:
-            self._expect(
-                event, "version", (before["version"], after["version"]), (self.version, self.version + 1)
-            )
-            self.version += 1
-            kept_from = after.get("kept_from", ALL_DAYS)
-            self._expect(event, "retention", kept_from == ALL_DAYS, self.retention == FOR_EVER)
-            self.kept_from[self.version] = kept_from
-        elif event.kind == SCHEDULE:
-            self._expect(event, "schedule", before["schedule"], self.schedule)
-            self.schedule = after["schedule"]
-        elif event.kind == RETENTION:
-            self._expect(event, "retention", before["retention"], self.retention)
-            self.retention = after["retention"]
-        elif event.kind in (LATE, POSTPONE):
-            self._delay(event, before, after)
-        elif event.kind in MOVES:
-            self._move(event, before, after)
+        rules = {
+            OPEN: self._open,
+            LIMIT: self._change_limit,
+            ALLOWANCE: self._change_allowance,
+            VERSION: self._advance,
+            GUIDE: self._store_guide,
+            SCHEDULE: self._set_schedule,
+            RETENTION: self._set_retention,
+            **dict.fromkeys((LATE, POSTPONE), self._delay),
+            **dict.fromkeys(MOVES, self._move),
+        }
+        if event.kind in rules:
+            rules[event.kind](event, before, after)
 
-    def _open(self, after: Any) -> None:
+    def _open(self, _event: Event, _before: Any, after: Any) -> None:
         self.dataset, self.limits = after["dataset"], dict(after["limits"])
         self.committed = dict.fromkeys(self.limits, 0)
         self.unbounded = dict.fromkeys(self.limits, 0)
+
+    def _advance(self, event: Event, before: Any, after: Any) -> None:
+        told = (before["version"], after["version"])
+        self._expect(event, "version", told, (self.version, self.version + 1))
+        self.version += 1
+        kept_from = after.get("kept_from", ALL_DAYS)
+        self._expect(event, "retention", kept_from == ALL_DAYS, self.retention == FOR_EVER)
+        self.kept_from[self.version] = kept_from
+
+    def _store_guide(self, event: Event, _before: Any, after: Any) -> None:
+        self._expect(event, "guide", self.version, 0)  # before any data
+        self.guides[after["guide"]] = after
+
+    def _set_schedule(self, event: Event, before: Any, after: Any) -> None:
+        self._expect(event, "schedule", before["schedule"], self.schedule)
+        self.schedule = after["schedule"]
+
+    def _set_retention(self, event: Event, before: Any, after: Any) -> None:
+        self._expect(event, "retention", before["retention"], self.retention)
+        self.retention = after["retention"]
 
     def _change_limit(self, event: Event, before: Any, after: Any) -> None:
         for kind, old in before["limits"].items():
@@ -140,6 +151,7 @@ class Replay:
         self._check_limits(event)
 
     def _change_allowance(self, event: Event, before: Any, after: Any) -> None:
+        before, after = before["allowance"], after["allowance"]
         whose = (after["account"], after["person"])
         self._expect(event, "allowance", (before["account"], before["person"]), whose)
         self._expect(event, "allowance", before["units"], self.allowance(*whose))

@@ -15,6 +15,7 @@ from heatmaps.models import (
     Dataset,
     DataVersion,
     Event,
+    GuideFile,
     Ledger,
     Release,
     ReleaseState,
@@ -49,6 +50,7 @@ def verify(dataset: Dataset) -> Report:
             _check_head(ledger, replay)
             _check_dataset(dataset, replay)
             _check_versions(dataset, replay)
+            _check_guides(dataset, replay)
             _check_accounts(dataset, replay)
             _check_allowances(dataset, replay)
             _check_releases(dataset, replay)
@@ -97,6 +99,16 @@ def _check_versions(dataset: Dataset, replay: Replay) -> None:
     for row in rows:
         if facts.kept_from_fact(row) != replay.kept_from[row.number]:
             raise Disagreement(None, f"version {row.number}: the days it has are not those of its event")
+
+
+def _check_guides(dataset: Dataset, replay: Replay) -> None:
+    rows = {str(row.pk): row for row in GuideFile.objects.filter(dataset=dataset)}
+    for pk in sorted({*rows, *replay.guides}):
+        row = rows.get(pk)
+        if row is None or facts.guide_facts(row) != replay.guides.get(pk):
+            raise Disagreement(None, f"guide file {pk}: it is not what its event says")
+        if hashlib.sha256(row.shares).hexdigest() != row.sha256:
+            raise Disagreement(None, f"guide file {pk}: its shares were changed")
 
 
 def _check_accounts(dataset: Dataset, replay: Replay) -> None:

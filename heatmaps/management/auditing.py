@@ -12,13 +12,15 @@ from heatmaps.management.parsing import named_values, whole
 from mechanisms.audit import itemwise, linear, lower_bound
 from mechanisms.catalogue import local, registry
 from mechanisms.catalogue.entries import Reads
+from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import INFINITY, Relation
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.reports import LocalMechanism
-from mechanisms.mechanism import Mechanism, Target
+from mechanisms.mechanism import HeatmapMechanism, Mechanism, Target
 from mechanisms.metric.linear.centroid import EmdLinear
+from mechanisms.records.mass_map import MassMap
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 from mechanisms.space.grid import Region
 
@@ -51,11 +53,13 @@ class Case(Generic[lower_bound.Input]):
     """Two neighbouring inputs of a mechanism at an ε, and what somebody sees of a draw from either.
 
     distance_m: how far one person's record was moved; None: any two neighbours.
+    guided: the mechanism begins from a guide.
     """
 
     mechanism: Mechanism | LocalMechanism
     epsilon: str
     distance_m: int | None
+    guided: bool = False
     draw: lower_bound.Draw[lower_bound.Input]
     inputs: tuple[lower_bound.Input, lower_bound.Input]
 
@@ -72,19 +76,26 @@ def cases(options: Options) -> list[Case[Any]]:
 
 
 def _of_maps(options: Options) -> Iterable[Case[Any]]:
-    """Each relation at each epsilon."""
+    """Each relation at each epsilon, with a guide too where the mechanism takes one."""
     entry, side, parameters = registry.get(options["name"]), _side(options), _parameters(options)
     for relation in Relation:
         for text in options["epsilon"] if relation in entry.relations else ():
             target = Target(relation=relation, epsilon=_epsilon(text))
             made = registry.build(entry.name, target=target, resolution=side, parameters=parameters)
-            yield Case(
-                mechanism=made,
-                epsilon=text,
-                distance_m=None,
-                draw=lower_bound.private_part(made),
-                inputs=lower_bound.neighbours(made),
-            )
+            yield _of_map(made, text)
+            if isinstance(made, Adaptive):
+                yield _of_map(lower_bound.guided(made), text, guided=True)
+
+
+def _of_map(made: HeatmapMechanism, epsilon: str, *, guided: bool = False) -> Case[MassMap]:
+    return Case(
+        mechanism=made,
+        epsilon=epsilon,
+        distance_m=None,
+        guided=guided,
+        draw=lower_bound.private_part(made),
+        inputs=lower_bound.neighbours(made),
+    )
 
 
 _Point: TypeAlias = EmdLinear | Exponential | ShuffledCentroid

@@ -11,6 +11,7 @@ from heatmaps.models.dataset import (
     UserForm,
 )
 from heatmaps.models.district_file import DistrictFile
+from heatmaps.models.guide_file import GuideFile
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import LinkPurpose, OneTimeLink, PeopleRules, Profile
@@ -42,6 +43,7 @@ __all__ = [
     "DrawingState",
     "Enrolment",
     "Event",
+    "GuideFile",
     "Ledger",
     "LinkPurpose",
     "Membership",

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from heatmaps.models.dataset import Dataset, DataVersion
 from heatmaps.models.fraction_field import FractionField
+from heatmaps.models.guide_file import GuideFile
 from heatmaps.models.ledger import Account
 
 LONGEST_NAME = 80  # characters
@@ -39,6 +40,16 @@ class Release(models.Model):
     # Cells a side; empty: what is released has no resolution.
     resolution = models.PositiveIntegerField(null=True, blank=True)
     parameters = models.JSONField(default=dict)  # the mechanism's own public parameters
+    mechanism_version = models.PositiveSmallIntegerField(default=1)  # what draws it, and tells of it
+    # The public map that its mechanism begins from: a release, a file, or none; and the SHA-256 of the
+    # `mechanisms.guide.Guide` that was made from it.
+    guide_release = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="guided_releases"
+    )
+    guide_file = models.ForeignKey(
+        GuideFile, models.PROTECT, null=True, blank=True, related_name="guided_releases"
+    )
+    guide_sha256 = models.CharField(max_length=64, blank=True, default="")
     # The data slice, as `heatmaps.data_slice` reads it; empty: all of the data.
     since = models.BigIntegerField(null=True, blank=True)  # epoch seconds, inclusive
     until = models.BigIntegerField(null=True, blank=True)  # epoch seconds, exclusive
@@ -79,6 +90,14 @@ class Release(models.Model):
             models.Index(fields=["requested_by", "requested_at"], name="release_of_person_by_day"),
             models.Index(fields=["dataset", "question"], name="release_same_question"),
         ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(guide_sha256="", guide_release=None, guide_file=None)
+                | Q(~Q(guide_sha256=""), guide_release__isnull=False, guide_file=None)
+                | Q(~Q(guide_sha256=""), guide_release=None, guide_file__isnull=False),
+                name="release_has_one_guide_or_none",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"release {self.id}"
@@ -95,6 +114,8 @@ class RequestKey(models.Model):
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     key = models.CharField(max_length=120)
     release = models.ForeignKey(Release, models.PROTECT, related_name="request_keys")
+    # SHA-256 of the body as it was sent; empty: kept by a version that did not note it.
+    body_sha256 = models.CharField(max_length=64, blank=True, default="")
 
     class Meta:
         constraints = [

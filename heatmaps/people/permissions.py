@@ -11,6 +11,7 @@
 | invite, change and remove members | yes | no | no | yes |
 | make a published release public with or without its name, hide it again | yes | no | no | no |
 | store, change and delete district files | yes | no | no | no |
+| store guide files, before the first upload | yes | no | no | no |
 
 Members read a release's name and note; whoever asked for it and stewards change them.
 Whatever an administrator who is no member sees of a dataset leaves a row for its stewards
@@ -44,6 +45,7 @@ class Act(StrEnum):
     MANAGE_MEMBERS = "manage_members"
     PUBLISH = "publish"
     KEEP_DISTRICTS = "keep_districts"
+    KEEP_GUIDES = "keep_guides"
 
 
 ADMINISTRATOR = "administrator"
@@ -58,6 +60,7 @@ ALLOWED: dict[Act, frozenset[str]] = {
     Act.MANAGE_MEMBERS: frozenset({Role.STEWARD, ADMINISTRATOR}),
     Act.PUBLISH: frozenset({Role.STEWARD}),
     Act.KEEP_DISTRICTS: frozenset({Role.STEWARD}),
+    Act.KEEP_GUIDES: frozenset({Role.STEWARD}),
 }
 
 MAY_NOT_CREATE: Final = "your account may not make datasets; ask an administrator of this server to allow it"

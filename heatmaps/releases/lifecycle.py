@@ -8,7 +8,8 @@ Questions and their costs are in `heatmaps.releases.quotes`, states and balances
 """
 
 import hashlib
-from dataclasses import asdict
+import json
+from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from typing import Final
 from uuid import UUID
@@ -90,10 +91,14 @@ def request_release(
     """
     requester = require(person, dataset, Act.RELEASE)
     _check_key(idempotency_key)
-    planned = quotes.plan(dataset, request)
+    key = _Key(text=idempotency_key, body_sha256=_body_sha256(dataset, request))
+    earlier = _answered(requester, idempotency_key)
+    if earlier is not None and earlier.body_sha256 == key.body_sha256:
+        return earlier.release  # whatever has become of what it names
     while True:
+        planned = quotes.plan(dataset, request)
         try:
-            return _answer(requester, dataset, planned, idempotency_key, label)
+            return _answer(requester, dataset, planned, key, label)
         except Overtaken:
             pass  # a new version or a published answer meanwhile: look again
         except IntegrityError:
@@ -192,39 +197,57 @@ def _check_key(key: str | None) -> None:
         raise ParameterError("Idempotency-Key", key, f"1 to {LONGEST_KEY} printable ASCII characters")
 
 
-def _answer(requester: User, dataset: Dataset, planned: Plan, key: str | None, label: Label) -> Release:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Key:
+    """An `Idempotency-Key`, and the body that it came with."""
+
+    text: str | None
+    body_sha256: str
+
+
+def _body_sha256(dataset: Dataset, request: ReleaseRequest) -> str:
+    """Of the question as it was sent: another spelling has another one."""
+    body = {"dataset": dataset.pk, **asdict(request)}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: Label) -> Release:
     """Looked up without the ledger's lock; the reservation is refused when any of it is no longer so.
 
     Errors: Overtaken, IntegrityError and those of `request_release`.
     """
-    earlier = _answered(requester, key)
+    earlier = _answered(requester, key.text)
     if earlier is not None:
-        if not _asks_the_same(earlier, dataset, planned):
+        if not _asks_the_same(earlier.release, dataset, planned):
             raise IdempotencyConflict
-        return earlier
+        return earlier.release
     version = quotes.latest_version(dataset)
     if version is None:
         raise NoDataVersion
+    if planned.guide is not None and planned.guide.version_id not in (None, version.pk):
+        raise Overtaken
     release = quotes.same_release(dataset, planned.question(version))
     if release is None:
         release = transitions.reserve(
             _new_release(requester, version, planned, label),
             planned.charges,
             actor=requester,
-            key=key,
+            key=key.text,
+            body_sha256=key.body_sha256,
             unless_answered=True,
         )
         alerts.log_crossings(dataset, planned.charges)
-    elif key is not None:
-        RequestKey.objects.create(requested_by=requester, key=key, release=release)
+    elif key.text is not None:
+        RequestKey.objects.create(
+            requested_by=requester, key=key.text, body_sha256=key.body_sha256, release=release
+        )
     return release
 
 
-def _answered(requester: User, key: str | None) -> Release | None:
+def _answered(requester: User, key: str | None) -> RequestKey | None:
     if key is None:
         return None
-    found = RequestKey.objects.filter(requested_by=requester, key=key).select_related("release").first()
-    return None if found is None else found.release
+    return RequestKey.objects.filter(requested_by=requester, key=key).select_related("release").first()
 
 
 def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
@@ -233,11 +256,14 @@ def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
     asked = (dataset.pk, planned.mechanism.name, costs, planned.draw.resolution)
     stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
     same_slice = quotes.data_slice_of(release) == planned.data_slice
-    return asked == stored and same_slice and release.parameters == planned.parameters
+    guide = None if planned.guide is None else planned.guide.id
+    same_guide = guide == (release.guide_release_id or release.guide_file_id)
+    return asked == stored and same_slice and same_guide and release.parameters == planned.parameters
 
 
 def _new_release(requester: User, version: DataVersion, planned: Plan, label: Label) -> Release:
     expected_error = planned.expected_error(version.dataset)
+    guide = planned.guide
     return Release(
         dataset=version.dataset,
         version=version,
@@ -247,6 +273,10 @@ def _new_release(requester: User, version: DataVersion, planned: Plan, label: La
         delta=planned.delta,
         resolution=planned.draw.resolution,
         parameters=dict(planned.parameters),
+        mechanism_version=planned.draw.entry.version,
+        guide_release=None if guide is None else guide.release,
+        guide_file=None if guide is None else guide.file,
+        guide_sha256=planned.guide_sha256,
         since=planned.data_slice.since,
         until=planned.data_slice.until,
         rectangle=planned.data_slice.edges,

@@ -21,26 +21,54 @@ PUBLICATION: Final = "publication"  # the kind of its events
 HIDDEN, PUBLIC = "members", "everybody"  # who may read it
 
 
-class NotPublished(Exception):
-    """Only what has a result can be shown; nothing was written."""
+class PublicationRefused(Exception):
+    """Nothing was written."""
 
-    code: ClassVar[str] = "not_published"
+    code: ClassVar[str]
+
+
+class NotPublished(PublicationRefused):
+    """Only what has a result can be shown."""
+
+    code = "not_published"
 
     def __init__(self) -> None:
         super().__init__("only a published release can be made public")
 
 
+class GuideNotPublic(PublicationRefused):
+    """Whoever sees a map may see the one that guided it."""
+
+    code = "guide_not_public"
+
+    def __init__(self) -> None:
+        super().__init__("another map guided this one, and is not public: make that one public first")
+
+
+class GuidesPublicMap(PublicationRefused):
+    """As before, from the other side."""
+
+    code = "guides_public_map"
+
+    def __init__(self) -> None:
+        super().__init__("this map guided another one of this dataset, which is public: hide that one first")
+
+
 def set_public(actor: User, release: Release, *, public: bool) -> Release:
     """Show a published release to everybody, or to members only; nothing happens where it is so already.
 
-    Its name and note stay for members until `names.show` shows them.
-    Errors: PermissionDenied, Http404, NotPublished.
+    Its name and note stay for members until `names.show` shows them. A public map's guide is public when it
+    is shown, and stays so while it is; but no dataset keeps another one from hiding what is its own.
+    Errors: PermissionDenied, Http404, PublicationRefused.
     """
     with transitions.locked(release.dataset_id):
         require(actor, release.dataset, Act.PUBLISH)
         rows = Release.objects.filter(pk=release.pk, state=ReleaseState.PUBLISHED)
         if not rows.exists():
             raise NotPublished
+        release.refresh_from_db(fields=["public_since"])
+        if public == (release.public_since is None) and in_the_way(release):
+            raise GuideNotPublic if public else GuidesPublicMap
         changed = rows.filter(public_since__isnull=public).update(
             public_since=timezone.now() if public else None, is_name_public=False
         )
@@ -54,9 +82,18 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
     return release
 
 
+def in_the_way(release: Release) -> list[Release]:
+    """The releases for which `set_public` refuses to show it, or where it is public, to hide it."""
+    if release.public_since is None:
+        rows = Release.objects.filter(guided_releases=release.pk, public_since=None)
+    else:
+        rows = _shown(release.guided_releases.filter(dataset=release.dataset_id))
+    return list(rows.select_related("dataset"))
+
+
 def public_releases() -> QuerySet[Release]:
     """What anybody may read, the latest first."""
-    rows = Release.objects.filter(state=ReleaseState.PUBLISHED, public_since__isnull=False)
+    rows = _shown(Release.objects.all())
     return rows.select_related("dataset", "version", "requested_by").order_by("-public_since", "pk")
 
 
@@ -87,6 +124,10 @@ def readable_release(person: Person, release_id: UUID) -> Release:
 def is_outsider(person: Person, release: Release) -> bool:
     """Who reads it only because it is public is told nothing else of its dataset."""
     return not may(person, release.dataset, Act.SEE)
+
+
+def _shown(rows: QuerySet[Release]) -> QuerySet[Release]:
+    return rows.filter(state=ReleaseState.PUBLISHED, public_since__isnull=False)
 
 
 def _public(release: Release) -> bool:

@@ -10,13 +10,15 @@ from typing import Final
 from django.conf import settings
 
 from heatmaps.data_slice import DataSlice, Edge
+from heatmaps.guides import choices
+from heatmaps.guides.choices import Chosen
 from heatmaps.ledger import amounts, balances
 from heatmaps.ledger.balances import Balance
 from heatmaps.ledger.errors import BudgetExceeded, LedgerError, UnboundedCharge
 from heatmaps.models import AccountKind, Dataset, DataVersion, Release, ReleaseState
 from heatmaps.models.fraction_field import fraction_text
 from heatmaps.releases import calibration, readings, slice_guarantee
-from heatmaps.releases.readings import Cost, Draw
+from heatmaps.releases.readings import Cost, Draw, Steering
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.error_bounds import ExpectedError
@@ -51,6 +53,7 @@ class ReleaseRequest:
     since: str | None = None  # as `data_slice.moment` reads it: from then on
     until: str | None = None  # before then
     rectangle: Sequence[Edge] | None = None  # west, south, east, north in degrees, inside the region
+    guide: str | None = None  # the id of a published map or of a guide file; None: the map begins from none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +80,8 @@ class Quote:
     on_devices: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
     lines: tuple[ChargeLine, ...]
     expected_error: ExpectedError | None  # None: no public number of persons to reckon with
+    guide: Chosen | None
+    expected_error_without_guide: ExpectedError | None  # None, too, where no guide is named
     affordable: bool
     problem: str
     same_release: Release | None  # a published answer to the same question: free
@@ -90,6 +95,7 @@ class Plan:
     delta: Fraction
     parameters: Mapping[str, int | str]  # all of them, in the one spelling that is stored
     data_slice: DataSlice
+    guide: Chosen | None
     guarantee: Guarantee  # of the release; the mechanism's own may say more
     charges: amounts.Charges
 
@@ -103,6 +109,11 @@ class Plan:
         """As asked for."""
         return self.mechanism.epsilon
 
+    @property
+    def guide_sha256(self) -> str:
+        """Empty without a guide."""
+        return "" if self.guide is None else self.guide.guide.sha256
+
     def question(self, version: DataVersion) -> str:
         """SHA-256 of the question about a data version: equal questions have equal answers."""
         body = {
@@ -113,6 +124,9 @@ class Plan:
             "resolution": self.draw.resolution,
             "parameters": self.parameters,
             **({"delta": fraction_text(self.delta)} if self.delta else {}),
+            **({"guide": self.guide_sha256} if self.guide else {}),
+            # Left out as in questions of before, which only the first versions answered.
+            **({"mechanism_version": self.draw.entry.version} if self.draw.entry.version > 1 else {}),
             **self.data_slice.facts(),
         }
         return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
@@ -127,13 +141,14 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
     if not isinstance(request.parameters, Mapping):
         raise ParameterError("parameters", request.parameters, "an object of names and values")
     delta = registry.get(request.mechanism).delta(request.delta)
-    cost = Cost(epsilon=epsilon, delta=delta)
+    guide = _guide(dataset, request)
     draw = readings.planned(
         dataset,
         request.mechanism,
-        cost,
+        Cost(epsilon=epsilon, delta=delta),
         request.resolution,
         request.parameters,
+        steering=Steering(guide=None if guide is None else guide.guide),
         build=calibration.calibrated,
     )
     data_slice = DataSlice.parse(
@@ -150,6 +165,7 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
         delta=delta,
         parameters=_spelled(draw.mechanism),
         data_slice=data_slice,
+        guide=guide,
         guarantee=guarantee,
         charges=amounts.charges(
             relation=Relation(dataset.relation),
@@ -190,6 +206,8 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
         on_devices=planned.draw.on_devices,
         lines=lines,
         expected_error=planned.expected_error(dataset),
+        guide=planned.guide,
+        expected_error_without_guide=_unguided_error(dataset, planned),
         affordable=not refused,
         problem=str(refused[0]) if refused else "",
         same_release=same,
@@ -197,7 +215,10 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
 
 
 def draw_of(release: Release) -> Draw:
-    """The draw that a stored release asked for. Errors: `ParameterError` if it is gone by now."""
+    """The draw that a stored release asked for, with its guide and by its version.
+
+    Errors: `ParameterError` if it is gone by now.
+    """
     texts = [
         one.name for one in registry.get(release.mechanism).parameters if one.kind in ("zones", "places")
     ]
@@ -205,7 +226,10 @@ def draw_of(release: Release) -> Draw:
         name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
     }
     cost = Cost(epsilon=release.epsilon, delta=release.delta)
-    return readings.planned(release.dataset, release.mechanism, cost, release.resolution, parameters)
+    steering = Steering(guide=choices.bound_guide(release), version=release.mechanism_version)
+    return readings.planned(
+        release.dataset, release.mechanism, cost, release.resolution, parameters, steering=steering
+    )
 
 
 def refusals(held: Sequence[Balance], charges: amounts.Charges) -> Mapping[AccountKind, LedgerError | None]:
@@ -228,6 +252,33 @@ _MOST_DIGITS: Final = 80  # after the point: a text of 40 characters with an exp
 
 def _region(dataset: Dataset) -> Region:
     return Region(dataset.west, dataset.south, dataset.east, dataset.north)
+
+
+def _guide(dataset: Dataset, request: ReleaseRequest) -> Chosen | None:
+    """The public map that is named. Errors: `ParameterError`, also for mechanisms that use none."""
+    if request.guide is None:
+        return None
+    entry = registry.get(request.mechanism)
+    if not entry.takes_guide:
+        raise ParameterError("guide", request.guide, f"none: {entry.name} uses no guide")
+    data_slice = DataSlice.parse(
+        _region(dataset), since=request.since, until=request.until, rectangle=request.rectangle
+    )
+    return choices.resolved(dataset, request.guide, data_slice)
+
+
+def _unguided_error(dataset: Dataset, planned: Plan) -> ExpectedError | None:
+    """What the same question would have to expect if it named no guide."""
+    if planned.guide is None:
+        return None
+    draw = readings.planned(
+        dataset,
+        planned.mechanism.name,
+        Cost(epsilon=planned.epsilon, delta=planned.delta),
+        planned.draw.resolution,
+        planned.parameters,
+    )
+    return draw.expected_error(dataset, planned.data_slice)
 
 
 def _spelled(mechanism: Mechanism) -> dict[str, int | str]:

@@ -16,6 +16,7 @@ from mechanisms.catalogue.entries import AnyEntry, Reads
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import ErrorBound, ExpectedError
 from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.guide import Guide
 from mechanisms.mechanism import Target
 from mechanisms.metric.linear.answers import AnswerSums
 from mechanisms.randomness import RandomSource
@@ -100,6 +101,17 @@ class Cost:
     delta: Fraction = Fraction(0)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steering:
+    """What steers utility only, beside the mechanism's own parameters."""
+
+    guide: Guide | None = None  # a map that is public already
+    version: int | None = None  # of the mechanism; None: the newest
+
+
+UNSTEERED: Final = Steering()
+
+
 def not_beforehand(asked: Asked) -> None:
     """For whoever draws: nothing is worked out but what the draw needs."""
     del asked
@@ -112,6 +124,7 @@ def planned(
     resolution: int | None,
     parameters: Mapping[str, object],
     *,
+    steering: Steering = UNSTEERED,
     build: Build = not_beforehand,
 ) -> Draw:
     """The draw that a question asks for. Errors: `ParameterError`.
@@ -119,7 +132,7 @@ def planned(
     build: gives what takes long about mechanisms that take long: those of whole records.
     """
     entry = registry.get(name)
-    arguments = {"target": _target(dataset, cost), **_grid(entry, resolution)}
+    arguments = {"target": _target(dataset, cost, steering), **_grid(entry, resolution)}
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
     arguments |= {
@@ -155,7 +168,7 @@ def _reaching(dataset: Dataset, entry: AnyEntry, parameters: Mapping[str, object
     return parameters
 
 
-def _target(dataset: Dataset, cost: Cost) -> Target:
+def _target(dataset: Dataset, cost: Cost, steering: Steering) -> Target:
     radius_m = None if dataset.radius_m is None else Fraction(dataset.radius_m)
     return Target(
         relation=Relation(dataset.relation),
@@ -163,6 +176,8 @@ def _target(dataset: Dataset, cost: Cost) -> Target:
         delta=cost.delta,
         radius_m=radius_m,
         expected_persons=dataset.public_persons,
+        guide=steering.guide,
+        version=steering.version,
     )
 
 

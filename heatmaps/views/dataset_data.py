@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from heatmaps import queries
 from heatmaps.districts.files import files_of
+from heatmaps.guides import files as guides
 from heatmaps.ingest import opt_outs
 from heatmaps.ingest.receiving import MOST_FILES
 from heatmaps.ingest.versions import retention
@@ -39,6 +40,7 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "versions": page_of(request, queries.versions_of(dataset), "versions"),
         "district_files": files_of(dataset),
         "may_keep_districts": may(request.user, dataset, Act.KEEP_DISTRICTS),
+        "guide_files": guides.files_of(dataset),
         "may_upload": may(request.user, dataset, Act.UPLOAD),
     }
     if may(request.user, dataset, Act.SEE_DATA):
@@ -72,6 +74,7 @@ def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
     page = page_of(request, queries.uploads_of(dataset, state=state), "uploads")
     return {
         "step": _step(dataset),
+        "may_add_guides": guides.may_store(dataset),
         "show": show if show in _SHOWN else "",
         "upload_page": page,
         "uploads": list(map(queries.upload_line, page.object_list)),

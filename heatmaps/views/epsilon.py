@@ -1,7 +1,7 @@
 """Finds a release's ε for a largest error or for protection goals."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 from urllib.parse import urlencode
@@ -50,11 +50,13 @@ def with_epsilon(
         if error_m and wishes:
             raise ParameterError("error_m", error_m, "nothing beside sentences of what should stay protected")
         if error_m:
-            epsilon = for_error.epsilon_for(dataset, form.request(), error_m)
+            epsilon = _least_epsilon(dataset, form, error_m)
             looked_for = LookedFor(error=length(Fraction(error_m), rounding=UP))
             return form.at(decimal(epsilon)), wish_form, looked_for
         if wishes:
-            filled = form.at(decimal(for_protection.epsilon_for(dataset, form.request(), wishes)))
+            # What is promised does not depend on a guide, which not every ε allows.
+            plain = replace(form.request(), guide=None)
+            filled = form.at(decimal(for_protection.epsilon_for(dataset, plain, wishes)))
             granted = _granted(dataset, filled, wishes)
             wished = (*form.typed(), *wish_form.typed())
             return filled, WishForm(), LookedFor(granted=granted, wished=wished)
@@ -62,6 +64,23 @@ def with_epsilon(
         if not wish_form.refuse(error):
             form.explain(error)
     return form, wish_form, NOTHING
+
+
+def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fraction:
+    """Without the guide, where the page alone proposed one and it needs more. Errors: `ParameterError`."""
+    request = form.request()
+    if request.guide is None or not form.start.is_proposed:
+        return for_error.epsilon_for(dataset, request, error_m)
+    try:
+        guided = [for_error.epsilon_for(dataset, request, error_m)]
+    except ParameterError:
+        guided = []
+    try:
+        return min(*guided, for_error.epsilon_for(dataset, replace(request, guide=None), error_m))
+    except ParameterError:
+        if guided:
+            return guided[0]
+        raise
 
 
 def _granted(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:

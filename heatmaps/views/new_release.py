@@ -91,7 +91,7 @@ def _new_release(request: PersonRequest, found: Dataset, entries: Sequence[AnyEn
         "name_form": name_form,
         "wish_form": wish_form,
         "refused": _refused(form, wish_form),
-        "typed": [*form.typed(), ("act", SPEND)] if quote else [],
+        "typed": [*form.typed(), *form.typed_start, ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
         "budget": queries.budget(found),
@@ -119,7 +119,9 @@ def _form(
 ) -> ReleaseForm:
     answers = Answers(trusted=typed.get("trusted", ""), protects=typed.get("protects", ""))
     # Another mechanism was chosen: the form has no field yet of what that one asks about.
-    completed = () if act == SPEND else ("epsilon", "delta", *(("resolution",) if LIVE in typed else ()))
+    completed = (
+        () if act == SPEND else ("epsilon", "delta", "guide", *(("resolution",) if LIVE in typed else ()))
+    )
     data, files = (typed, request.FILES) if act else (None, None)
     return ReleaseForm(found, entries, data, files, answers, kind=typed.get("kind", ""), completed=completed)
 
@@ -171,7 +173,7 @@ def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, name_form: N
 def _quote(request: PersonRequest, found: Dataset, form: ReleaseForm) -> QuoteWords | None:
     """What a question costs; None where it is refused, and the form says why."""
     try:
-        return quote_words(request.user, found, form.request())
+        return quote_words(request.user, found, form.request(), is_start_proposed=form.start.is_proposed)
     except ParameterError as error:
         form.explain(error)
         return None

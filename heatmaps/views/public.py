@@ -11,6 +11,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_http_methods, require_safe
@@ -22,9 +23,10 @@ from heatmaps.models import Release
 from heatmaps.people.permissions import Act, require
 from heatmaps.releases import names, publication
 from heatmaps.releases.names import Label, NameMoved
-from heatmaps.releases.publication import NotPublished
+from heatmaps.releases.publication import PublicationRefused
 from heatmaps.views.pages import CARDS, page_of
 from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.guides import HIDDEN
 from heatmaps.wording.release_line import line_for, release_line
 from mechanisms.check import ParameterError
 
@@ -49,6 +51,7 @@ def release_publication(request: PersonRequest, release_id: UUID) -> HttpRespons
         "release": found,
         "dataset": found.dataset,
         "line": line_for(request.user, found),
+        "in_the_way": _in_the_way(request, found),
     }
     if request.method != "POST":
         return render(request, "releases/publication.html", context)
@@ -57,12 +60,22 @@ def release_publication(request: PersonRequest, release_id: UUID) -> HttpRespons
         return render(request, "releases/publication.html", context, status=422)
     try:
         _publish(request, found, public=wanted == "yes")
-    except (NameMoved, NotPublished, ParameterError) as refusal:
+    except (NameMoved, PublicationRefused, ParameterError) as refusal:
         messages.error(request, f"Nothing was changed: {refusal}.")
     else:
         said = "Anyone can read this map now." if wanted == "yes" else "Only members can read this map now."
         messages.success(request, said)
     return redirect("release", release_id=found.pk)
+
+
+def _in_the_way(request: PersonRequest, found: Release) -> list[tuple[str, str]]:
+    """(title, address) of what has to be shown or hidden first; no address for what is another dataset's."""
+    told = []
+    for release in publication.in_the_way(found):
+        is_own = release.dataset_id == found.dataset_id
+        title = line_for(request.user, release).title if is_own else HIDDEN
+        told.append((title, reverse("release-publication", args=[release.pk]) if is_own else ""))
+    return told
 
 
 @transaction.atomic

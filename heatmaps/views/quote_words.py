@@ -1,6 +1,6 @@
 """Words a quote for the page that asks for a release."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 
 from django.contrib.auth.models import User
@@ -18,7 +18,10 @@ from heatmaps.wording import mechanism_choice
 from heatmaps.wording.data_slice import data_slice_words
 from heatmaps.wording.expected_error import ErrorWords
 from heatmaps.wording.guarantee import decimal
-from heatmaps.wording.release import error_words, for_guarantee, promise_for, result_word
+from heatmaps.wording.guides import option
+from heatmaps.wording.release import error_words, for_map, promise_for_map, result_word
+from mechanisms.error_bounds import ExpectedError
+from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +52,27 @@ class QuoteWords:
     sentences: tuple[str, ...]  # all of it
     result_word: str  # "map", "point" or "map of zones"
     expected_error: ErrorWords | None
+    start: str  # the title of the map that this one starts from; empty: from none
+    error_without_start: ErrorWords | None
     upper_m: float | None  # the upper end of the predicted error in metres, where it is a distance
     more: Forecast
     fits: str  # the largest ε that would, where this one does not; empty where none does
+
+    @property
+    def gains(self) -> bool:
+        """Whether another error is predicted without the start."""
+        error, without = self.expected_error, self.error_without_start
+        return error is not None and without is not None and error.short != without.short
+
+    @property
+    def start_told(self) -> str:
+        """What the start is worth; empty where nothing is predicted."""
+        error, without = self.expected_error, self.error_without_start
+        if error is None or without is None:
+            return ""
+        if not self.gains:
+            return f"No more exact here: {error.short} with and without it."
+        return f"More exact at the same cost: {error.short} instead of {without.short}."
 
     @property
     def told(self) -> list[CostLine]:
@@ -59,30 +80,41 @@ class QuoteWords:
         return [line for line in self.lines if line.is_told] or list(self.lines[:1])
 
 
-def quote_words(person: User, found: Dataset, asked: ReleaseRequest) -> QuoteWords:
-    """What a question costs one person. Errors: `ParameterError`."""
+def quote_words(
+    person: User, found: Dataset, asked: ReleaseRequest, *, is_start_proposed: bool = False
+) -> QuoteWords:
+    """What a question costs one person. Errors: `ParameterError`.
+
+    is_start_proposed: whether nobody chose its guide, so that the question may do without.
+    """
     quoted = lifecycle.quote(found, asked)
     quote = forecast.for_person(found, person, quoted)
     region, before = region_of(found), {line.kind: line for line in queries.budget(found)}
     covered = quote.data_slice.region(region)
-    expected = asdict(quote.expected_error) if quote.expected_error else None
-    subject = f"this {result_word(asked.mechanism)}"
-    fits = None if quote.affordable else that_fits.largest_epsilon(found, person, asked)
+    guide = None if quote.guide is None else quote.guide.release
+    least = replace(asked, guide=None) if is_start_proposed else asked
+    fits = None if quote.affordable else that_fits.largest_epsilon(found, person, least)
     return QuoteWords(
         quote=quote,
         data_slice=data_slice_words(quote.data_slice, region),
         lines=tuple(_cost_line(line, before[line.kind]) for line in quote.lines),
-        promise=promise_for(quote.guarantee, found, subject=subject),
+        promise=promise_for_map(quote.guarantee, found, guide, mechanism=asked.mechanism),
         sentences=(
-            *for_guarantee(quote.guarantee, found, subject=subject),
+            *for_map(quote.guarantee, found, guide, mechanism=asked.mechanism),
             *mechanism_choice.on_devices(quote.on_devices, found),
         ),
         result_word=result_word(asked.mechanism),
-        expected_error=error_words(asked.mechanism, expected, covered),
+        expected_error=_error(asked, quote.expected_error, covered),
+        start="" if quote.guide is None else option(found, quote.guide),
+        error_without_start=_error(asked, quote.expected_error_without_guide, covered),
         upper_m=quote.expected_error.upper_m(covered) if quote.expected_error else None,
         more=forecast.forecast(found, person, quote),
         fits="" if fits is None else decimal(fits),
     )
+
+
+def _error(asked: ReleaseRequest, error: ExpectedError | None, covered: Region) -> ErrorWords | None:
+    return error_words(asked.mechanism, asdict(error) if error else None, covered)
 
 
 def _cost_line(line: ChargeLine, before: BudgetLine) -> CostLine:

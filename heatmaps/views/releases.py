@@ -29,6 +29,7 @@ from heatmaps.views.districts import districts_beside, told_file
 from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
+from heatmaps.wording.guides import line_of
 from heatmaps.wording.release_line import line_for, release_line
 from mechanisms.catalogue import registry
 
@@ -53,11 +54,14 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
 def about(request: PersonRequest, release: Release) -> dict[str, Any]:
     """What pages about a release of any state say of it and of how it is made."""
     outsider = publication.is_outsider(request.user, release)
+    line = line_for(request.user, release)
     return {
         "section": "datasets",
         "release": release,
         "dataset": release.dataset,
-        "line": line_for(request.user, release),
+        "line": line,
+        "start": line_of(release, member=line.is_for_member),
+        "start_at": _start_at(release, outsider=outsider),
         "result_word": wording.result_word(release.mechanism),
         "parameters": wording.parameter_words(release),
         "outsider": outsider,  # somebody who reads it only because it is public
@@ -111,6 +115,15 @@ def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
 def published_for(request: PersonRequest, release_id: UUID) -> Release:
     """The published release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
     return queries.published_for(request.user, release_id)
+
+
+def _start_at(release: Release, *, outsider: bool) -> str:
+    """The page of the map that it started from; empty where it is none, or the reader may not open it."""
+    start = release.guide_release
+    if start is None:
+        return ""
+    is_own = start.dataset_id == release.dataset_id and not outsider
+    return reverse("release", args=[start.pk]) if is_own or publication.is_public(start.pk) else ""
 
 
 def seconds_left(found: Release) -> int:

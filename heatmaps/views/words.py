@@ -82,6 +82,7 @@ TOPICS: Final = (
         "results",
         "Results and their errors",
         error="error",
+        start="start from",
         districts="districts",
         comparison="comparison",
         point="point",

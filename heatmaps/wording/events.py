@@ -42,13 +42,15 @@ TITLES: Final = {
     "embedding": "Websites that may embed public maps set",
     "schedule": "Schedule of data versions set",
     "retention": "How long check-ins are kept set",
+    "guide": "Guide file stored",
 }
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _AMOUNTS: Final = ("limits", "charges", "committed")
 _LOSSES: Final = ("epsilon", "delta")
 _HEADINGS: Final = {"limits": "limit of", "charges": "charge to", "committed": "committed of"}
-_LONG: Final = ("guarantee", "question", "sha256")  # digests: the first characters tell them apart
+# Digests: the first characters tell them apart.
+_LONG: Final = ("guarantee", "question", "sha256", "guide_sha256", "file_sha256")
 _RELATIONS: Final = {Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace"}
 _WORDS: Final[Mapping[str, Callable[[str], str]]] = {
     "state": lambda state: ReleaseState(state).label.replace("_", " "),

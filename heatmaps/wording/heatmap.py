@@ -19,7 +19,10 @@ from mechanisms.space.grid import Region
 POST_PROCESSING: Final = (
     "no value below 0: cut, or fitted without",
     "values divided by their sum, so that the map sums to 1",
-    "the mass of a region that was not refined spread evenly over its cells",
+    (
+        "the mass of a region that was not refined spread evenly over its cells, or as the map says that it "
+        "started from"
+    ),
 )
 INTERVALS: Final = (
     f"the intervals of squares hold the truth in 95 of 100; standard errors are such that {WITHIN_ERRORS} of "

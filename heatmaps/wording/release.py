@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from heatmaps import queries
+from heatmaps.guides.chain import Together, together
 from heatmaps.models import Dataset, Release
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import data_slice_of
@@ -23,6 +24,11 @@ _LATE: Final = (
 )
 
 
+_ELSEWHERE: Final = (
+    "It started from a map of another dataset: for people who are in both, what both promise adds up."
+)
+
+
 def result_word(mechanism: str) -> str:
     """What a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
     return kind_of_mechanism(mechanism).word
@@ -30,15 +36,42 @@ def result_word(mechanism: str) -> str:
 
 def for_release(release: Release) -> tuple[str, ...]:
     """What one release promises."""
-    subject = f"this {result_word(release.mechanism)}"
-    promised = for_guarantee(Guarantee.from_json(release.guarantee), release.dataset, subject=subject)
+    guarantee = Guarantee.from_json(release.guarantee)
+    promised = for_map(guarantee, release.dataset, release.guide_release, mechanism=release.mechanism)
     return (*promised, _LATE) if release.late else promised
 
 
 def promise_of(release: Release) -> str:
     """What one release promises, in one sentence."""
-    subject = f"this {result_word(release.mechanism)}"
-    return promise_for(Guarantee.from_json(release.guarantee), release.dataset, subject=subject)
+    guarantee = Guarantee.from_json(release.guarantee)
+    return promise_for_map(guarantee, release.dataset, release.guide_release, mechanism=release.mechanism)
+
+
+def for_map(
+    guarantee: Guarantee, dataset: Dataset, guide: Release | None, *, mechanism: str
+) -> tuple[str, ...]:
+    """What a map of a dataset that starts from another one promises, with all that it goes back to."""
+    chain = together(dataset, guarantee, guide)
+    promised = for_guarantee(chain.guarantee, dataset, subject=_subject(mechanism, chain))
+    own = () if chain.is_alone else (_added(guarantee),)
+    return (*promised, *own, *((_ELSEWHERE,) if chain.goes_elsewhere else ()))
+
+
+def promise_for_map(guarantee: Guarantee, dataset: Dataset, guide: Release | None, *, mechanism: str) -> str:
+    """As `for_map`, in one sentence, or in two where a map of another dataset is among them."""
+    chain = together(dataset, guarantee, guide)
+    promised = promise_for(chain.guarantee, dataset, subject=_subject(mechanism, chain))
+    return f"{promised} {_ELSEWHERE}" if chain.goes_elsewhere else promised
+
+
+def _subject(mechanism: str, chain: Together) -> str:
+    word = f"this {result_word(mechanism)}"
+    return word if chain.is_alone else f"{word} and those it started from"
+
+
+def _added(guarantee: Guarantee) -> str:
+    loss_of_any = guarantee.loss(INFINITY)
+    return f"Of this, ε = {loss(loss_of_any)} is what this map adds to those it started from."
 
 
 def for_dataset(dataset: Dataset) -> tuple[str, ...]:

@@ -27,12 +27,14 @@ class ReleaseLine:
     release: Release
     title: str  # the name, or one of public facts
     is_named: bool
+    is_for_member: bool  # of its dataset
     note: str  # empty: none, or not for the reader
     mechanism: str
     epsilon: str
     period: str
     place: str  # the part of the region
     error: str  # "± 190 m"; empty: nothing useful is known
+    start: str  # what it started from, in short; empty: from nothing
     content: str  # "256 × 256 cells", "a point"
 
     @property
@@ -40,7 +42,7 @@ class ReleaseLine:
         """Its facts in short, without those that restrict nothing or that a title of facts has told."""
         parts = [part for part in (self.period, self.place) if part not in (ALL_TIMES, _WHOLE)]
         told = (self.epsilon, *parts) if self.is_named else ()
-        return (self.mechanism, *told, *filter(None, [self.error]))
+        return (self.mechanism, *told, *filter(None, [self.error, self.start]))
 
 
 def lines_for(person: Person, releases: Iterable[Release]) -> list[ReleaseLine]:
@@ -67,12 +69,14 @@ def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
         release=release,
         title=name or made_title(release),
         is_named=bool(name),
+        is_for_member=member,
         note=note,
         mechanism=mechanism_title(release.mechanism),
         epsilon=_epsilon(release),
         period=short_period(data_slice_of(release)) or ALL_TIMES,
         place=_place(release),
         error=_error(release),
+        start=_start(release),
         content=_content(release),
     )
 
@@ -106,6 +110,12 @@ def _extent(region: Region) -> str:
 def _error(release: Release) -> str:
     error = error_words(release.mechanism, release.expected_error, queries.released_region(release))
     return "" if error is None else error.short
+
+
+def _start(release: Release) -> str:
+    if release.guide_file_id is not None:
+        return "started from a file"
+    return "" if release.guide_release_id is None else "started from a map"
 
 
 def _content(release: Release) -> str:

@@ -20,6 +20,7 @@ let timer = 0;
 let request = new AbortController();
 let shownQuestion = isQuoted() ? spelled() : "";
 let isTellingMore = false;
+let sentStart = document.getElementById("start")?.outerHTML ?? "";
 let usual = method()?.dataset.epsilon ?? epsilon.value; // of the chosen method
 
 start();
@@ -184,13 +185,26 @@ function keepName(quote) {
   }
 }
 
+// What fits as a start follows from the rest of the question; what is wrong with that leaves it as it is.
+/** @type {(made: HTMLElement, isQuoted: boolean) => void} */
+function showStart(made, isQuoted) {
+  const old = /** @type {HTMLElement} */ (document.getElementById("start"));
+  if (!(isQuoted || made.querySelector(".errorlist")) || made.outerHTML === sentStart) return;
+  sentStart = made.outerHTML;
+  const hadFocus = old.contains(document.activeElement);
+  old.replaceWith(made);
+  if (hadFocus) made.querySelector("select")?.focus();
+  shownQuestion = spelled();
+}
+
 /** @type {(content: string, asked: string) => void} */
 function show(content, asked) {
   const page = new DOMParser().parseFromString(content, "text/html");
   const quote = page.getElementById("quote");
   const price = page.getElementById("price");
   const own = page.getElementById("own");
-  if (!quote || !price || !own) throw new Error("no quote");
+  const start = page.getElementById("start");
+  if (!quote || !price || !own || !start) throw new Error("no quote");
   shownQuestion = asked;
   keepName(quote);
   const keepsFocus = document.activeElement?.closest("#quote");
@@ -210,5 +224,6 @@ function show(content, asked) {
     follow();
     shownQuestion = spelled();
   }
+  showStart(start, Boolean(quote.dataset.epsilon));
   if (error) error.placeholder = quote.dataset.errorM ?? "";
 }

@@ -56,6 +56,10 @@ DISTRICTS = ("slug", "districts")
 NO_SUMS = (422, 422, 422, 422, 404, 401)  # the release is a map that states no errors of sums
 FILE_ID = UUID("33333333-3333-4333-8333-333333333333")
 OF_DISTRICTS = {"query": f"?districts={FILE_ID}"}
+FORM_TYPE = {"content_type": "multipart/form-data; boundary=b"}
+FORM = b"".join(
+    b'--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\nx\r\n' % name for name in (b"title", b"source")
+) + (b'--b\r\nContent-Disposition: form-data; name="file"; filename="map.tif"\r\n\r\nx\r\n--b--\r\n')
 CSV = b"user,time,lat,lon\na,,0.5,0.5\n"
 
 OPERATIONS = {
@@ -129,6 +133,10 @@ OPERATIONS = {
     ("POST", "areas"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, body=AREA),
     ("GET", "areas-csv"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, options=OF_DISTRICTS),
     ("POST", "areas-csv"): Operation(statuses=NO_SUMS, scope=READ, about=ONE_RELEASE, body=AREA),
+    ("GET", "guides"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
+    ("POST", "guides"): Operation(  # the dataset has had an upload
+        statuses=instead(STEWARDS, 409), scope=STEWARD, about=SLUG, body=FORM, options=FORM_TYPE
+    ),
     ("POST", "quotes"): Operation(statuses=ASKING, scope=RELEASE, about=SLUG, body=QUESTION),
     ("GET", "releases"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
     ("POST", "releases"): Operation(statuses=instead(ASKING, 202), scope=RELEASE, about=SLUG, body=QUESTION),

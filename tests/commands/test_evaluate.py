@@ -14,6 +14,7 @@ DATA = os.environ.get("HAZEMAP_TEST_DATA")
 KEYS = {
     "mechanism", "epsilon", "persons", "trials", "emd", "emd_se", "emd_metres", "kl", "kl_se", "kl_mixed",
     "kl_mixed_se", "similarity", "similarity_se", "pearson", "pearson_se", "sigma", "resolution", "seconds",
+    "guided",
 }  # fmt: skip
 
 

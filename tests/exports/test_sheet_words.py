@@ -12,6 +12,7 @@ from heatmaps.data_slice import DataSlice
 from heatmaps.exports import release_sheet
 from heatmaps.exports.sheet import exact_text
 from heatmaps.exports.sheet_words import facts, headline, in_words
+from heatmaps.wording.guides import UNCHECKED
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.space.grid import Region
 from mechanisms.space.subregion import LINES, Rectangle
@@ -129,3 +130,29 @@ def test_it_says_that_nothing_is_said_about_errors():
     made = dataclasses.replace(make_heatmap(), standard_errors=np.full(4, np.nan), told=None)
     (said,) = sheet(result=made)["errors"]
     assert said.startswith("nothing is known about errors of single squares")
+
+
+def test_it_names_the_map_that_a_map_began_from():
+    guide = {"title": "Built-up area", "source": "Hazel Institute", "licence": "CC0", "sha256": "ab" * 32}
+    words = in_words(sheet(mechanism="adaptive", mechanism_version=2, guide=guide | {"unchecked": UNCHECKED}))
+    told = dict(words.facts)
+    assert told["Guide"] == "Built-up area; Hazel Institute, CC0"
+    assert told["Guide’s SHA-256"] == guide["sha256"]
+    assert UNCHECKED in dict(words.lists)["What is promised"]
+    paid = {"title": "A map of another dataset", "epsilon": "0.5", "sha256": "ab" * 32}
+    words = in_words(sheet(mechanism="adaptive", guide=paid))
+    assert dict(words.facts)["Guide"] == "A map of another dataset; ε 0.5"
+    assert UNCHECKED not in dict(words.lists)["What is promised"]
+
+
+def test_the_version_is_told_of_mechanisms_that_have_had_several():
+    told = {
+        (name, version): dict(facts(sheet(mechanism=name, mechanism_version=version)))["Mechanism"]
+        for name, version in (("adaptive", 1), ("adaptive", 2), ("sparse-emd", 1))
+    }
+    assert told["adaptive", 1].endswith(", version 1")
+    assert told["adaptive", 2].endswith(", version 2")
+    assert "version" not in told["sparse-emd", 1]
+    before = sheet(mechanism="adaptive")
+    del before["mechanism_version"]
+    assert dict(facts(before))["Mechanism"] == told["adaptive", 1]

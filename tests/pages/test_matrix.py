@@ -146,6 +146,7 @@ PAGES = {
         about=("slug", "=presence"),
         body={"limit": "3", "reason": "agreed", "seen": str(2 * 10**12)},
     ),
+    "guides": Page(GET=MEMBERS, POST=refused(STEWARDS), about=DATASET, body={"title": "Built-up area"}),
     "districts": Page(GET=MEMBERS, POST=refused(STEWARDS), about=DATASET, body={"title": "Boroughs"}),
     "district-file": Page(GET=STEWARDS, POST=sent(STEWARDS), about=DISTRICTS, body=CITED),
     "district-file-delete": Page(GET=STEWARDS, POST=sent(STEWARDS), about=DISTRICTS),

@@ -227,5 +227,5 @@ def test_it_says_beside_the_wish_when_no_epsilon_is_enough(analyst, address, que
     answer = analyst.get(address, question(mechanism="adaptive", error_m="0.001"))
 
     assert answer.status_code == 422
-    assert "largest ε" in " ".join(answer.context["form"].errors["error_m"])
+    assert "for any ε" in " ".join(answer.context["form"].errors["error_m"])
     assert answer.context["quote"] is None

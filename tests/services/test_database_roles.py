@@ -38,6 +38,7 @@ RIGHTS = {
     "heatmaps_dataset": (EVERYTHING, EVERYTHING),
     "heatmaps_dataversion": (EVERYTHING, EVERYTHING),
     "heatmaps_districtfile": (EVERYTHING, EVERYTHING),
+    "heatmaps_guidefile": (EVERYTHING, EVERYTHING),
     "heatmaps_enrolment": (NOTHING, EVERYTHING),
     "heatmaps_event": (APPEND, APPEND),
     "heatmaps_ledger": (EVERYTHING, EVERYTHING),

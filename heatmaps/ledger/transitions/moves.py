@@ -28,6 +28,7 @@ QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the 
 LATE, POSTPONE = "late", "postpone"  # other moments for a release that is queued
 OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
 VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
+GUIDE = "guide"  # a guide file was stored
 LONGEST_REASON: Final = 500  # characters
 
 

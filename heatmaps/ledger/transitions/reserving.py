@@ -45,9 +45,11 @@ def reserve(
     *,
     actor: User,
     key: str | None = None,
+    body_sha256: str = "",
     unless_answered: bool = False,
 ) -> Release:
-    """Save a new release and commit its charges, all or nothing; with the `Idempotency-Key` it was asked by.
+    """Save a new release and commit its charges, all or nothing; with the `Idempotency-Key` it was asked by
+    and the SHA-256 of that request's body.
 
     It gets the next slot of its dataset. `unless_answered`: only if, at that moment, the release's version is
     the latest, no published release answers its question and nobody used the key: then the caller has to look
@@ -84,7 +86,7 @@ def reserve(
             ledger, RESERVE, actor=actor, release=release.pk, before={"committed": before}, after=after
         )
         if key is not None:
-            RequestKey.objects.create(requested_by=actor, key=key, release=release)
+            RequestKey.objects.create(requested_by=actor, key=key, body_sha256=body_sha256, release=release)
     return release
 
 

@@ -23,12 +23,14 @@ class Row:
     """`lower_bound` and `claim` are losses at `delta` between two neighbours of `relation`.
 
     distance_m: how far one person's record was moved; None: any two neighbours.
+    guided: the mechanism begins from a guide.
     """
 
     mechanism: str
     relation: str
     epsilon: str
     distance_m: float | None
+    guided: bool
     delta: float
     claim: float
     lower_bound: float
@@ -89,6 +91,7 @@ def _row(case: Case[audit.Input], draws: int, counted: _Counted) -> Row:
         relation=case.mechanism.relation,
         epsilon=case.epsilon,
         distance_m=case.distance_m,
+        guided=case.guided,
         delta=float(guarantee.delta),
         claim=float(claim),
         lower_bound=bound.epsilon,
@@ -104,7 +107,7 @@ def _table(rows: list[Row]) -> list[str]:
     names = f"{'mechanism':<16} {'relation':<10} {'epsilon':>7}{distance}"
     lines = [f"{names} {'claim':>9} {'lower bound':>11}  verdict"]
     lines += [
-        f"{row.mechanism:<16} {row.relation:<10} {row.epsilon:>7}"
+        f"{row.mechanism + ', guided' * row.guided:<16} {row.relation:<10} {row.epsilon:>7}"
         f"{f' {row.distance_m:>7}' if moved else ''} {row.claim:>9.4f} {row.lower_bound:>11.4f}"
         f"  {'REFUTED: it costs more than it claims' if row.exceeded else 'below its claim'}"
         for row in rows

@@ -2,16 +2,21 @@
 
 import math
 from argparse import ArgumentParser
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
 
+from heatmaps.guides import raster
+from heatmaps.guides.raster import RasterGuide
 from heatmaps.ingest.formats.points import Points, read_points
 from heatmaps.management.parsing import PureCommand, add_files, whole
 from heatmaps.management.progress import Progress
 from mechanisms.catalogue import registry
+from mechanisms.catalogue.registry import AnyEntry
+from mechanisms.central.adaptive.mechanism import GUIDED, takes_guide
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.evaluation.earth_mover import TransportError
 from mechanisms.guarantee import Relation
@@ -54,12 +59,19 @@ class Command(PureCommand):
             help="the public guess that mechanisms get, as a multiple of the persons drawn (default 1)",
         )
         add("--split", default="all", choices=[split.value for split in Split], help="half of the cells")
+        add(
+            "--guide",
+            type=Path,
+            metavar="MAP.tif",
+            help="a public GeoTIFF of people in each pixel of --bbox, for adaptive where it takes one",
+        )
         add("--seed", default="0", help="whole number; the same seed, the same result (default 0)")
         add("--json", action="store_true", help="print one JSON object")
 
     def run_on(self, options: dict[str, Any]) -> None:
-        protocol, mechanisms = _protocol(options), _mechanisms(options)
         region = None if options["bbox"] is None else Region.parse(options["bbox"])
+        protocol, guide = _protocol(options), _guide(options, region)
+        mechanisms = _mechanisms(options, guide)
         count = 0 if options["cells"] is None else whole("cells", options["cells"], low=1, high=90_000)
         paths = [Path(name) for name in options["files"]]
         points = read_points(paths, region=region, max_rejected_share=settings.MAX_REJECTED_SHARE)
@@ -69,7 +81,8 @@ class Command(PureCommand):
         rows = compare(places, mechanisms, protocol, progress=Progress(self.stderr, "trial"))
         guess = f"{options['expected_persons']} × the right one"
         last = f"Public guess of the number of persons, where one is used: {guess}."
-        self.tell(options, {"rows": [_json(row) for row in rows]}, [*_table(rows), last])
+        found = [_json(row, mechanism) for row, mechanism in zip(rows, mechanisms, strict=True)]
+        self.tell(options, {"rows": found}, [*_table(rows), last, *_about(guide, mechanisms)])
 
 
 def _protocol(options: dict[str, Any]) -> Protocol:
@@ -83,27 +96,50 @@ def _protocol(options: dict[str, Any]) -> Protocol:
     )
 
 
-def _mechanisms(options: dict[str, Any]) -> list[HeatmapMechanism]:
+def _guide(options: dict[str, Any], region: Region | None) -> RasterGuide | None:
+    path = options["guide"]
+    if path is None:
+        return None
+    if region is None:
+        raise ParameterError("guide", path, "nothing with --cells: a guide is a map of one place, --bbox")
+    return raster.read(path, region)
+
+
+def _mechanisms(options: dict[str, Any], guide: RasterGuide | None) -> list[HeatmapMechanism]:
     """Each mechanism at each epsilon; records are exchanged only for those that know nothing else."""
     epsilons = [exact_decimal("epsilons", e, low=0, low_open=True) for e in options["epsilons"].split(",")]
     resolution = whole("resolution", options["resolution"], low=2, high=2**31)
     persons = whole("persons", options["persons"], low=1, high=2**20)
     factor = exact_decimal("expected_persons", options["expected_persons"], low=0, low_open=True, high=1000)
     entries = [registry.get(name) for name in options["mechanisms"].split(",")]
-    return [
+    built = [
         registry.build(
             entry.name,
-            target=Target(
-                relation=Relation.ADD_REMOVE if Relation.ADD_REMOVE in entry.relations else Relation.REPLACE,
-                epsilon=epsilon,
-                expected_persons=max(1, round(persons * factor)),
-            ),
+            target=_target(entry, epsilon, max(1, round(persons * factor)), guide),
             resolution=resolution,
             parameters={},
         )
         for entry in entries
         for epsilon in epsilons
     ]
+    if guide is not None and not any(map(_is_guided, built)):
+        least, most = GUIDED
+        allowed = f"nothing unless adaptive is compared where people times epsilon are {least} to {most}"
+        raise ParameterError("guide", options["guide"], allowed)
+    return built
+
+
+def _is_guided(mechanism: HeatmapMechanism) -> bool:
+    return getattr(mechanism, "guide", None) is not None
+
+
+def _target(entry: AnyEntry, epsilon: Fraction, persons: int, guide: RasterGuide | None) -> Target:
+    """With the guide where the mechanism takes it."""
+    relation = Relation.ADD_REMOVE if Relation.ADD_REMOVE in entry.relations else Relation.REPLACE
+    target = Target(relation=relation, epsilon=epsilon, expected_persons=persons)
+    if guide is None or not (entry.takes_guide and takes_guide(relation, epsilon, persons)):
+        return target
+    return replace(target, guide=guide.guide)
 
 
 def _places(
@@ -118,11 +154,20 @@ def _places(
     return places
 
 
-def _json(row: Row) -> dict[str, object]:
-    return {
+def _json(row: Row, mechanism: HeatmapMechanism) -> dict[str, object]:
+    figures = {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in asdict(row).items()
     }
+    return figures | {"guided": _is_guided(mechanism)}
+
+
+def _about(guide: RasterGuide | None, mechanisms: list[HeatmapMechanism]) -> list[str]:
+    if guide is None:
+        return []
+    rows = ", ".join(f"{m.name} at ε = {float(m.epsilon):g}" for m in mechanisms if _is_guided(m))
+    unchecked = "If it was made from these check-ins, their errors are too small."
+    return [f"Guided: {rows}. SHA-256 of the guide: {guide.file_sha256}. {unchecked}"]
 
 
 def _table(rows: list[Row]) -> list[str]:

@@ -10,6 +10,8 @@ from django.conf import settings
 
 from heatmaps.data_slice import ALL_IN_THE_SLICE, WHOLE, DataSlice
 from heatmaps.exports import FORMATS, Format, Released, release_sheet, saving
+from heatmaps.guides import raster
+from heatmaps.guides.raster import RasterGuide
 from heatmaps.management.offline import Drawn, draw
 from heatmaps.management.parsing import (
     NO_LEDGER,
@@ -23,6 +25,7 @@ from heatmaps.management.parsing import (
 )
 from heatmaps.releases import slice_guarantee
 from heatmaps.wording.guarantee import sentences
+from heatmaps.wording.guides import UNCHECKED
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import ErrorBound
@@ -65,6 +68,12 @@ class Command(PureCommand):
             help="only check-ins before then; those without a time are in no period",
         )
         add("--rectangle", metavar="W,S,E,N", help=f"only this rectangle of the bbox, in degrees. {_IN_FULL}")
+        add(
+            "--guide",
+            type=Path,
+            metavar="MAP.tif",
+            help="a public GeoTIFF of people in each pixel, not made from these people; adaptive only",
+        )
         add("--output", type=Path, metavar=_OUTPUT, help="the map; its release sheet goes beside it")
         add("--json", action="store_true", help="print one JSON object")
 
@@ -73,9 +82,12 @@ class Command(PureCommand):
         reading = reading_options(options)
         mechanism = _mechanism(options, region, radius_m)
         data_slice = _data_slice(options, region, mechanism)
+        guide = None if options["guide"] is None else raster.read(options["guide"], data_slice.region(region))
+        if guide is not None:
+            mechanism = _mechanism(options, region, radius_m, guide=guide)
         promise = _promise(mechanism, data_slice, region)
         notes = [
-            *_promises(promise, region, radius_m),
+            *_promises(promise, region, radius_m, guide=guide),
             *_prediction(mechanism, data_slice, options),
             NO_LEDGER,
         ]
@@ -83,7 +95,8 @@ class Command(PureCommand):
         output = None if options["output"] is None else Path(options["output"])
         chosen = None
         if output is not None:
-            chosen = saving.check_target(output, resolution=mechanism.resolution, inputs=paths)
+            inputs = paths if guide is None else [*paths, options["guide"]]
+            chosen = saving.check_target(output, resolution=mechanism.resolution, inputs=inputs)
         drawn = draw(
             paths,
             region,
@@ -94,15 +107,28 @@ class Command(PureCommand):
             data_slice=data_slice,
         )
         if output is not None and chosen is not None:
-            sheet = _sheet(drawn, mechanism, (region, data_slice), chosen, options)
+            sheet = _sheet(drawn, mechanism, (region, data_slice), chosen, options, guide=guide)
             covered = data_slice.region(region)
             saving.save(output, Released(result=drawn.heatmap, region=covered, sheet=sheet))
-        self._report(drawn, promise, notes, options)
+        self._report(drawn, promise, notes, options, guide=guide)
 
-    def _report(self, drawn: Drawn, promise: Guarantee, notes: list[str], options: dict[str, Any]) -> None:
+    def _report(
+        self,
+        drawn: Drawn,
+        promise: Guarantee,
+        notes: list[str],
+        options: dict[str, Any],
+        *,
+        guide: RasterGuide | None,
+    ) -> None:
         self.say_left_out(drawn.points.rejected, drawn.points.first_rejections)
         output = None if options["output"] is None else str(options["output"])
-        self.tell(options, _result(drawn, promise, output), _outcome(drawn, output), notes=notes)
+        self.tell(
+            options,
+            _result(drawn, promise, output) | _guide_facts(guide),
+            _outcome(drawn, output),
+            notes=notes,
+        )
 
 
 def _radius_m(options: dict[str, Any]) -> int | None:
@@ -116,7 +142,9 @@ def _radius_m(options: dict[str, Any]) -> int | None:
     return whole("radius_m", text, low=1, high=10**8)
 
 
-def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) -> AnyMechanism:
+def _mechanism(
+    options: dict[str, Any], region: Region, radius_m: int | None, *, guide: RasterGuide | None = None
+) -> AnyMechanism:
     entry = registry.get(options["mechanism"])
     target = Target(
         relation=Relation(options["relation"]),
@@ -124,6 +152,7 @@ def _mechanism(options: dict[str, Any], region: Region, radius_m: int | None) ->
         delta=entry.delta(options["delta"]),
         radius_m=None if radius_m is None else Fraction(radius_m),
         expected_persons=_expected_persons(options),
+        guide=None if guide is None else guide.guide,
     )
     resolution = whole("resolution", options["resolution"], low=2, high=2**31)
     parameters = named_values(options["parameter"])
@@ -182,16 +211,19 @@ def _sheet(
     data: tuple[Region, DataSlice],
     chosen: Format,
     options: dict[str, Any],
+    *,
+    guide: RasterGuide | None,
 ) -> dict[str, object]:
     """data: the region of all the data, and the slice of it."""
     (region, data_slice), radius_m = data, _radius_m(options)
     promise = _promise(mechanism, data_slice, region)
     entry = registry.get(mechanism.name)
     parameters = {parameter.name: getattr(mechanism, parameter.name) for parameter in entry.parameters}
-    return release_sheet(
+    sheet = release_sheet(
         title=f"Private heatmap: {entry.title}",
         result=drawn.heatmap,
         mechanism=mechanism.name,
+        mechanism_version=entry.version,
         parameters=parameters,
         guarantee=promise,
         region=data_slice.region(region),
@@ -199,9 +231,17 @@ def _sheet(
         whole_region=region,
         released=datetime.now(UTC).date(),
         radius_m=radius_m,
-        statements=_promises(promise, region, radius_m),
+        statements=_promises(promise, region, radius_m, guide=guide),
         values=chosen.values,
     )
+    return sheet | _guide_facts(guide)
+
+
+def _guide_facts(guide: RasterGuide | None) -> dict[str, object]:
+    """Of the sheet and of the result; nothing of maps without a guide."""
+    if guide is None:
+        return {}
+    return {"guide": {"file_sha256": guide.file_sha256, "sha256": guide.guide.sha256}}
 
 
 def _result(drawn: Drawn, promise: Guarantee, output: str | None) -> dict[str, object]:
@@ -213,9 +253,12 @@ def _result(drawn: Drawn, promise: Guarantee, output: str | None) -> dict[str, o
     }
 
 
-def _promises(promise: Guarantee, region: Region, radius_m: int | None) -> tuple[str, ...]:
+def _promises(
+    promise: Guarantee, region: Region, radius_m: int | None, *, guide: RasterGuide | None
+) -> tuple[str, ...]:
     diameter_m = region.diameter_m
-    return sentences(promise, subject="this map", radius_m=radius_m, diameter_m=diameter_m)
+    promised = sentences(promise, subject="this map", radius_m=radius_m, diameter_m=diameter_m)
+    return promised if guide is None else (*promised, UNCHECKED)
 
 
 def _expected_persons(options: dict[str, Any]) -> int | None:

@@ -3,6 +3,8 @@
 from bisect import bisect_left
 from dataclasses import replace
 from fractions import Fraction
+from itertools import groupby
+from math import inf
 from typing import Final
 
 from django.conf import settings
@@ -12,7 +14,11 @@ from heatmaps.numbers import UP, number
 from heatmaps.regions import region_of
 from heatmaps.releases import quotes
 from heatmaps.releases.quotes import ReleaseRequest
+from mechanisms.calibration import sensitivity
+from mechanisms.catalogue import registry
+from mechanisms.central.adaptive.mechanism import MOST_WALKED, Adaptive, takes_guide
 from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.guarantee import Relation
 
 FARTHEST_M: Final = 20_040_000  # half of the earth's circumference, rounded up
 # Two digits are as many as a prediction deserves: 0.0010, 0.0011, … 0.0099, 0.010, … to the largest ε.
@@ -25,20 +31,32 @@ def epsilon_for(dataset: Dataset, request: ReleaseRequest, error_m: str) -> Frac
     """The least ε, of two digits, at which the predicted error's upper end is at most `error_m` metres.
 
     The upper end of a forecast's interval, a bound, or a point's 95 % distance; `request.epsilon` is not
-    looked at. Errors: `ParameterError`, on `error_m` where no ε a release may have is enough, or where
-    nothing is predicted.
+    looked at. With a guide: of those at which one may be named. Errors: `ParameterError`, on `error_m` where
+    no ε a release may have is enough, or where nothing is predicted; on `guide` where no ε allows it.
     """
     wished = exact_decimal("error_m", error_m, low=0, low_open=True, high=FARTHEST_M)
-    choices = [epsilon for epsilon in _CHOICES if epsilon <= settings.MAX_EPSILON]
-    # Predicted errors fall as ε grows.
-    place = bisect_left(choices, True, key=lambda one: predicted_m(dataset, request, one) <= wished)
-    if place == len(choices):
-        least = predicted_m(dataset, request, choices[-1])
-        shown = number(least, rounding=UP)
-        raise ParameterError(
-            "error_m", error_m, f"at least {shown} metres, predicted for the largest ε of a release"
-        )
-    return choices[place]
+    least, refusal = inf, None
+
+    def is_enough(epsilon: Fraction) -> bool:
+        return predicted_m(dataset, request, epsilon) <= wished
+
+    for piece in _falling(dataset, request):
+        try:
+            last = predicted_m(dataset, request, piece[-1])
+        except ParameterError as error:
+            if error.parameter != "guide":
+                raise
+            refusal = error
+            continue
+        if last <= wished:
+            return piece[bisect_left(piece, True, key=is_enough)]
+        least = min(least, last)
+    if refusal is not None and least == inf:
+        raise refusal
+    shown = number(least, rounding=UP)
+    raise ParameterError(
+        "error_m", error_m, f"at least {shown} metres, the least predicted for any ε of a release"
+    )
 
 
 def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> float:
@@ -53,3 +71,21 @@ def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) ->
     if upper_m is None:
         raise ParameterError("error_m", "a distance", "nothing here: what is predicted is no distance")
     return upper_m
+
+
+def _falling(dataset: Dataset, request: ReleaseRequest) -> list[list[Fraction]]:
+    """The ε of releases from the least on, in stretches in which predicted errors fall as ε grows.
+
+    Between two of them `adaptive` measures in another way, and an error may jump up.
+    """
+    epsilons = [epsilon for epsilon in _CHOICES if epsilon <= settings.MAX_EPSILON]
+    entry, relation = registry.get(request.mechanism), Relation(dataset.relation)
+    persons = entry.parsed(request.parameters).get("expected_persons", dataset.public_persons)
+    if request.mechanism != Adaptive.name or not isinstance(persons, int):
+        return [epsilons]
+
+    def way(epsilon: Fraction) -> tuple[bool, bool]:
+        walked = persons * epsilon / sensitivity(relation) <= MOST_WALKED
+        return walked, takes_guide(relation, epsilon, persons)
+
+    return [list(stretch) for _, stretch in groupby(epsilons, key=way)]

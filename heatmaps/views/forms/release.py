@@ -11,10 +11,11 @@ from heatmaps.data_slice import EDGES
 from heatmaps.models import Dataset
 from heatmaps.releases.epsilon import for_protection
 from heatmaps.releases.lifecycle import ReleaseRequest
-from heatmaps.views.forms import mechanisms
+from heatmaps.views.forms import mechanisms, start
 from heatmaps.views.forms.gathering import GATHERINGS, Gathering, file_box, geojson_box
 from heatmaps.views.forms.mechanisms import Group, MechanismFields
 from heatmaps.views.forms.shared import DecimalText, WholeNumber, degrees_field, explain, offer
+from heatmaps.views.forms.start import NEWEST
 from heatmaps.wording import mechanism_choice
 from heatmaps.wording.mechanism_choice import Answers
 from heatmaps.wording.parameters import unit
@@ -30,7 +31,7 @@ _WITHOUT_PERSONS: Final = "sparse-emd"  # where no number of persons is public
 _EDGE_FIELDS: Final = {"rectangle": EDGES[0]} | {f"rectangle.{edge}": edge for edge in EDGES}
 _PERIOD_FIELDS: Final = ("since", "since_time", "until", "until_time")
 # Of maps and points; where things are gathered, boxes of the same names are for one thing more.
-_NOT_GATHERED: Final = ("mechanism", "resolution", "delta", "error_m", *EDGES)
+_NOT_GATHERED: Final = ("mechanism", "resolution", "delta", "error_m", "guide", "proposed", *EDGES)
 
 
 def _moment_field(kind: str, **words: Any) -> forms.CharField:
@@ -61,6 +62,8 @@ class ReleaseForm(forms.Form):
         help_text="The probability that the promise does not hold: far below one over the number of people.",
     )
     error_m = DecimalText(label="or an error of at most", unit="m", required=False)
+    guide = forms.CharField(label="Start from", required=False, initial=NEWEST)
+    proposed = forms.CharField(required=False)  # what the page had selected of guides
     since = _moment_field("date", label="From")
     since_time = _moment_field("time", label="From, time of day")
     until = _moment_field("date", label="Until")
@@ -98,6 +101,9 @@ class ReleaseForm(forms.Form):
         if self.is_bound and missing:
             opened = {name: self.get_initial_for_field(self.fields[name], name) for name in missing}
             self.data = opened | dict(self.data.items())
+        self.start = start.sent(dataset, self.data.get("guide", ""), self.data.get("proposed", ""))
+        if not self.is_bound and self.chosen is not None:
+            self.start = start.opened(dataset, self.chosen.entry, str(self["epsilon"].value()))
 
     def clean(self) -> dict[str, Any]:
         typed: dict[str, Any] = super().clean() or self.cleaned_data
@@ -106,6 +112,8 @@ class ReleaseForm(forms.Form):
                 self._gather(self.gathering, typed)
             except ParameterError as error:
                 self.explain(error)
+        elif not self.errors:
+            self._start(typed)
         return typed
 
     @property
@@ -173,6 +181,12 @@ class ReleaseForm(forms.Form):
         return any(self[name].value() or self[name].errors for name in names)
 
     @property
+    def typed_start(self) -> list[tuple[str, str]]:
+        """What `typed` leaves to the page, which is spent as it was shown."""
+        shows = self.start.is_proposed and self.start.chosen is not None
+        return [("guide", self.start.value)] if shows else []
+
+    @property
     def text(self) -> forms.BoundField:
         """What is gathered is in it."""
         return self[self._text]
@@ -191,6 +205,7 @@ class ReleaseForm(forms.Form):
             rectangle=edges if any(edges) else None,
             since=self._moment("since"),
             until=self._moment("until"),
+            guide=None if self.start.chosen is None else str(self.start.chosen.id),
         )
 
     def at(self, epsilon: str) -> Self:
@@ -204,6 +219,7 @@ class ReleaseForm(forms.Form):
         """(name, value) of what was asked for, to be asked for once more when it is paid."""
         entry = self.entry
         left_out = {"error_m", "file", *self._boxes}  # answered by an ε; in the text
+        left_out |= {"proposed", *(["guide"] if self.start.is_proposed else [])}  # made anew
         left_out |= {name for other, own in self._own.items() if other != entry.name for name in own.values()}
         left_out |= set() if entry.max_resolution else {"resolution"}
         left_out |= set() if entry.usual_delta else {"delta"}
@@ -269,6 +285,16 @@ class ReleaseForm(forms.Form):
         """What was gathered, where the form is shown once more."""
         kept = {name: value for name, value in self.data.items() if name not in emptied}
         self.data = kept | {self._text: text}
+
+    def _start(self, typed: dict[str, Any]) -> None:
+        """What the map starts from; what else is wrong with the question, its quote says."""
+        try:
+            looks_for_epsilon = bool(typed["error_m"])
+            self.start = start.asked(self.start, self.entry, self.request(), looks_for_epsilon)
+        except ParameterError:
+            return
+        if self.start.refusal:
+            self.add_error("guide", self.start.refusal)
 
     def _moment(self, bound: str) -> str | None:
         """`since` or `until` of a request."""

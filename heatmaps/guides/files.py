@@ -1,0 +1,130 @@
+"""Stores guide files: public maps from elsewhere, from which maps of a dataset can begin.
+
+They are chosen without looking at the data, so before the first upload, and never changed or deleted: the
+ledger says by an event where each is from.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final
+from uuid import UUID
+
+import structlog
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+
+from heatmaps.guides import raster
+from heatmaps.ledger import facts as ledger_facts
+from heatmaps.ledger import transitions
+from heatmaps.ledger.errors import LedgerError
+from heatmaps.ledger.transitions.moves import GUIDE
+from heatmaps.models import Dataset, DataVersion, GuideFile, Upload
+from heatmaps.people.permissions import Act, Person, require
+from heatmaps.regions import region_of
+from mechanisms.check import ParameterError, shown
+
+MOST_FILES: Final = 20  # of a dataset
+_LENGTHS: Final = {"title": 80, "source": 300, "licence": 120}
+_NEEDED: Final = {"title": "what people call it", "source": "where it is from, as you would cite it"}
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
+    """The dataset has had an upload; that it has is known to whoever may store."""
+
+    code: ClassVar[str] = "too_late_for_guides"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "guide files are stored before a dataset's first upload, and this one has had an upload: "
+            "its published maps can guide others"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
+
+    title: str
+    source: str
+    licence: str = ""
+
+    def __post_init__(self) -> None:
+        for name in _LENGTHS:
+            object.__setattr__(self, name, _text(name, getattr(self, name)))
+
+
+def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
+    """The newest first."""
+    rows = GuideFile.objects.filter(dataset=dataset).defer("shares").select_related("stored_by")
+    return rows.order_by("-stored_at", "pk")
+
+
+def file_of(dataset: Dataset, file_id: UUID) -> GuideFile:
+    """One of them. Errors: Http404."""
+    found = files_of(dataset).filter(pk=file_id).first()
+    if found is None:
+        raise Http404("no such guide file")
+    return found
+
+
+def may_store(dataset: Dataset) -> bool:
+    """Whether there was no upload yet: for stewards only."""
+    had_upload = Upload.objects.filter(dataset=dataset).exists()
+    return not (had_upload or DataVersion.objects.filter(dataset=dataset).exists())
+
+
+def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFile:
+    """Keep the map of a GeoTIFF. Errors: as `require`; `ParameterError` naming the field; TooLateForGuides;
+    Busy."""
+    steward = require(person, dataset, Act.KEEP_GUIDES)
+    _check(dataset, facts)
+    read = _read(path, dataset)
+    with transitions.locked(dataset.pk):
+        _check(dataset, facts)
+        file = GuideFile.objects.create(
+            dataset=dataset,
+            title=facts.title,
+            source=facts.source,
+            licence=facts.licence,
+            file_sha256=read.file_sha256,
+            shares=read.guide.shares.astype("<i8").tobytes(),
+            sha256=read.guide.sha256,
+            stored_by=steward,
+            stored_at=timezone.now(),
+        )
+        after = ledger_facts.guide_facts(file)
+        transitions.record(dataset, GUIDE, actor=steward, before={}, after=after)
+    _log.info("guides.stored", by=steward.pk, dataset=dataset.pk, file=file.pk)
+    return file
+
+
+def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
+    """Errors: `ParameterError` naming `file`, without the server's path."""
+    try:
+        return raster.read(path, region_of(dataset))
+    except ParameterError as error:
+        value = "this file" if error.value == shown(path) else error.value
+        raise ParameterError("file", value.strip("'"), error.allowed) from None
+
+
+def _check(dataset: Dataset, facts: Facts) -> None:
+    """Before the file is read, and again when it is stored."""
+    if not may_store(dataset):
+        raise TooLateForGuides
+    stored = GuideFile.objects.filter(dataset=dataset)
+    if stored.filter(title=facts.title).exists():
+        raise ParameterError("title", facts.title, "a title that no other guide file of this dataset has")
+    if stored.count() >= MOST_FILES:
+        raise ParameterError("file", "one more file", f"{MOST_FILES} guide files a dataset")
+
+
+def _text(name: str, given: str) -> str:
+    text = " ".join(given.split())
+    least, most = int(name in _NEEDED), _LENGTHS[name]
+    if not (least <= len(text) <= most and text.isprintable()):
+        what = f": {_NEEDED[name]}" if name in _NEEDED else ""
+        raise ParameterError(name, given, f"{least} to {most} characters that print{what}")
+    return text

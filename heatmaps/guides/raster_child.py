@@ -1,0 +1,83 @@
+"""The child that reads a raster: somebody's GeoTIFF comes in, shares of a region go out."""
+
+import json
+import os
+import resource
+import sys
+import warnings
+from typing import Any, Final
+
+import numpy as np
+from rasterio.crs import CRS
+from rasterio.env import Env
+from rasterio.errors import NotGeoreferencedWarning, RasterioError
+from rasterio.io import MemoryFile
+from rasterio.warp import transform
+
+from heatmaps.guides import cell_sums
+from mechanisms.check import ParameterError
+from mechanisms.guide import Guide
+from mechanisms.space.grid import Region
+
+MOST_PIXELS: Final = 2**27
+_CACHE_BYTES: Final = 2**26
+_NOTHING_BESIDE: Final = {
+    "GDAL_CACHEMAX": _CACHE_BYTES,
+    "GDAL_DISABLE_READDIR_ON_OPEN": "EMPTY_DIR",
+    "GDAL_PAM_ENABLED": False,
+    "GDAL_GEOREF_SOURCES": "INTERNAL",
+    "GDAL_NUM_THREADS": 1,
+}
+UNREADABLE: Final = "a GeoTIFF that is whole, and that less memory can read"
+
+
+def main() -> None:
+    """Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
+    JSON, with the refusal if there is one; 4,096 shares, little-endian."""
+    wanted = json.loads(sys.stdin.buffer.readline())
+    with os.fdopen(wanted["file"], "rb") as stream:
+        content = stream.read()
+    _open_no_more_files()
+    with os.fdopen(wanted["answer"], "wb") as answer:
+        try:
+            shares = guide_of(content, Region(*wanted["region"])).shares.astype("<i8").tobytes()
+        except ParameterError as error:
+            refusal = {"refused": [error.value.removeprefix("'").removesuffix("'"), error.allowed]}
+            answer.write(json.dumps(refusal).encode() + b"\n")
+        else:
+            answer.write(b"{}\n" + shares)
+
+
+def guide_of(content: bytes, region: Region) -> Guide:
+    """Errors: `ParameterError` naming `guide`."""
+    try:
+        with warnings.catch_warnings(), Env(**_NOTHING_BESIDE), MemoryFile(content) as file:
+            warnings.simplefilter("ignore", NotGeoreferencedWarning)
+            with file.open(driver="GTiff") as raster:
+                _check(raster)
+                return Guide.of_values(cell_sums.of_raster(raster, region))
+    except RasterioError:
+        raise ParameterError("guide", "this file", UNREADABLE) from None
+
+
+def _check(raster: Any) -> None:
+    """What can be refused without reading a pixel."""
+    pixels, place = raster.width * raster.height, raster.transform
+    if pixels > MOST_PIXELS:
+        raise ParameterError(
+            "guide", f"{raster.width} by {raster.height} pixels", f"at most {MOST_PIXELS} pixels"
+        )
+    if np.issubdtype(np.dtype(raster.dtypes[0]), np.complexfloating):
+        raise ParameterError("guide", raster.dtypes[0], "whole or floating point numbers")
+    if raster.crs is None or place.is_identity:
+        raise ParameterError(
+            "guide", "a raster without a place", "one with a coordinate system and a transform"
+        )
+    if not np.isfinite(place).all() or place.b or place.d or not (place.a and place.e):
+        raise ParameterError("guide", "a rotated raster", "one whose rows and columns follow its coordinates")
+
+
+def _open_no_more_files() -> None:
+    """A file can name others, or addresses. The data of projections are opened before."""
+    transform(CRS.from_epsg(3857), CRS.from_epsg(4326), [0.0], [0.0])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))

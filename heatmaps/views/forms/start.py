@@ -1,0 +1,122 @@
+"""What a new map starts from: a public map that fits the question, or nothing."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from heatmaps.data_slice import WHOLE, DataSlice
+from heatmaps.guides import choices
+from heatmaps.guides.choices import Chosen
+from heatmaps.models import Dataset
+from heatmaps.numbers import DOWN, UP, number
+from heatmaps.regions import region_of
+from heatmaps.releases import starts
+from heatmaps.releases.quotes import ReleaseRequest
+from heatmaps.wording.guides import option
+from mechanisms.catalogue.registry import AnyEntry
+from mechanisms.check import ParameterError, exact_decimal
+
+NEWEST: Final = "newest"  # what is sent for: as the page proposes
+NOTHING: Final = "none"
+UNFITTING: Final = "This does not cover exactly the same part: choose another start."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """A select of starts, and which of them a question has."""
+
+    dataset: Dataset
+    offered: tuple[Chosen, ...] = ()
+    chosen: Chosen | None = None
+    sent: str = NEWEST
+    is_proposed: bool = True  # by the page, not chosen by a person
+    is_allowed: bool = False  # to start from one at the ε of the question
+    refusal: str = ""  # of what a person chose
+
+    @property
+    def is_shown(self) -> bool:
+        is_map = self.chosen is not None or bool(self.refusal)
+        return bool(self.offered and self.is_allowed) or (is_map and not self.is_proposed)
+
+    @property
+    def kept(self) -> str:
+        """What a person chose, while the select is not shown; empty: nothing."""
+        return "" if self.is_proposed or self.is_shown else self.sent
+
+    @property
+    def value(self) -> str:
+        """What is selected."""
+        if self.refusal:
+            return self.sent
+        return NOTHING if self.chosen is None else str(self.chosen.id)
+
+    @property
+    def options(self) -> list[tuple[str, str]]:
+        others = [self.chosen] if self.chosen and self.chosen not in self.offered else []
+        told = [(str(one.id), option(self.dataset, one)) for one in (*self.offered, *others)]
+        if self.refusal and self.value not in dict(told):
+            told.append((self.value, "Your choice"))
+        return [*told, (NOTHING, "Nothing")]
+
+
+def opened(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
+    """What an empty form opens with."""
+    if not entry.takes_guide:
+        return Start(dataset=dataset)
+    offered = tuple(choices.fitting(dataset, WHOLE))
+    allowed = starts.epsilons(dataset, entry.name, {})
+    if not offered or not _is_in(allowed, epsilon):
+        return Start(dataset=dataset, offered=offered)
+    return Start(dataset=dataset, offered=offered, chosen=offered[0], is_allowed=True)
+
+
+def sent(dataset: Dataset, guide: str, proposed: str) -> Start:
+    """What was sent of the select: its value, and what the page had selected."""
+    value = guide or NOTHING
+    return Start(dataset=dataset, sent=value, is_proposed=value in (NEWEST, proposed))
+
+
+def asked(start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsilon: bool) -> Start:
+    """What a filled form asks for. Errors: `ParameterError` about the rest of the question."""
+    if not entry.takes_guide:
+        return start
+    dataset = start.dataset
+    region = region_of(dataset)
+    data_slice = DataSlice.parse(
+        region, since=request.since, until=request.until, rectangle=request.rectangle
+    )
+    offered = tuple(choices.fitting(dataset, data_slice))
+    allowed = starts.epsilons(dataset, entry.name, request.parameters)
+    is_allowed = allowed is not None if looks_for_epsilon else _is_in(allowed, request.epsilon)
+    start = replace(start, offered=offered, is_allowed=is_allowed)
+    if start.is_proposed:
+        return replace(start, chosen=_proposed(dataset, request, start, looks_for_epsilon))
+    if start.sent == NOTHING:
+        return start
+    try:
+        chosen = choices.resolved(dataset, start.sent, data_slice)
+    except ParameterError:
+        return replace(start, refusal=UNFITTING)
+    return replace(start, chosen=chosen, refusal="" if is_allowed else _not_here(allowed))
+
+
+def _proposed(
+    dataset: Dataset, request: ReleaseRequest, start: Start, looks_for_epsilon: bool
+) -> Chosen | None:
+    if not start.offered or not start.is_allowed:
+        return None
+    return start.offered[0] if looks_for_epsilon else starts.proposed(dataset, request, start.offered)
+
+
+def _is_in(allowed: tuple[Fraction, Fraction] | None, epsilon: str | Fraction) -> bool:
+    try:
+        return allowed is not None and allowed[0] <= exact_decimal("epsilon", epsilon) <= allowed[1]
+    except ParameterError:
+        return False
+
+
+def _not_here(allowed: tuple[Fraction, Fraction] | None) -> str:
+    if allowed is None:
+        return "This needs a public number of people: choose Nothing."
+    least, most = number(allowed[0], rounding=UP), number(allowed[1], rounding=DOWN)
+    return f"This needs an ε from {least} to {most}: choose one, or Nothing."

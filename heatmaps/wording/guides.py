@@ -1,0 +1,112 @@
+"""Words guides: maps that are public already and steer where a new map is fine."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, Literal
+from uuid import UUID
+
+from heatmaps.guides import choices
+from heatmaps.guides.choices import Chosen
+from heatmaps.models import Dataset, Release
+from heatmaps.numbers import amount, day
+from heatmaps.wording.guarantee import decimal
+from heatmaps.wording.release_line import made_title, release_line
+
+UNCHECKED: Final = (
+    "This map was guided by a file. Hazemap cannot check that the file was not made from these people: if it "
+    "was, nothing is promised."
+)
+# In place of the title of another dataset's map, once it is hidden again.
+HIDDEN: Final = "A map of another dataset that was public when it was used"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuideLine:
+    """What is said of a guide."""
+
+    id: UUID
+    kind: Literal["release", "file"]
+    title: str
+    epsilon: Fraction | None  # of a release
+    source: str  # of a file, as it is cited
+    licence: str
+    sha256: str
+
+    @property
+    def unchecked(self) -> str:
+        """What nobody can check about it; empty: nothing."""
+        return UNCHECKED if self.kind == "file" else ""
+
+    @property
+    def beside(self) -> str:
+        """What a page says beside its title: the ε of a map that has a name, or what a file is cited by."""
+        if self.epsilon is not None:
+            return "" if "ε" in self.title else f"ε {amount(self.epsilon)}"
+        return ", ".join(filter(None, [self.source, self.licence]))
+
+
+def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = False) -> GuideLine:
+    """What readers are told of a guide of a release of a dataset.
+
+    sha256: of the guide. member: whether the reader is a member of the dataset.
+    """
+    release, file = chosen.release, chosen.file
+    return GuideLine(
+        id=chosen.id,
+        kind=chosen.kind,
+        title=_title(dataset, release, member=member) if file is None else file.title,
+        epsilon=None if release is None else release.epsilon,
+        source="" if file is None else file.source,
+        licence="" if file is None else file.licence,
+        sha256=sha256,
+    )
+
+
+def option(dataset: Dataset, chosen: Chosen) -> str:
+    """What members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
+    release, file = chosen.release, chosen.file
+    if release is None:
+        return "" if file is None else f"{file.title} (file)"
+    title = _title(dataset, release, member=True)
+    epsilon = "" if "ε" in title else f", ε {amount(release.epsilon)}"
+    return f"{title}{epsilon} · {day(release.visible_at)}"
+
+
+def line_of(release: Release, *, member: bool = False) -> GuideLine | None:
+    """As `guide_line`, of the guide that a release was reserved with; None where it has none."""
+    chosen = choices.bound(release)
+    if chosen is None:
+        return None
+    return guide_line(release.dataset, chosen, release.guide_sha256, member=member)
+
+
+def file_facts(release: Release) -> dict[str, str] | None:
+    """The guide of a release, for files, which have no names that people gave. None where it has none."""
+    chosen = choices.bound(release)
+    if chosen is None:
+        return None
+    line = guide_line(release.dataset, chosen, release.guide_sha256)
+    title = line.title if chosen.release is None else _made_title(release.dataset, chosen.release)
+    facts = {"id": str(line.id), "kind": line.kind, "title": title, "source": line.source}
+    facts |= {"licence": line.licence, "sha256": line.sha256, "unchecked": line.unchecked}
+    if line.epsilon is not None:
+        facts["epsilon"] = decimal(line.epsilon)
+    return {name: text for name, text in facts.items() if text}
+
+
+def _title(dataset: Dataset, release: Release | None, *, member: bool) -> str:
+    if release is None:
+        return ""
+    if release.dataset_id == dataset.pk:
+        return release_line(release, member=member).title
+    return release_line(release).title + _of(release) if release.public_since else HIDDEN
+
+
+def _made_title(dataset: Dataset, release: Release) -> str:
+    if release.dataset_id == dataset.pk:
+        return made_title(release)
+    return made_title(release) + _of(release) if release.public_since else HIDDEN
+
+
+def _of(release: Release) -> str:
+    return f" ({release.dataset.title})"

@@ -1,0 +1,40 @@
+"""What maps that start from others promise: whatever those tell is in them, too."""
+
+from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.views.quote_words import quote_words
+from heatmaps.wording.release import for_release, promise_of
+
+
+def said(release):
+    return " ".join((promise_of(release), *for_release(release)))
+
+
+def test_a_map_promises_what_it_and_the_maps_before_it_cost(dataset, publish):
+    first = publish(dataset, epsilon="8")
+    second = publish(dataset, epsilon="3", guide=str(first.pk))
+    third = publish(dataset, epsilon="2", guide=str(second.pk))
+    for release, together, own in ((first, 8, None), (second, 11, 3), (third, 13, 2)):
+        assert f"ε = {together}" in promise_of(release)
+        assert ("and those it started from" in said(release)) == (own is not None)
+        assert (f"ε = {own} is what this map adds" in said(release)) == (own is not None)
+
+
+def test_a_map_of_another_dataset_adds_up_for_people_in_both(dataset, foreign, publish):
+    release = publish(dataset, epsilon="3", guide=str(foreign.pk))
+    assert "ε = 3" in promise_of(release)
+    assert "for people who are in both" in promise_of(release)
+    assert "for people who are in both" in said(publish(dataset, epsilon="2", guide=str(release.pk)))
+
+
+def test_a_file_changes_no_sentence(dataset, keep_file, publish):
+    assert promise_of(publish(dataset, guide=str(keep_file(dataset).pk))) == promise_of(
+        publish(dataset, epsilon="4.0")
+    )
+
+
+def test_a_quote_says_the_same(dataset, publish, analyst):
+    first = publish(dataset, epsilon="8")
+    asked = ReleaseRequest(mechanism="adaptive", epsilon="3", resolution=16, guide=str(first.pk))
+    words = quote_words(analyst, dataset, asked)
+    assert words.promise == promise_of(publish(dataset, epsilon="3", guide=str(first.pk)))
+    assert "ε = 11" in words.promise

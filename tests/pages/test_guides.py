@@ -1,0 +1,205 @@
+"""Maps that others start from: their pages, lists of guided maps, and what may be made public."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from heatmaps.ledger.verification import verify
+from heatmaps.models import Event, GuideFile, Release, Upload
+from heatmaps.releases import lifecycle, publication
+from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.wording.guides import HIDDEN, UNCHECKED
+from tests.guides import conftest as guides
+from tests.guides.rasters import raster
+from tests.pages.word_count import released_words, words_of
+from tests.services import seed
+from tests.services.draws import carry_out
+
+TYPED = {"title": "Built-up area", "source": "Hazel Institute, 2025", "licence": "CC0", "is_public": "on"}
+TIFF = raster(np.arange(1.0, 65.0).reshape(8, 8), bounds=(0, 0, 1, 1))
+FORM = 'enctype="multipart/form-data"'
+
+
+def sent(body=TIFF, **changes):
+    return TYPED | {"file": SimpleUploadedFile("built.tif", body)} | changes
+
+
+@pytest.fixture
+def empty(make_dataset):
+    return make_dataset("empty")
+
+
+@pytest.fixture
+def keep_file(people):
+    return guides.keep_file.__wrapped__(people["steward"])
+
+
+@pytest.fixture
+def make_town(make_dataset):
+    def make(slug):
+        made = make_dataset(slug, limits={"presence": "40"})
+        seed.add_checkins(made)
+        return made
+
+    return make
+
+
+@pytest.fixture
+def publish(people):
+    def make(dataset, **changes):
+        plain = {"mechanism": "adaptive", "epsilon": "4", "resolution": 16}
+        made = lifecycle.request_release(people["analyst"], dataset, ReleaseRequest(**(plain | changes)))
+        carry_out(made.pk)
+        made.refresh_from_db()
+        assert made.state == "published"
+        return made
+
+    return make
+
+
+@pytest.fixture
+def guided(make_town, publish):
+    """A map and one that started from it."""
+    town = make_town("town")
+    first = publish(town)
+    return first, publish(town, guide=str(first.pk))
+
+
+@pytest.fixture
+def read(client_of):
+    def make(name, page, *arguments):
+        answer = client_of(name).get(reverse(page, args=arguments))
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    return make
+
+
+@pytest.fixture
+def show(people):
+    def make(release, *, public=True):
+        return publication.set_public(people["steward"], release, public=public)
+
+    return make
+
+
+def test_a_steward_adds_a_file_before_the_first_upload(client_of, read, empty):
+    assert "Add before the first upload" in read("steward", "dataset-data", empty.slug)
+    assert "Start from" not in read("analyst", "dataset-data", empty.slug)
+    assert client_of("steward").post(reverse("guides", args=[empty.slug]), sent()).status_code == 302
+    file = GuideFile.objects.get()
+    assert json.loads(Event.objects.get(kind="guide").after)["guide"] == str(file.pk)
+    assert verify(empty).problem == ""
+    for name in ("steward", "auditor"):
+        page = read(name, "guides", empty.slug)
+        assert all(text in page for text in ("Hazel Institute, 2025", "CC0", file.file_sha256))
+        assert (FORM in page) is (name == "steward")
+        assert len(words_of(page)) <= 190
+    assert "Built-up area" in read("auditor", "dataset-data", empty.slug)
+
+
+def test_the_form_is_gone_after_the_first_upload(client_of, people, read, empty):
+    Upload.objects.create(
+        dataset=empty,
+        state="received",
+        uploaded_by=people["steward"],
+        file_name="x",
+        size_bytes=1,
+        content_digest="x",
+    )
+    page = read("steward", "guides", empty.slug)
+    assert FORM not in page
+    assert "only before the first upload" in page
+    assert "upload" not in read("analyst", "guides", empty.slug)  # that there is one is for stewards
+    refused = client_of("steward").post(reverse("guides", args=[empty.slug]), sent())
+    assert refused.status_code == 422
+    assert "this one has had an upload" in refused.content.decode()
+    assert not GuideFile.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "changes", "told"),
+    [
+        (TIFF, {"title": ""}, "This field is required"),
+        (TIFF, {"is_public": ""}, "This field is required"),
+        (TIFF, {"source": "x" * 301}, "1 to 300 characters"),
+        (b"user,time,lat,lon", {}, "a GeoTIFF of at most 64 MiB"),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field(client_of, empty, body, changes, told):
+    answer = client_of("steward").post(reverse("guides", args=[empty.slug]), sent(body, **changes))
+    assert answer.status_code == 422
+    assert told in answer.content.decode()
+    assert not GuideFile.objects.exists()
+
+
+def test_a_map_says_what_it_started_from(read, guided):
+    first, second = guided
+    page, at = read("auditor", "release", second.pk), reverse("release", args=[first.pk])
+    assert "Started from" in page
+    assert f'<a href="{at}"><bdi>Map, ε 4</bdi></a>' in page
+    assert 80 < len(released_words(page)) <= 220
+    assert "Started from" not in read("auditor", "release", first.pk)
+    assert read("auditor", "dataset-releases", first.dataset.slug).count("started from a map") == 1
+    Release.objects.filter(pk=first.pk).update(name="Harbour days")
+    assert "Harbour days</bdi></a> (ε 4)" in read("auditor", "release-sheet", second.pk)
+
+
+def test_a_map_that_started_from_a_file_says_what_nobody_can_check(make_town, publish, read, show, keep_file):
+    town = make_town("town")
+    release = show(publish(town, guide=str(keep_file(town).pk)))
+    for name in ("analyst", "anonymous"):
+        page = read(name, "release", release.pk)
+        assert "Built-up area</bdi> (Hazel Institute, 2025)" in page
+        assert "If it was made from these people, nothing is promised." in page
+        assert len(released_words(page)) <= 220
+        assert UNCHECKED in read(name, "release-sheet", release.pk)
+    assert "Started from a file" in read("anonymous", "public")
+
+
+def test_readers_get_links_to_what_they_may_open(read, guided, show):
+    first, second = guided
+    Release.objects.filter(pk=first.pk).update(name="Secret plans")
+    for release in guided:
+        show(release)
+    page = read("anonymous", "release", second.pk)
+    assert reverse("release", args=[first.pk]) in page
+    assert "Secret plans" not in page
+
+
+def test_a_map_of_another_dataset_that_was_hidden_again_has_no_title(make_town, publish, read, show):
+    foreign = show(publish(make_town("other")))
+    release = publish(make_town("town"), guide=str(foreign.pk))
+    assert "(A city)" in read("auditor", "release", release.pk)
+    show(foreign, public=False)
+    page = read("auditor", "release", release.pk)
+    assert HIDDEN in page
+    assert str(foreign.pk) not in page
+
+
+def test_what_has_to_be_public_first_is_linked(client_of, read, guided, show):
+    first, second = guided
+    page = read("steward", "release-publication", second.pk)
+    assert "Make that one public first" in page
+    assert reverse("release-publication", args=[first.pk]) in page
+    assert "<button" not in page[page.index("<main") :]
+    assert len(words_of(page)) <= 70
+    address = reverse("release-publication", args=[second.pk])
+    refused = client_of("steward").post(address, {"public": "yes"}, follow=True)
+    assert "is not public: make that one public first" in refused.content.decode()
+    for release in guided:
+        show(release)
+    assert "Hide that one first" in read("steward", "release-publication", first.pk)
+    assert "<button" in read("steward", "release-publication", second.pk)
+
+
+def test_nothing_of_another_dataset_is_linked(make_town, publish, read, show):
+    foreign = show(publish(make_town("other")))
+    release = publish(make_town("town"), guide=str(foreign.pk))
+    show(foreign, public=False)
+    page = read("steward", "release-publication", release.pk)
+    assert HIDDEN in page
+    assert str(foreign.pk) not in page
