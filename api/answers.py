@@ -13,6 +13,7 @@ from rest_framework.serializers import Serializer
 
 from api.serializers.datasets import DatasetOut
 from api.serializers.districts import DistrictFileOut
+from api.serializers.guides import GuideFileOut, GuideOut
 from api.serializers.ledger import EventOut
 from api.serializers.releases import MechanismOut, QuoteOut, ReleaseOut
 from api.serializers.uploads import UploadOut
@@ -20,12 +21,23 @@ from heatmaps import queries
 from heatmaps.data_slice import DataSlice, moment_or_none
 from heatmaps.exports import district_sums
 from heatmaps.exports.release_files import PREVIEWS, SHEET
+from heatmaps.guides.choices import Chosen
 from heatmaps.ingest import uploads
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger.transitions import slots
 from heatmaps.masses import column_copies
 from heatmaps.masses.column_copies import CopyState
-from heatmaps.models import Charge, Dataset, DistrictFile, Event, Release, ReleaseState, Upload, UploadState
+from heatmaps.models import (
+    Charge,
+    Dataset,
+    DistrictFile,
+    Event,
+    GuideFile,
+    Release,
+    ReleaseState,
+    Upload,
+    UploadState,
+)
 from heatmaps.people import permissions
 from heatmaps.people.permissions import Act
 from heatmaps.regions import region_of
@@ -35,8 +47,9 @@ from heatmaps.releases.quotes import Quote, data_slice_of
 from heatmaps.result_kinds import kind_of_mechanism
 from heatmaps.wording import mechanism_choice
 from heatmaps.wording.events import event_line
+from heatmaps.wording.guides import guide_line, line_of
 from heatmaps.wording.record_distance import as_read, distance_words
-from heatmaps.wording.release import for_guarantee, result_word
+from heatmaps.wording.release import for_map
 from heatmaps.wording.release_line import ReleaseLine, line_for
 from mechanisms.catalogue.registry import AnyEntry
 from mechanisms.guarantee import Guarantee
@@ -53,7 +66,7 @@ def dataset(request: Request, found: Dataset) -> Body:
     permissions.note_reads(request.user, [found.pk])
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
-        *("districts", "members", "invitations", "allowances", "spending", "administrator-reads"),
+        *("districts", "guides", "members", "invitations", "allowances", "spending", "administrator-reads"),
     )
     links = {part.replace("-", "_"): address(request, part, found.slug) for part in parts}
     return _answer(
@@ -79,16 +92,21 @@ def schedule(found: Dataset) -> Body | None:
 def quote(
     request: Request, found: Dataset, quoted: Quote, more: Forecast, largest_epsilon: Fraction | None
 ) -> Body:
-    same = quoted.same_release
-    subject = f"this {result_word(quoted.request.mechanism)}"
+    same, chosen = quoted.same_release, quoted.guide
     return _answer(
         QuoteOut,
         quoted,
         data_slice=_data_slice(quoted.data_slice, found),
         guarantee=quoted.guarantee.to_json(),
         on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
-        statements=for_guarantee(quoted.guarantee, found, subject=subject),
+        statements=for_map(
+            quoted.guarantee,
+            found,
+            None if chosen is None else chosen.release,
+            mechanism=quoted.request.mechanism,
+        ),
         distance=distance_words(quoted.guarantee),
+        guide=None if chosen is None else guide(found, chosen, chosen.guide.sha256, member=True),
         problem=quoted.problem or None,
         largest_epsilon=largest_epsilon,
         same_release=None if same is None else address(request, "release", same.pk),
@@ -115,6 +133,7 @@ def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = Fal
         links=_release_links(request, found, outsider=outsider),
         data_slice=_data_slice(data_slice_of(found), found.dataset),
         charges=[] if outsider else charges,
+        guide=_guide_of(found, member=line.is_for_member),
         public=found.public_since is not None,
         title=line.title,
         name=line.title if line.is_named else "",
@@ -122,6 +141,17 @@ def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = Fal
         name_public=found.is_name_public,
         expires_at=found.expires_at if found.public_state == "queued" else None,
     )
+
+
+def guide(found: Dataset, chosen: Chosen, sha256: str, *, member: bool) -> Body:
+    """A public map that releases of a dataset may begin from."""
+    return GuideOut(guide_line(found, chosen, sha256, member=member)).data
+
+
+def guide_file(file: GuideFile) -> Body:
+    """As it was stored."""
+    line = guide_line(file.dataset, Chosen(file=file), file.sha256)
+    return _answer(GuideFileOut, line, file_sha256=file.file_sha256, stored_at=file.stored_at)
 
 
 def upload(request: Request, found: Upload) -> Body:
@@ -194,6 +224,11 @@ def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[
     elif lifecycle.may_be_cancelled(found):
         links["cancel"] = address(request, "release-cancel", found.pk)
     return links
+
+
+def _guide_of(found: Release, *, member: bool) -> Body | None:
+    line = line_of(found, member=member)
+    return None if line is None else GuideOut(line).data
 
 
 class _Facts:

@@ -43,7 +43,7 @@ from heatmaps.ledger.errors import (
 from heatmaps.masses.column_copies import NotGivenUp
 from heatmaps.people.members import MemberError
 from heatmaps.releases.names import NameMoved
-from heatmaps.releases.publication import NotPublished
+from heatmaps.releases.publication import PublicationRefused
 from mechanisms.check import ParameterError
 
 PROBLEM_JSON: Final = "application/problem+json"
@@ -202,7 +202,7 @@ _DESCRIBED: Final[tuple[tuple[_Kinds, Callable[[Any], Problem]], ...]] = (
     ((BudgetMoved, LimitMoved), _plain(412)),
     (IdempotencyConflict, _plain(422)),
     (InvalidLimit, lambda error: _field(error.code, error.field, str(error))),
-    ((LedgerError, MemberError, NameMoved, NotGivenUp, NotPublished), _plain(409)),
+    ((LedgerError, MemberError, NameMoved, NotGivenUp, PublicationRefused), _plain(409)),
     (UploadError, _upload),
     (KeyFileError, _plain(503)),
     (NotRendered, _plain(422)),

@@ -20,6 +20,7 @@ from api.serializers.fields import (
     Whole,
     whole,
 )
+from api.serializers.guides import GuideOut
 from heatmaps.data_slice import LONGEST_MOMENT, MOMENT_PATTERN
 from heatmaps.models import AccountKind
 from heatmaps.models.release import LONGEST_NAME, LONGEST_NOTE
@@ -107,6 +108,13 @@ class QuestionIn(Strict):
     )
     data_slice = DataSliceIn(
         required=False, allow_null=True, help_text="What the release is about; left out: all of the data."
+    )
+    guide = Text(
+        required=False,
+        allow_null=True,
+        max_length=40,
+        help_text="For `adaptive`: the id of a public map to begin from, of exactly the same region or "
+        "rectangle. `guides/` lists those of the whole region.",
     )
 
 
@@ -225,6 +233,10 @@ class QuoteOut(serializers.Serializer[Any]):
     distance = serializers.CharField(allow_blank=True, help_text=_DISTANCE)
     accounts = ChargeLineOut(many=True, source="lines")
     expected_error = ErrorBoundOut(allow_null=True)
+    guide = GuideOut(allow_null=True)
+    expected_error_without_guide = ErrorBoundOut(
+        allow_null=True, help_text="Where a guide is named: what the same question would get without it."
+    )
     affordable = serializers.BooleanField()
     problem = serializers.CharField(allow_null=True, help_text="Why the release would be refused now.")
     largest_epsilon = Exact(
@@ -281,6 +293,8 @@ class ReleaseOut(serializers.Serializer[Any]):
     delta = Exact(help_text="As asked for, exact; 0: it holds without exception.")
     resolution = serializers.IntegerField(allow_null=True, help_text="Cells a side; null: no map.")
     parameters = serializers.DictField(child=ParameterField())
+    mechanism_version = serializers.IntegerField(help_text="Of the mechanism, as it draws this release.")
+    guide = GuideOut(allow_null=True, help_text="The public map that it began from; null: none.")
     charges = ChargeOut(many=True, help_text="For members; empty for others.")
     expected_error = ErrorBoundOut(allow_null=True)
     public = serializers.BooleanField(help_text="Anyone may read it, even without a token.")

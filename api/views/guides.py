@@ -1,0 +1,64 @@
+"""Lists the public maps that a dataset's releases may begin from, and stores guide files."""
+
+from pathlib import Path
+from typing import Final
+
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api import answers as shown
+from api import pagination
+from api.parsers import FileForm
+from api.refusals import TooLarge
+from api.schema import listing, operation
+from api.serializers.guides import GuideFileIn, GuideFileOut, GuideOut
+from api.views.shared import ApiView, body
+from heatmaps.data_slice import WHOLE
+from heatmaps.guides import choices, files, raster
+from heatmaps.guides.files import Facts
+from heatmaps.http.content_length import body_length, takes_up_to
+from heatmaps.models import Scope
+from heatmaps.people.permissions import Act, dataset_for, member_of
+
+_FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
+_LARGEST: Final = raster.MOST_BYTES + _FORM_BYTES
+
+
+@takes_up_to(lambda: _LARGEST)
+class Guides(ApiView):
+    scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
+    parser_classes = [FileForm]
+
+    @listing("guides_list", GuideOut)
+    def get(self, request: Request, slug: str) -> Response:
+        """List guides for maps of the whole region. The dataset's published maps, its guide files, and public
+        maps of other datasets of the same region; of each the newest first, at most 20."""
+        found = dataset_for(request.user, slug)
+        member = bool(member_of(request.user, [found.pk]))
+        return pagination.page(
+            request,
+            choices.fitting(found, WHOLE),
+            lambda chosen: shown.guide(found, chosen, chosen.guide.sha256, member=member),
+        )
+
+    @operation(
+        "guides_create",
+        GuideFileOut,
+        (404, 409, 422),
+        status=201,
+        request={"multipart/form-data": GuideFileIn},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Store a public map as a guide. Only before the dataset's first upload. The file is a GeoTIFF of at
+        most 64 MiB; it is public and is never changed or deleted. The ledger keeps its title, its source and
+        the SHA-256 of the file."""
+        found = dataset_for(request.user, slug, Act.KEEP_GUIDES)
+        if body_length(request) > _LARGEST:
+            raise TooLarge(raster.MOST_BYTES)
+        if len(request.FILES.getlist("file")) > 1:
+            raise ValidationError({"file": "expected one file"})
+        given = body(request, GuideFileIn)
+        facts = Facts(title=given["title"], source=given["source"], licence=given.get("licence", ""))
+        path = Path(given["file"].temporary_file_path())
+        return Response(shown.guide_file(files.store(request.user, found, path, facts)), 201)
