@@ -66,6 +66,16 @@ class BlurThrottle(CountedThrottle):
         return str(request.user.pk) if isinstance(request.auth, ApiToken) else None
 
 
+class GuidesThrottle(CountedThrottle):
+    """Guide files that a person sends, at the page and here together; lists of them are not counted."""
+
+    scope = attempt_limits.GUIDES
+
+    def whose(self, request: Request) -> str | None:
+        is_counted = request.method == "POST" and isinstance(request.auth, ApiToken)
+        return str(request.user.pk) if is_counted else None
+
+
 class AreasThrottle(CountedThrottle):
     """Sums of maps over areas that one token, or one address without a token, asks for."""
 

@@ -13,6 +13,7 @@ from api.parsers import FileForm
 from api.refusals import TooLarge
 from api.schema import listing, operation
 from api.serializers.guides import GuideFileIn, GuideFileOut, GuideOut
+from api.throttles import GuidesThrottle, TokenThrottle
 from api.views.shared import ApiView, body
 from heatmaps.data_slice import WHOLE
 from heatmaps.guides import choices, files, raster
@@ -29,6 +30,7 @@ _LARGEST: Final = raster.MOST_BYTES + _FORM_BYTES
 class Guides(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
     parser_classes = [FileForm]
+    throttle_classes = [TokenThrottle, GuidesThrottle]
 
     @listing("guides_list", GuideOut)
     def get(self, request: Request, slug: str) -> Response:
@@ -51,8 +53,8 @@ class Guides(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Store a public map as a guide. Only before the dataset's first upload. The file is a GeoTIFF of at
-        most 64 MiB; it is public and is never changed or deleted. The ledger keeps its title, its source and
-        the SHA-256 of the file."""
+        most 64 MiB, three a minute; it is public and is never changed or deleted. The ledger keeps its title,
+        its source and the SHA-256 of the file."""
         found = dataset_for(request.user, slug, Act.KEEP_GUIDES)
         if body_length(request) > _LARGEST:
             raise TooLarge(raster.MOST_BYTES)

@@ -187,6 +187,7 @@ MOST_A_MINUTE = {
     "blur": 10,
     "example": 30,
     "areas": 60,
+    "guides": 3,
 }
 KNOX_TOKEN_MODEL = "heatmaps.ApiToken"  # noqa: S105  # the name of a model, no secret
 REST_KNOX = {

@@ -27,6 +27,7 @@ SIGN_IN_NAME, SIGN_IN_ADDRESS, PUBLIC_ADDRESS = "sign_in_name", "sign_in_address
 BLUR: Final = "blur"
 EXAMPLE: Final = "example"
 AREAS: Final = "areas"
+GUIDES: Final = "guides"
 PERIOD_SECONDS: Final = 60
 KEY_DIGITS: Final = 32
 NETWORK_BITS: Final = 64  # of an IPv6 address: whoever has one has all others of its network
@@ -67,6 +68,11 @@ def blur(account_id: int) -> int:
 def example(account_id: int) -> int:
     """Count an example of the blur that has to be drawn for somebody; 0, or how many seconds to wait."""
     return _a_minute(EXAMPLE, str(account_id))
+
+
+def guide(account_id: int) -> int:
+    """Count a guide file that somebody sends, at the page or the API; 0, or how many seconds to wait."""
+    return _a_minute(GUIDES, str(account_id))
 
 
 def address_of(request: HttpRequest) -> str:

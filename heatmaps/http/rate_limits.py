@@ -61,9 +61,15 @@ def limited_addresses(view: View) -> View:
     return checked
 
 
-def come_again(request: HttpRequest, seconds: int, *, sign_in: bool = False) -> HttpResponseBase:
-    """The page that says how long to wait."""
-    answer = render(request, "429.html", {"seconds": seconds, "sign_in": sign_in}, status=429)
+def come_again(
+    request: HttpRequest, seconds: int, *, sign_in: bool = False, files: bool = False
+) -> HttpResponseBase:
+    """The page that says how long to wait.
+
+    files: somebody signed in sent or asked for too many of them.
+    """
+    context = {"seconds": seconds, "sign_in": sign_in, "files": files}
+    answer = render(request, "429.html", context, status=429)
     answer["Retry-After"] = str(seconds)
     add_never_cache_headers(answer)
     return answer

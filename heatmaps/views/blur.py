@@ -34,7 +34,7 @@ def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
             most = size(download.MOST_BYTES)
             return render(request, "413.html", {"most": most}, status=413)
         if not was_admitted(request) and (wait := attempt_limits.blur(request.user.pk)):
-            return come_again(request, wait)
+            return come_again(request, wait, files=True)
     return _answered(request, found)
 
 

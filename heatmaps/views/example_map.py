@@ -22,7 +22,7 @@ def example_picture(request: PersonRequest, slug: str) -> HttpResponseBase:
         raise Http404("no such example")
     is_drawn = example_map.is_kept(example, look=look)
     if not is_drawn and (wait := attempt_limits.example(request.user.pk)):
-        return come_again(request, wait)
+        return come_again(request, wait, files=True)
     answer = FileResponse(example_map.opened(example, look=look), content_type="image/png")
     patch_cache_control(answer, private=True, max_age=3600)
     return answer

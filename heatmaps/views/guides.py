@@ -1,15 +1,20 @@
 """Keeps a dataset's guide files: public maps from elsewhere, from which its maps may start."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
 from heatmaps.guides import files, raster
-from heatmaps.http.content_length import takes_up_to
+from heatmaps.http import attempt_limits
+from heatmaps.http.content_length import body_length, takes_up_to, was_admitted
+from heatmaps.http.rate_limits import come_again
+from heatmaps.models import Dataset
+from heatmaps.numbers import size
 from heatmaps.people.permissions import Act, dataset_for, may, require
 from heatmaps.views.forms.guides import GuideFileForm
 from heatmaps.views.requests import PersonRequest
@@ -18,23 +23,35 @@ from heatmaps.views.submissions import submitted
 _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 
 
+@csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: raster.MOST_BYTES + _FORM_BYTES)
-def guides(request: PersonRequest, slug: str) -> HttpResponse:
+def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
     """GET lists the files for all members, POST stores another one for stewards."""
     found = dataset_for(request.user, slug)
     if request.method == "POST":
         require(request.user, found, Act.KEEP_GUIDES)
+        if body_length(request) > raster.MOST_BYTES + _FORM_BYTES:
+            told = {"most": size(raster.MOST_BYTES), "is_map": True}
+            return render(request, "413.html", told, status=413)
+        if not was_admitted(request) and (wait := attempt_limits.guide(request.user.pk)):
+            return come_again(request, wait, files=True)
+    return _answered(request, found)
+
+
+@csrf_protect
+def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
+    person = cast(PersonRequest, request).user
     form = GuideFileForm(request.POST, request.FILES) if request.method == "POST" else GuideFileForm()
 
     def store() -> None:
         path = Path(form.cleaned_data["file"].temporary_file_path())
-        files.store(request.user, found, path, form.facts())
+        files.store(person, found, path, form.facts())
 
     if submitted(request, form, store):
         messages.success(request, f"{form.cleaned_data['title']} is stored.")
         return redirect("guides", slug=found.slug)
-    may_keep = may(request.user, found, Act.KEEP_GUIDES)
+    may_keep = may(person, found, Act.KEEP_GUIDES)
     context = {
         "section": "datasets",
         "dataset": found,

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 import rasterio
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, Client, encode_multipart
+from django.urls import reverse
 
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release
@@ -136,6 +138,25 @@ def test_a_form_without_a_file_is_refused(api, city):
     body = encode_multipart(BOUNDARY, CITED)
     refused = api("steward").send("POST", "guides", city.slug, body=body, content_type=MULTIPART_CONTENT)
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "file")
+
+
+def test_who_sends_files_too_often_waits(api, city, store, monkeypatch):
+    """At the page and here together; lists, other scopes and other people go on."""
+    statuses = [store(city, content=b"no raster").status_code for _ in range(3)]
+    refused = store(city)
+    assert statuses + [refused.status_code] == [422] * 3 + [429]
+    assert refused.json()["code"] == "throttled"
+    assert "Expected available in" in refused.json()["detail"]
+    assert 0 < int(refused["Retry-After"]) <= 61
+    assert not GuideFile.objects.exists()
+    assert store(city, person="administrator").status_code != 429
+    steward = api("steward")
+    assert steward.send("GET", "guides", city.slug).status_code == 200
+    assert steward.send("POST", "quotes", city.slug, body=QUESTION).status_code != 429
+    assert steward.send("POST", "blurred", city.slug).status_code == 400
+    page = Client()
+    page.force_login(User.objects.get(username="steward"))
+    assert page.post(reverse("guides", args=[city.slug])).status_code == 429
 
 
 def test_a_quote_tells_the_guide_and_the_error_without_it(api, city, ask):

@@ -136,6 +136,25 @@ def test_what_is_wrong_is_said_beside_its_field(client_of, empty, body, changes,
     assert not GuideFile.objects.exists()
 
 
+def test_who_sends_files_too_often_waits(client_of, empty):
+    steward, address = client_of("steward"), reverse("guides", args=[empty.slug])
+    assert [steward.post(address, TYPED).status_code for _ in range(4)] == [422, 422, 422, 429]
+    refused = steward.post(address, sent())
+    assert "You sent or asked for many files" in refused.content.decode()
+    assert 0 < int(refused["Retry-After"]) <= 61
+    assert not GuideFile.objects.exists()
+    assert steward.get(address).status_code == 200
+    assert steward.post(reverse("blur", args=[empty.slug])).status_code == 422
+
+
+def test_a_file_that_is_too_large_or_sent_by_another_site_is_refused(client_of, empty):
+    address = reverse("guides", args=[empty.slug])
+    large = client_of("steward").post(address, {}, CONTENT_LENGTH=str(2**27))
+    assert (large.status_code, "gzip" in large.content.decode()) == (413, False)
+    assert client_of("steward", enforce_csrf_checks=True).post(address, sent()).status_code == 403
+    assert client_of("auditor").post(address, sent()).status_code == 403
+
+
 def test_a_map_says_what_it_started_from(read, guided):
     first, second = guided
     page, at = read("auditor", "release", second.pk), reverse("release", args=[first.pk])
