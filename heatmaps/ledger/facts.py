@@ -25,6 +25,7 @@ FOLLOWS_DEFAULT: Final = FollowsDefault.FOLLOWS_DEFAULT
 NO_SCHEDULE: Final = "no schedule"
 FOR_EVER: Final = "for ever"
 ALL_DAYS: Final = "all days"
+FOR_MEMBERS, FOR_EVERYBODY = "members", "everybody"  # who may read a release
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:

@@ -54,6 +54,9 @@ class ReplayedRelease:
     charges: Mapping[str, int | str]
     sequence: int  # of its last event
     person: int | None  # who asked for it
+    reserved: int  # the event that made it
+    reserved_at: int  # microseconds since 1970
+    knows_guide: bool  # by events of this ledger before
     sha256: str = ""  # of its result, once published
     moments: Mapping[str, int | str] | None = None  # None: reserved before there were slots
     late: int = 0
@@ -204,10 +207,24 @@ class Replay:
             charges=charges,
             sequence=event.sequence,
             person=event.actor_id,
+            reserved=event.sequence,
+            reserved_at=event.at_microseconds,
+            knows_guide=self._knows_guide(event, facts),
             moments=after.get("moments"),
         )
         self.releases[event.release] = release
         return release
+
+    def _knows_guide(self, event: Event, facts: Any) -> bool:
+        """Whether the guide of a release, if any, is a file or a published map of this ledger by now."""
+        if "guide" not in facts:
+            return True
+        file = self.guides.get(facts["guide"])
+        if file is not None:
+            self._expect(event, "guide", facts["guide_sha256"], file["guide_sha256"])
+            return True
+        release = self.releases.get(UUID(facts["guide"]))
+        return release is not None and release.state == ReleaseState.PUBLISHED
 
     def _settle(self, event: Event, release: ReplayedRelease) -> None:
         sign = {RESERVE: 1, CANCEL: -1}.get(event.kind, 0)

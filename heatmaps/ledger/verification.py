@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 from heatmaps import administrator_reads
-from heatmaps.ledger import facts
+from heatmaps.ledger import facts, guides
 from heatmaps.ledger.events import genesis
 from heatmaps.ledger.replay import Disagreement, Replay
 from heatmaps.ledger.snapshots import snapshot
@@ -38,7 +38,7 @@ def verify(dataset: Dataset) -> Report:
     """Check one dataset's ledger as it was at one moment, while moves go on beside it.
 
     It finds anything edited, removed, inserted, reordered or swapped in events, accounts, charges,
-    releases, results and the dataset's own facts. It cannot find that everything was rewritten
+    releases, results, guides and the dataset's own facts. It cannot find that everything was rewritten
     consistently by somebody who may write all of them: keep the last hash elsewhere for that.
     """
     replay = Replay(previous_hash=genesis(dataset.pk))
@@ -56,6 +56,7 @@ def verify(dataset: Dataset) -> Report:
             _check_releases(dataset, replay)
             _check_charges(dataset, replay)
             _check_results(dataset, replay)
+            guides.check(dataset, replay)
             if problem := administrator_reads.first_problem(dataset):
                 raise Disagreement(None, problem)
     except Ledger.DoesNotExist:

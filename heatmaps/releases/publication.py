@@ -5,7 +5,7 @@ Publishing costs nothing and gives nothing back: the charge was paid when the ma
 
 # ruff: noqa: N818 - domain words; `except NotPublished` says what happened
 
-from typing import ClassVar, Final
+from typing import ClassVar
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -14,11 +14,10 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
+from heatmaps.ledger.facts import FOR_EVERYBODY, FOR_MEMBERS
+from heatmaps.ledger.transitions.moves import PUBLICATION
 from heatmaps.models import Release, ReleaseState
 from heatmaps.people.permissions import Act, Person, may, require
-
-PUBLICATION: Final = "publication"  # the kind of its events
-HIDDEN, PUBLIC = "members", "everybody"  # who may read it
 
 
 class PublicationRefused(Exception):
@@ -73,7 +72,7 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
             public_since=timezone.now() if public else None, is_name_public=False
         )
         if changed:
-            before, after = (HIDDEN, PUBLIC) if public else (PUBLIC, HIDDEN)
+            before, after = (FOR_MEMBERS, FOR_EVERYBODY) if public else (FOR_EVERYBODY, FOR_MEMBERS)
             facts = {"shown_release": str(release.pk), "readable_by": after}
             transitions.record(
                 release.dataset, PUBLICATION, actor=actor, before={"readable_by": before}, after=facts

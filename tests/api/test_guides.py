@@ -144,7 +144,7 @@ def test_who_sends_files_too_often_waits(api, city, store, monkeypatch):
     """At the page and here together; lists, other scopes and other people go on."""
     statuses = [store(city, content=b"no raster").status_code for _ in range(3)]
     refused = store(city)
-    assert statuses + [refused.status_code] == [422] * 3 + [429]
+    assert [*statuses, refused.status_code] == [422] * 3 + [429]
     assert refused.json()["code"] == "throttled"
     assert "Expected available in" in refused.json()["detail"]
     assert 0 < int(refused["Retry-After"]) <= 61
