@@ -5,7 +5,7 @@ table nor disable a trigger, and which read and write every table but these:
 
 | table | web | workers |
 | --- | --- | --- |
-| events, reads by administrators | read, append | read, append |
+| events, reads by administrators, guide files | read, append | read, append |
 | migrations that ran | read | read |
 | check-ins, enrolments, partial sums of shares, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
@@ -31,6 +31,7 @@ NOTHING: Final[tuple[str, ...]] = ()
 BOTH: Final = {
     "heatmaps_event": APPEND,
     "heatmaps_administratorread": APPEND,
+    "heatmaps_guidefile": APPEND,
     "django_migrations": READ,
 }
 WEB: Final = BOTH | {

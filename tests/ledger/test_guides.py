@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from heatmaps.ledger import events, facts, transitions
+from heatmaps.ledger import events
 from heatmaps.ledger.events import canonical
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Event, GuideFile, Ledger, Release, Result
@@ -20,11 +20,12 @@ from mechanisms.guide import Guide
 from tests.conftest import drop_triggers
 from tests.guides import conftest as guides
 from tests.ingest import conftest as ingest
+from tests.services import seed
 from tests.services.draws import carry_out
 
 for _name in (
     *("steward", "analyst", "add_checkins", "sent", "ask", "make_dataset", "reserve", "publish"),
-    *("make_public", "keep_file"),
+    "make_public",
 ):
     globals()[_name] = getattr(guides, _name)
 for _name in ("database", "sqlite_url", "postgresql_url"):
@@ -58,10 +59,9 @@ class World:
 
 
 @pytest.fixture
-def city(make_dataset, add_checkins, keep_file, steward):
+def city(make_dataset, add_checkins, steward):
     made = make_dataset("city")
-    file = keep_file(made)
-    transitions.record(made, "guide", actor=steward, before={}, after=facts.guide_facts(file))
+    seed.store_guide(steward, made)
     add_checkins(made)
     return made
 

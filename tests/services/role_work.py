@@ -42,9 +42,21 @@ PAGES = (
     "schedule",
     "retention",
     "blur",
+    "guides",
 )
 LISTS = ("dataset", "account", "dataversion", "release", "charge", "result", "event", "apitoken")
-API = ("dataset", "versions", "uploads", "opt-outs", "releases", "ledger", "budget", "members", "spending")
+API = (
+    "dataset",
+    "versions",
+    "uploads",
+    "opt-outs",
+    "releases",
+    "ledger",
+    "budget",
+    "members",
+    "spending",
+    "guides",
+)
 
 
 @contextmanager
@@ -83,7 +95,8 @@ def main():
     with signed_in_as(WEB):
         steward = User.objects.create_user("steward")
         administrator = User.objects.create_superuser("administrator")
-        city = seed.make_dataset(steward, "city")
+        city = seed.make_dataset(steward, "city", limits={"presence": "4"})
+        file = seed.store_guide(steward, city)
         old = uploads.receive(steward, city, file_of(60, "2020-01-01"), name="old.csv")
     work(tasks)
     with signed_in_as(WEB):
@@ -103,10 +116,18 @@ def main():
             steward, city, lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=16)
         )
         lifecycle.cancel(steward, second)
+        guided = lifecycle.request_release(
+            steward,
+            city,
+            lifecycle.ReleaseRequest(mechanism="adaptive", epsilon="2", resolution=16, guide=str(file.pk)),
+        )
     work(tasks)
     with signed_in_as(WORKER):
         clock.complete(first.pk)
         lifecycle.sweep()
+    work(tasks)
+    with signed_in_as(WORKER):
+        clock.complete(guided.pk)
     work(tasks)
     with signed_in_as(WEB):
         first.refresh_from_db()
@@ -117,6 +138,7 @@ def main():
         told = {
             "problem": verify(city).problem,
             "release": Release.objects.get(pk=first.pk).state,
+            "guided": Release.objects.get(pk=guided.pk).state,
             "cancelled": Release.objects.get(pk=second.pk).state,
             "uploads": sorted(Upload.objects.values_list("file_name", "state")),
             "check-ins": CheckIn.objects.filter(upload__in=[old.pk, undone.pk]).count(),

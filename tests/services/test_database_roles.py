@@ -38,7 +38,7 @@ RIGHTS = {
     "heatmaps_dataset": (EVERYTHING, EVERYTHING),
     "heatmaps_dataversion": (EVERYTHING, EVERYTHING),
     "heatmaps_districtfile": (EVERYTHING, EVERYTHING),
-    "heatmaps_guidefile": (EVERYTHING, EVERYTHING),
+    "heatmaps_guidefile": (APPEND, APPEND),
     "heatmaps_enrolment": (NOTHING, EVERYTHING),
     "heatmaps_event": (APPEND, APPEND),
     "heatmaps_ledger": (EVERYTHING, EVERYTHING),
@@ -69,6 +69,9 @@ REFUSED = [
         f"CREATE TRIGGER t BEFORE INSERT ON {table} EXECUTE FUNCTION heatmaps_event_refuses()"
         for table in APPENDED
     ),
+    "UPDATE heatmaps_guidefile SET title = title",
+    "DELETE FROM heatmaps_guidefile",
+    "TRUNCATE heatmaps_guidefile CASCADE",
     "DROP TRIGGER event_refuses_change ON heatmaps_event",
     "DROP FUNCTION heatmaps_event_refuses() CASCADE",
     "CREATE OR REPLACE FUNCTION heatmaps_event_refuses() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN END'",
@@ -150,6 +153,7 @@ def test_web_and_workers_do_all_their_work(granted):
     assert told == {
         "problem": "",
         "release": "published",
+        "guided": "published",
         "cancelled": "cancelled",
         "uploads": [["new.csv", "ready"], ["old.csv", "ready"], ["undone.csv", "undone"]],
         "check-ins": 0,
