@@ -1,4 +1,4 @@
-"""Builds the regions of datasets."""
+"""Builds the regions of datasets, and names places by their edges."""
 
 from heatmaps.models import Dataset
 from mechanisms.space.grid import Region
@@ -7,3 +7,8 @@ from mechanisms.space.grid import Region
 def region_of(dataset: Dataset) -> Region:
     """The box in degrees that the dataset was created with."""
     return Region(dataset.west, dataset.south, dataset.east, dataset.north)
+
+
+def text_of(region: Region) -> str:
+    """The same text for the same box, exactly: west, south, east, north."""
+    return ",".join(repr(edge + 0.0) for edge in region)  # -0.0 is 0.0

@@ -18,7 +18,7 @@ from django.db.models import Q, QuerySet
 
 from heatmaps.data_slice import DataSlice
 from heatmaps.models import Dataset, DataVersion, GuideFile, Release, ReleaseState, Result
-from heatmaps.regions import region_of
+from heatmaps.regions import region_of, text_of
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.guide import Guide
@@ -78,7 +78,8 @@ def resolved(dataset: Dataset, guide_id: str, data_slice: DataSlice) -> Chosen:
         known = UUID(guide_id)
     except (AttributeError, TypeError, ValueError):
         raise _refusal(guide_id) from None
-    found = next(_releases(dataset, _visible(dataset).filter(pk=known), data_slice), None)
+    visible = _maps().filter(Q(dataset=dataset) | Q(public_since__isnull=False), pk=known)
+    found = next(_releases(dataset, visible, data_slice), None)
     found = found or next(_files(dataset, data_slice, pk=known), None)
     if found is None:
         raise _refusal(guide_id)
@@ -88,11 +89,13 @@ def resolved(dataset: Dataset, guide_id: str, data_slice: DataSlice) -> Chosen:
 def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
     """Guides for a question about the latest data version, the newest first: the dataset's own maps, its
     files, public maps of other datasets; `MOST_OFFERED` of each."""
-    own = _visible(dataset).filter(dataset=dataset)
+    place = text_of(_covered(dataset, data_slice))
+    own = _maps().filter(dataset=dataset, covered=place)[:MOST_OFFERED]
+    others = _maps().exclude(dataset=dataset).filter(covered=place, public_since__isnull=False)[:MOST_OFFERED]
     return [
-        *islice(_releases(dataset, own, data_slice), MOST_OFFERED),
+        *_releases(dataset, own, data_slice),
         *islice(_files(dataset, data_slice), MOST_OFFERED),
-        *islice(_releases(dataset, _of_others(dataset, data_slice), data_slice), MOST_OFFERED),
+        *_releases(dataset, others, data_slice),
     ]
 
 
@@ -116,23 +119,14 @@ def bound_guide(release: Release) -> Guide | None:
     return guide
 
 
-def _visible(dataset: Dataset) -> QuerySet[Release]:
-    """Published maps of the dataset and public ones of others, the newest first."""
+def _maps() -> QuerySet[Release]:
+    """Published maps that are small enough, the newest first."""
     rows = Release.objects.filter(
-        Q(dataset=dataset) | Q(public_since__isnull=False),
         Q(mechanism=_SPARSE) | Q(resolution__lte=MOST_CELLS_A_SIDE),
         state=ReleaseState.PUBLISHED,
         mechanism__in=_MAPS,
     )
     return rows.select_related("dataset").order_by("-visible_at", "-requested_at", "pk")
-
-
-def _of_others(dataset: Dataset, data_slice: DataSlice) -> QuerySet[Release]:
-    """Those that can cover the same; rectangles are compared when they are read."""
-    west, south, east, north = _covered(dataset, data_slice)
-    box = Q(dataset__west=west, dataset__south=south, dataset__east=east, dataset__north=north)
-    rows = _visible(dataset).exclude(dataset=dataset)
-    return rows.filter(Q(rectangle__isnull=False) | box)
 
 
 def _releases(dataset: Dataset, rows: Iterable[Release], data_slice: DataSlice) -> Iterator[Chosen]:

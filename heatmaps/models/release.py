@@ -54,6 +54,8 @@ class Release(models.Model):
     since = models.BigIntegerField(null=True, blank=True)  # epoch seconds, inclusive
     until = models.BigIntegerField(null=True, blank=True)  # epoch seconds, exclusive
     rectangle = models.JSONField(null=True, blank=True)  # west, south, east, north: finest grid lines
+    # The part of the world that follows from it, as `heatmaps.regions.text_of` writes it: to be found by.
+    covered = models.CharField(max_length=100, blank=True, default="")
     guarantee = models.JSONField()
     expected_error = models.JSONField(null=True)
     # SHA-256 of the canonical question, the data version included: equal questions have equal answers.
@@ -89,6 +91,12 @@ class Release(models.Model):
             models.Index(fields=["dataset", "requested_at"], name="release_of_dataset_by_day"),
             models.Index(fields=["requested_by", "requested_at"], name="release_of_person_by_day"),
             models.Index(fields=["dataset", "question"], name="release_same_question"),
+            # Public maps that may guide a question about the same place.
+            models.Index(
+                fields=["covered", "-visible_at"],
+                condition=Q(public_since__isnull=False),
+                name="release_public_of_a_place",
+            ),
         ]
         constraints = [
             models.CheckConstraint(

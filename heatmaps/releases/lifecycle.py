@@ -38,6 +38,7 @@ from heatmaps.models import (
     Result,
 )
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.regions import region_of, text_of
 from heatmaps.releases import draws, quotes
 from heatmaps.releases.names import UNNAMED, Label
 from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
@@ -280,6 +281,7 @@ def _new_release(requester: User, version: DataVersion, planned: Plan, label: La
         since=planned.data_slice.since,
         until=planned.data_slice.until,
         rectangle=planned.data_slice.edges,
+        covered=text_of(planned.data_slice.region(region_of(version.dataset))),
         guarantee=planned.guarantee.to_json(),
         expected_error=None if expected_error is None else asdict(expected_error),
         question=planned.question(version),
