@@ -8,6 +8,7 @@ from typing import Any, Final
 from heatmaps.result_kinds import kind_of_sheet
 from heatmaps.wording.data_slice import PERIOD, box_words, period_words
 from heatmaps.wording.guarantee import decimal
+from heatmaps.wording.heatmap import GUIDE_FITS, SET_ASIDE
 from heatmaps.wording.mechanisms import mechanism_title
 from heatmaps.wording.parameters import value_words
 from mechanisms.catalogue import registry
@@ -85,7 +86,12 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     cost = f"ε {guide['epsilon']}" if "epsilon" in guide and "ε" not in title else ""
     cited = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
     told = "; ".join(filter(None, [title, cost, cited]))
-    return [("Guide", told), ("Guide’s SHA-256", guide["sha256"])]
+    fits = sheet.get(GUIDE_FITS, True)
+    return [
+        ("Guide", told),
+        *([] if fits else [("Guide’s fit", SET_ASIDE)]),
+        ("Guide’s SHA-256", guide["sha256"]),
+    ]
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:

@@ -30,6 +30,7 @@ from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
 from heatmaps.wording.guides import line_of
+from heatmaps.wording.heatmap import GUIDE_FITS, SET_ASIDE
 from heatmaps.wording.release_line import line_for, release_line
 from mechanisms.catalogue import registry
 
@@ -142,7 +143,7 @@ def _published(found: Release) -> dict[str, Any]:
 
 
 def _shared(request: PersonRequest, found: Release) -> dict[str, Any]:
-    """What a published release is linked, embedded and cited by."""
+    """What a published release is linked, embedded and cited by, and what its sheet says of its start."""
     sheet = release_files.sheet_of(found)
     addresses = {
         name: request.build_absolute_uri(reverse(page, args=[found.pk]))
@@ -153,6 +154,7 @@ def _shared(request: PersonRequest, found: Release) -> dict[str, Any]:
         "is_open": found.public_since is not None,
         "addresses": addresses,
         "sheet_title": sheet["title"],
+        "set_aside": "" if sheet.get(GUIDE_FITS, True) else SET_ASIDE,
         "citation": citation(sheet, addresses["page"]),
     }
 

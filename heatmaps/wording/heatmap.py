@@ -34,14 +34,19 @@ NO_CLASS: Final = (
     "a coloured square may be empty"
 )
 
+GUIDE_FITS: Final = "guide_fits"  # on a sheet, where it does not
+SET_ASIDE: Final = "The map it started from did not fit these people. It was set aside."
+
 
 def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
     """Its grid and what it says of errors; of a map of areas the centres too, the heaviest first."""
     side = heatmap.resolution
     measures = {"resolution": side, "cell_m": [region.width_m / side, region.height_m / side]}
     centres = [asdict(centre) for centre in centres_of(heatmap, region)]
+    kept = heatmap.measurements
+    unfitting = {GUIDE_FITS: False} if kept is not None and kept.sets_guide_aside else {}
     return SheetPart(
-        measures=measures | ({"centres": centres} if centres else {}),
+        measures=measures | unfitting | ({"centres": centres} if centres else {}),
         post_processing=POST_PROCESSING,
         errors=_errors(heatmap),
     )

@@ -50,6 +50,14 @@ class Measurements:
         """Depth of the deepest node."""
         return max(int(part.depths.max()) for part in self.parts)
 
+    @property
+    def sets_guide_aside(self) -> bool:
+        """Whether the first look found that the guide does not fit.
+
+        Of a map that goes on from another of the same people, that other one's guide is meant: not so.
+        """
+        return self.plain_from is not None and len(self.parts) == 1
+
     def to_bytes(self) -> bytes:
         """The same measurements give the same bytes."""
         shares = b"" if self.shares is None else self.shares.astype("<i8").tobytes()

@@ -13,7 +13,9 @@ from heatmaps.exports import release_sheet
 from heatmaps.exports.sheet import exact_text
 from heatmaps.exports.sheet_words import facts, headline, in_words
 from heatmaps.wording.guides import UNCHECKED
+from heatmaps.wording.heatmap import SET_ASIDE
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
+from mechanisms.results.measurements import Measurement, Measurements
 from mechanisms.space.grid import Region
 from mechanisms.space.subregion import LINES, Rectangle
 from tests.exports.examples import OCEAN, make_heatmap
@@ -41,6 +43,24 @@ def sheet(guarantee=METRIC, *, radius_m=600, region=OCEAN, mechanism="sparse-emd
 
 def test_it_states_both_losses_of_an_exchange():
     assert headline(sheet()) == "ε = 4 (whole record), ε = 0.6 (within 600 m), δ = 0.000001"
+
+
+def test_it_says_of_a_guide_that_did_not_fit_that_it_was_set_aside():
+    """Not of a map that goes on from one whose guide did not."""
+    nodes = {"depths": np.zeros(1, np.uint8), "codes": np.zeros(1, np.int64)}
+    part = Measurement(scale_persons=1.0, noisy=np.zeros(1), **nodes)
+    cases = {(1, 3): True, (1, None): False, (2, 3): False}
+    for (parts, plain_from), is_told in cases.items():
+        kept = Measurements(parts=(part,) * parts, shares=np.ones(64**2, np.int64), plain_from=plain_from)
+        made = sheet(
+            mechanism="adaptive",
+            result=dataclasses.replace(make_heatmap(), measurements=kept),
+            guide={"id": "1", "title": "Roads", "sha256": "0" * 64},
+        )
+        assert (made.get("guide_fits", True), dict(facts(made)).get("Guide’s fit")) == (
+            (False, SET_ASIDE) if is_told else (True, None)
+        )
+    assert "guide_fits" not in sheet()
 
 
 def test_it_says_where_there_is_no_bound():

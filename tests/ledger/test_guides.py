@@ -11,7 +11,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from heatmaps.ledger import events
+from heatmaps.ledger import events, facts, transitions
 from heatmaps.ledger.events import canonical
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Event, GuideFile, Ledger, Release, Result
@@ -61,7 +61,8 @@ class World:
 @pytest.fixture
 def city(make_dataset, add_checkins, steward):
     made = make_dataset("city")
-    seed.store_guide(steward, made)
+    file = seed.store_guide(steward, made)
+    transitions.record(made, "guide", actor=steward, before={}, after=facts.guide_facts(file))
     add_checkins(made)
     return made
 

@@ -12,6 +12,8 @@ from heatmaps.models import Event, GuideFile, Release, Upload
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.wording.guides import HIDDEN, UNCHECKED
+from heatmaps.wording.heatmap import SET_ASIDE
+from mechanisms.guide import Guide
 from tests.guides import conftest as guides
 from tests.guides.rasters import raster
 from tests.pages.word_count import released_words, words_of
@@ -177,6 +179,22 @@ def test_a_map_that_started_from_a_file_says_what_nobody_can_check(make_town, pu
         assert len(released_words(page)) <= 220
         assert UNCHECKED in read(name, "release-sheet", release.pk)
     assert "Started from a file" in read("anonymous", "public")
+
+
+def test_a_start_that_did_not_fit_is_told(make_town, publish, read, keep_file):
+    """All of it is in one square, and people are everywhere. What starts from the new map says nothing."""
+    town = make_town("town")
+    file, guide = keep_file(town), Guide.of_values(np.eye(64) * (np.arange(64) == 0))
+    GuideFile.objects.update(shares=guide.shares.astype("<i8").tobytes(), sha256=guide.sha256)
+    release = publish(town, guide=str(file.pk))
+    for page in ("release", "release-sheet"):
+        assert read("auditor", page, release.pk).count(SET_ASIDE) == 1
+    assert len(released_words(read("auditor", "release", release.pk))) <= 220
+    later = publish(town, guide=str(release.pk))
+    plain = publish(town, guide=str(publish(town).pk))
+    for other in (later, plain):
+        for page in ("release", "release-sheet"):
+            assert SET_ASIDE not in read("auditor", page, other.pk)
 
 
 def test_readers_get_links_to_what_they_may_open(read, guided, show):

@@ -21,6 +21,7 @@ from django.utils import timezone  # noqa: E402
 from heatmaps import queue  # noqa: E402
 from heatmaps.ingest import opt_outs, uploads  # noqa: E402
 from heatmaps.ingest.versions import deletion, retention_change  # noqa: E402
+from heatmaps.ledger import facts, transitions  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.masses import column_copies  # noqa: E402
 from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
@@ -97,6 +98,7 @@ def main():
         administrator = User.objects.create_superuser("administrator")
         city = seed.make_dataset(steward, "city", limits={"presence": "4"})
         file = seed.store_guide(steward, city)
+        transitions.record(city, "guide", actor=steward, before={}, after=facts.guide_facts(file))
         old = uploads.receive(steward, city, file_of(60, "2020-01-01"), name="old.csv")
     work(tasks)
     with signed_in_as(WEB):

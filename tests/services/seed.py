@@ -11,7 +11,6 @@ from heatmaps import datasets
 from heatmaps.datasets import NewDataset
 from heatmaps.districts import geojson
 from heatmaps.ingest.versions.advance import next_version
-from heatmaps.ledger import facts, transitions
 from heatmaps.models import CheckIn, DistrictFile, GuideFile, Upload, UploadState
 from mechanisms.guarantee import Relation
 from mechanisms.guide import Guide
@@ -48,24 +47,6 @@ def add_checkins(dataset, seed=1):
     return next_version(dataset, actor=dataset.created_by)
 
 
-def store_guide(person, dataset, title="Built-up area", seed=1):
-    """A guide file and its event, without a child that reads it."""
-    guide = Guide.of_values(np.random.default_rng(seed).random((64, 64)))
-    with transitions.locked(dataset.pk):
-        file = GuideFile.objects.create(
-            dataset=dataset,
-            title=title,
-            source="Hazel Institute, 2025",
-            file_sha256="0" * 64,
-            shares=guide.shares.astype("<i8").tobytes(),
-            sha256=guide.sha256,
-            stored_by=person,
-            stored_at=timezone.now(),
-        )
-        transitions.record(dataset, "guide", actor=person, before={}, after=facts.guide_facts(file))
-    return file
-
-
 def store_districts(person, dataset, file_id=None, title="Boroughs", **named):
     """A stored file, without a child that reads it; one square where none is named."""
     content = json.dumps(districts(**(named or {"Centre": square(0.2, 0.2)}))).encode()
@@ -81,6 +62,21 @@ def store_districts(person, dataset, file_id=None, title="Boroughs", **named):
         corners=sum(area.corners for area in areas),
         content=packed,
         sha256=hashlib.sha256(packed).hexdigest(),
+        stored_by=person,
+        stored_at=timezone.now(),
+    )
+
+
+def store_guide(person, dataset, title="Built-up area", seed=1):
+    """A guide file, without a child that reads it, whatever was uploaded before."""
+    guide = Guide.of_values(np.random.default_rng(seed).random((64, 64)))
+    return GuideFile.objects.create(
+        dataset=dataset,
+        title=title,
+        source="Hazel Institute, 2025",
+        file_sha256="0" * 64,
+        shares=guide.shares.astype("<i8").tobytes(),
+        sha256=guide.sha256,
         stored_by=person,
         stored_at=timezone.now(),
     )
