@@ -33,7 +33,7 @@ _NEARLY_WHOLE: Final = 0.95  # share of a part that is not taken for possibly em
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Squares:
+class EvenSquares:
     """Quadtree cells each of which lies in one rectangle, evenly filled."""
 
     levels: NDArray[np.uint8] = field(repr=False)  # (k,)
@@ -66,7 +66,7 @@ def _told(squares: Posterior, boxes: Integers, *, side: int) -> ToldApart:
     )
 
 
-def in_squares(found: Posterior, squares: Squares, *, scale_persons: float) -> Posterior:
+def in_squares(found: Posterior, squares: EvenSquares, *, scale_persons: float) -> Posterior:
     """Beliefs about squares, from those about the rectangles that they are parts of."""
     leaf, share = squares.leaves, squares.shares
     mean = found.mean[leaf] * share
@@ -101,7 +101,7 @@ def holding_squares(boxes: Integers, *, side: int) -> tuple[Integers, Integers]:
     return finest - up, first >> 2 * up
 
 
-def rasterized(tree: GuideTree, depths: Integers, boxes: Integers) -> Squares:
+def rasterized(tree: GuideTree, depths: Integers, boxes: Integers) -> EvenSquares:
     """The coarsest such cells, in Morton order."""
     side = tree.side
     level = side.bit_length() - 1
@@ -115,7 +115,7 @@ def rasterized(tree: GuideTree, depths: Integers, boxes: Integers) -> Squares:
     return _merged(level, codes, leaf, share)
 
 
-def _merged(level: int, codes: Integers, leaf: Integers, share: Floats) -> Squares:
+def _merged(level: int, codes: Integers, leaf: Integers, share: Floats) -> EvenSquares:
     """Fours of siblings that lie in one rectangle and are as full become their parent."""
     done: list[tuple[Integers, Integers, Integers, Floats]] = []
     while level > 0 and codes.size:
@@ -133,7 +133,7 @@ def _merged(level: int, codes: Integers, leaf: Integers, share: Floats) -> Squar
     done.append((np.full(codes.size, level), codes, leaf, share))
     levels, prefixes, leaves, shares = (np.concatenate(parts) for parts in zip(*done, strict=True))
     order = np.argsort(prefixes << 2 * (int(levels.max()) - levels), kind="stable")
-    return Squares(
+    return EvenSquares(
         levels=levels[order].astype(np.uint8),
         prefixes=prefixes[order],
         leaves=leaves[order],

@@ -10,22 +10,14 @@ from scipy.sparse import csr_array
 from scipy.special import betainc
 
 _FIRST_STEP: Final = 1.0  # noise scales, near 0
+# With probability lone / (1 + fading · √persons) all mass is in one half, else Beta(shape, shape). Taken from
+# check-ins of other places than those that accuracy is reported on; steers utility only.
+_LONE: Final = 0.9
+_FADING: Final = 0.35
+SHAPE: Final = 0.6
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Habits:
-    """With probability lone / (1 + fading · √persons) all mass is in one half, else Beta(shape, shape)."""
-
-    lone: float
-    fading: float
-    shape: float
-
-
-# Check-ins of other places than those that accuracy is reported on; steers utility only.
-OF_SQUARES: Final = Habits(lone=0.9, fading=0.35, shape=0.6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +26,10 @@ class SplitPrior:
 
     persons: float  # in one noise scale, the unit of all masses here
     growth: float
-    habits: Habits = OF_SQUARES
 
     def one_sided(self, mass: float) -> float:
         """Probability that all of a mass above 0 lies in one half."""
-        return self.habits.lone / (1 + self.habits.fading * float(np.sqrt(mass * self.persons)))
+        return _LONE / (1 + _FADING * float(np.sqrt(mass * self.persons)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,7 +91,7 @@ def _weights(prior: SplitPrior, parts: Floats, mass: float) -> Floats:
         return np.array([0.5])
     edges = np.append((parts[1:] + parts[:-1]) / 2, mass / 2)
     one_sided = prior.one_sided(mass)
-    below = betainc(prior.habits.shape, prior.habits.shape, edges / mass)
+    below = betainc(SHAPE, SHAPE, edges / mass)
     weights: Floats = (1 - one_sided) * np.diff(below, prepend=0.0)
     weights[0] += one_sided / 2
     return weights

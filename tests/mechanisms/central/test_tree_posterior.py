@@ -9,7 +9,7 @@ from scipy.special import betaln
 
 from mechanisms.central.adaptive.binary_tree import Measured
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.split_prior import SplitPrior, mass_grid, split_table
+from mechanisms.central.adaptive.split_prior import SHAPE, SplitPrior, mass_grid, split_table
 from mechanisms.central.adaptive.tree_posterior import averaged_laplace, held_by_nodes, posterior
 
 PRIOR = SplitPrior(persons=1.0, growth=0.06)
@@ -19,9 +19,7 @@ TOLERANCE = 0.15
 
 
 def split_density(prior, share, mass):
-    log = (prior.habits.shape - 1) * (math.log(share) + math.log1p(-share)) - betaln(
-        prior.habits.shape, prior.habits.shape
-    )
+    log = (SHAPE - 1) * (math.log(share) + math.log1p(-share)) - betaln(SHAPE, SHAPE)
     return (1 - prior.one_sided(mass)) * math.exp(log)
 
 
@@ -31,7 +29,7 @@ def brute_force_means(noisy, whole):
     The first split is south and north halves, then each half splits west and east.
     """
     shares = (np.arange(120) + 0.5) / 120
-    density = shares ** (PRIOR.habits.shape - 1) * (1 - shares) ** (PRIOR.habits.shape - 1)
+    density = shares ** (SHAPE - 1) * (1 - shares) ** (SHAPE - 1)
     density /= density.sum()  # the ends' singularities are integrable; 120 cells resolve them to a per cent
     shares = np.concatenate(([0.0], shares, [1.0]))
 
