@@ -8,10 +8,10 @@ are no stewards.
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
-from heatmaps.admin import datasets, ledger, people, tokens
+from heatmaps.admin import datasets, files, ledger, people, tokens
 from heatmaps.http.rate_limits import limited_sign_in
 
-__all__ = ["datasets", "ledger", "people", "tokens"]
+__all__ = ["datasets", "files", "ledger", "people", "tokens"]
 
 admin.site.site_header = "Hazemap administration"
 admin.site.site_title = "Hazemap administration"

@@ -1,13 +1,12 @@
 """Datasets with published maps that may guide others, and people of every role."""
 
-import numpy as np
-import pytest
-from django.utils import timezone
+from functools import partial
 
-from heatmaps.models import GuideFile, Membership
+import pytest
+
+from heatmaps.models import Membership
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.lifecycle import ReleaseRequest
-from mechanisms.guide import Guide
 from tests.releases import conftest as releases
 from tests.services import seed
 from tests.services.draws import carry_out
@@ -85,17 +84,4 @@ def foreign(make_public):
 def keep_file(steward):
     """A guide file straight in the tables."""
 
-    def make(dataset, title="Built-up area", seed=1):
-        guide = Guide.of_values(np.random.default_rng(seed).random((64, 64)))
-        return GuideFile.objects.create(
-            dataset=dataset,
-            title=title,
-            source="Hazel Institute, 2025",
-            file_sha256="0" * 64,
-            shares=guide.shares.astype("<i8").tobytes(),
-            sha256=guide.sha256,
-            stored_by=steward,
-            stored_at=timezone.now(),
-        )
-
-    return make
+    return partial(seed.store_guide, steward)

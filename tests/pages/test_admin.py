@@ -4,9 +4,22 @@ import pytest
 from django.contrib import admin
 from django.urls import reverse
 
-from heatmaps.models import Account, ApiToken, Charge, CheckIn, Event, Release, Result, Upload
+from heatmaps.models import (
+    Account,
+    ApiToken,
+    Charge,
+    CheckIn,
+    DistrictFile,
+    Event,
+    GuideFile,
+    Release,
+    Result,
+    Upload,
+)
+from tests.services import seed
 
-READ_ONLY = (Account, Charge, Event, Release, Result)
+FILES = {DistrictFile: "content", GuideFile: "shares"}  # and the column of what they hold
+READ_ONLY = (Account, Charge, Event, Release, Result, *FILES)
 
 
 @pytest.fixture
@@ -14,12 +27,19 @@ def administrator(client_of):
     return client_of("administrator")
 
 
+@pytest.fixture
+def stored(people, dataset):
+    """A file of each kind."""
+    seed.store_districts(people["steward"], dataset)
+    seed.store_guide(people["steward"], dataset)
+
+
 def address_of(row, act):
     return reverse(f"admin:heatmaps_{row._meta.model_name}_{act}", args=[row.pk])
 
 
 @pytest.mark.parametrize("model", READ_ONLY)
-def test_it_shows_ledger_rows_and_lets_nobody_edit_them(administrator, published, model):
+def test_it_shows_ledger_rows_and_lets_nobody_edit_them(administrator, published, stored, model):
     row = model.objects.first()
     name = f"admin:heatmaps_{model._meta.model_name}"
     before = model.objects.values().order_by("pk")[::1]
@@ -42,6 +62,26 @@ def test_it_does_not_show_data(administrator, published):
     body = administrator.get(address_of(Release.objects.get(), "change")).content.decode()
     assert "lease until" not in body.lower()
     assert "finished" not in body.lower()
+
+
+@pytest.mark.parametrize("model", FILES)
+def test_it_says_where_files_are_from_and_reads_nothing_of_them(
+    administrator, stored, model, django_assert_max_num_queries
+):
+    row = model.objects.get()
+    for address in (
+        reverse(f"admin:heatmaps_{model._meta.model_name}_changelist"),
+        address_of(row, "change"),
+    ):
+        with django_assert_max_num_queries(20) as asked:
+            body = administrator.get(address).content.decode()
+        assert row.title in body
+        assert row.source in body
+        read = [
+            query["sql"] for query in asked if f'"{model._meta.db_table}"."{FILES[model]}"' in query["sql"]
+        ]
+        assert read == []
+    assert row.sha256 in body
 
 
 def test_it_links_to_the_page_that_changes_a_limit(administrator, dataset):

@@ -18,13 +18,16 @@ from heatmaps.models import (
     CheckIn,
     Dataset,
     DataVersion,
+    DistrictFile,
     Enrolment,
     Event,
+    GuideFile,
     Release,
     Result,
     Upload,
 )
 from tests.conftest import create_triggers, drop_triggers
+from tests.services import seed
 
 REGISTERED = sorted(admin.site._registry.items(), key=lambda item: item[0].__name__)
 # Every parameter of a list that filters, by model; each filters by a column that the list shows.
@@ -32,9 +35,11 @@ FILTERS = {
     "Account": {"kind"},
     "ApiToken": set(),
     "Charge": set(),
+    "DistrictFile": set(),
     "DataVersion": set(),
     "Dataset": set(),
     "Event": {"kind"},
+    "GuideFile": set(),
     "Release": {"mechanism"},
     "Result": set(),
     "User": {"is_active", "is_superuser"},
@@ -112,6 +117,8 @@ def test_filters_of_lists_still_work(client_of, published):
 def test_no_page_depends_on_what_is_hidden(client_of, people, published):
     """Lists in every order, by every reference, searched for; rows with their histories; Django's finders."""
     ApiToken.objects.create(user=people["analyst"], name="laptop", scopes=["read"])
+    for store in (seed.store_districts, seed.store_guide):
+        store(people["steward"], published.dataset)
     move_events(29 * 60_000_000)
     client = client_of("administrator")
     searched = ("unmistakable",)
@@ -171,6 +178,8 @@ def change_what_is_hidden(release):
     DataVersion.objects.update(is_cleared=True)
     Release.objects.update(finished_at=None)
     Result.objects.update(content=b"unmistakable")
+    DistrictFile.objects.update(content=b"unmistakable")
+    GuideFile.objects.update(shares=b"unmistakable")
     upload = dataset.uploads.get()
     CheckIn.objects.create(upload=upload, person=1, cell=1)
     Enrolment.objects.create(dataset=dataset, person=2)

@@ -1,6 +1,7 @@
 """Maps that others start from: their pages, lists of guided maps, and what may be made public."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,6 @@ from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.wording.guides import HIDDEN, UNCHECKED
 from heatmaps.wording.heatmap import SET_ASIDE
 from mechanisms.guide import Guide
-from tests.guides import conftest as guides
 from tests.guides.rasters import raster
 from tests.pages.word_count import released_words, words_of
 from tests.services import seed
@@ -36,7 +36,7 @@ def empty(make_dataset):
 
 @pytest.fixture
 def keep_file(people):
-    return guides.keep_file.__wrapped__(people["steward"])
+    return partial(seed.store_guide, people["steward"])
 
 
 @pytest.fixture

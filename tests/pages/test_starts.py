@@ -15,7 +15,6 @@ from heatmaps.views.forms import start
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
-from tests.guides import conftest as guides
 from tests.pages.word_count import words_of
 from tests.services import seed
 from tests.services.draws import carry_out
@@ -50,7 +49,7 @@ def publish(people):
 
 @pytest.fixture
 def file(people, dataset):
-    return guides.keep_file.__wrapped__(people["steward"])(dataset)
+    return seed.store_guide(people["steward"], dataset)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from heatmaps.models import AdministratorRead
 from heatmaps.people import invitations
 from heatmaps.releases import publication
 from tests.conftest import drop_triggers
+from tests.services import seed
 
 # Models of the administration whose rows tell of no dataset.
 OF_NO_DATASET = {"ApiToken", "User"}
@@ -79,7 +80,9 @@ def test_using_an_administrators_link_is_no_read(client_of, people, dataset):
     assert pages() == before
 
 
-def test_every_list_and_row_of_the_administration_leaves_one(client_of, published):
+def test_every_list_and_row_of_the_administration_leaves_one(client_of, people, published):
+    for store in (seed.store_districts, seed.store_guide):
+        store(people["steward"], published.dataset)
     client = client_of("administrator")
     for model, model_admin in admin.site._registry.items():
         name = f"admin:{model._meta.app_label}_{model._meta.model_name}"
