@@ -60,6 +60,7 @@ def pages(named):
         return f"form[action='{reverse(name, args=[named[one] for one in arguments])}']"
 
     wrong, costly, fair = (f"?mechanism=laplace&epsilon={epsilon}&resolution=256" for epsilon in (30, 15, 1))
+    started = f"?mechanism=adaptive&resolution=16&guide={named['guided']}"
     own = "main form[method=post]"
     return [
         page("sign-in", "anonymous"),
@@ -95,6 +96,11 @@ def pages(named):
         page("release-new", "analyst", "dataset", query=fair),
         page("release-new", "steward", "panel"),
         *(page("release-new", "steward", "panel", query=f"?open={fold}") for fold in FOLDS),
+        page("release-new", "analyst", "town", query="?mechanism=adaptive&resolution=16&epsilon=5"),
+        *(
+            page("release-new", "analyst", "town", query=f"{started}&proposed=none&{asked}")
+            for asked in ("epsilon=5", "epsilon=0.5", "epsilon=1&error_m=20000")
+        ),
         page("release-zones", "steward", "panel"),
         page("release-distances", "steward", "panel"),
         page("ledger", "auditor", "dataset"),
@@ -108,6 +114,12 @@ def pages(named):
         page("districts", "steward", "dataset", submits=own),
         page("district-file", "steward", "dataset", "districts"),
         page("district-file-delete", "steward", "dataset", "districts"),
+        page("guides", "steward", "town"),
+        page("guides", "auditor", "dataset"),
+        page("guides", "steward", "unfilled"),
+        page("guides", "steward", "unfilled", submits=own, fills={"#id_title": "Built-up area"}),
+        page("dataset-data", "steward", "unfilled"),
+        page("dataset-data", "analyst", "town"),
         page("retention", "steward", "dataset"),
         page("retention", "steward", "dataset", submits=own),
         page(
@@ -137,6 +149,10 @@ def pages(named):
         page("release", "anonymous", "published"),
         page("embed", "anonymous", "published"),
         page("release-publication", "steward", "published"),
+        *(page("release", "analyst", life) for life in ("guided", "of-file")),
+        page("release-sheet", "analyst", "of-file"),
+        page("release-publication", "steward", "guided"),
+        page("release-publication", "steward", "of-file"),
         page("release-name", "steward", "published"),
         page("release-name", "analyst", "published", submits=own, fills={"#id_name": "\u202e"}),
         page("account", "analyst"),
@@ -165,6 +181,8 @@ def pages(named):
         page("admin:heatmaps_account_changelist", "administrator"),
         page("admin:heatmaps_release_changelist", "administrator"),
         page("admin:heatmaps_event_changelist", "administrator"),
+        page("admin:heatmaps_districtfile_changelist", "administrator"),
+        page("admin:heatmaps_guidefile_changelist", "administrator"),
         page("admin:heatmaps_apitoken_changelist", "administrator"),
         page("api:docs", "anonymous"),
         Page(name="403", who="analyst", address=reverse("ledger", args=[named["dataset"]])),

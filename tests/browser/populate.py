@@ -39,6 +39,7 @@ def main():
     named |= {"dataset": dataset.slug, "panel-kind": "radius", "kind": "presence"}
     named["districts"] = str(seed.store_districts(people["steward"], dataset).pk)
     named |= files(people["steward"], dataset) | lives(people["analyst"], dataset)
+    named |= starts(people["steward"], people["analyst"])
     named |= links(people, dataset) | point(people["steward"], named["panel"])
     publication.set_public(people["steward"], Release.objects.get(pk=named["published"]), public=True)
     sessions = {name: session(person) for name, person in people.items()}
@@ -86,9 +87,26 @@ def lives(analyst, dataset):
     return {life: str(release.pk) for life, release in made.items()} | queued(analyst)
 
 
-def ask(person, dataset, epsilon, *, mechanism="sparse-emd"):
-    question = ReleaseRequest(mechanism=mechanism, epsilon=epsilon, resolution=16)
+def ask(person, dataset, epsilon, *, mechanism="sparse-emd", guide=None):
+    question = ReleaseRequest(mechanism=mechanism, epsilon=epsilon, resolution=16, guide=guide)
     return lifecycle.request_release(person, dataset, question)
+
+
+def starts(steward, analyst):
+    """Maps that started from a file and from each other, and a dataset that still takes files."""
+    town, unfilled = (
+        seed.make_dataset(steward, slug, limits={"presence": "40"}) for slug in ("town", "unfilled")
+    )
+    for dataset in (town, unfilled):
+        Membership.objects.create(dataset=dataset, user=analyst, role="analyst")
+    file = seed.store_guide(steward, town)
+    seed.add_checkins(town)
+    of_file = ask(analyst, town, "4", mechanism="adaptive", guide=str(file.pk))
+    clock.complete(of_file.pk)
+    guided = ask(analyst, town, "3", mechanism="adaptive", guide=str(of_file.pk))
+    clock.complete(guided.pk)
+    made = {"of-file": of_file, "guided": guided}
+    return {"town": town.slug, "unfilled": unfilled.slug} | {life: str(one.pk) for life, one in made.items()}
 
 
 def queued(analyst):
