@@ -10,7 +10,7 @@ from typing import Final
 from django.conf import settings
 
 from heatmaps.data_slice import DataSlice, Edge
-from heatmaps.guides import choices
+from heatmaps.guides import choices, epsilons
 from heatmaps.guides.choices import Chosen
 from heatmaps.ledger import amounts, balances
 from heatmaps.ledger.balances import Balance
@@ -141,7 +141,7 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
     if not isinstance(request.parameters, Mapping):
         raise ParameterError("parameters", request.parameters, "an object of names and values")
     delta = registry.get(request.mechanism).delta(request.delta)
-    guide = _guide(dataset, request)
+    guide = _guide(dataset, request, epsilon)
     draw = readings.planned(
         dataset,
         request.mechanism,
@@ -254,8 +254,8 @@ def _region(dataset: Dataset) -> Region:
     return Region(dataset.west, dataset.south, dataset.east, dataset.north)
 
 
-def _guide(dataset: Dataset, request: ReleaseRequest) -> Chosen | None:
-    """The public map that is named. Errors: `ParameterError`, also for mechanisms that use none."""
+def _guide(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> Chosen | None:
+    """The public map that is named. Errors: `ParameterError`, also where none may be named."""
     if request.guide is None:
         return None
     entry = registry.get(request.mechanism)
@@ -264,7 +264,11 @@ def _guide(dataset: Dataset, request: ReleaseRequest) -> Chosen | None:
     data_slice = DataSlice.parse(
         _region(dataset), since=request.since, until=request.until, rectangle=request.rectangle
     )
-    return choices.resolved(dataset, request.guide, data_slice)
+    chosen = choices.resolved(dataset, request.guide, data_slice)
+    allowed = epsilons.epsilons(dataset, entry.name, request.parameters)
+    if allowed is None or not allowed[0] <= epsilon <= allowed[1]:
+        raise epsilons.refusal(request.guide, dataset, entry.name, request.parameters)
+    return chosen
 
 
 def _unguided_error(dataset: Dataset, planned: Plan) -> ExpectedError | None:

@@ -11,8 +11,10 @@ from heatmaps.numbers import UP, length
 from heatmaps.regions import region_of
 from heatmaps.releases import quotes
 from heatmaps.releases.epsilon import for_error, for_protection
+from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.forms.goals import WishForm
 from heatmaps.views.forms.release import ReleaseForm
+from heatmaps.views.forms.start import too_exact
 from heatmaps.wording import goals
 from heatmaps.wording.guarantee import decimal
 from mechanisms.check import ParameterError
@@ -54,12 +56,12 @@ def with_epsilon(
             looked_for = LookedFor(error=length(Fraction(error_m), rounding=UP))
             return form.at(decimal(epsilon)), wish_form, looked_for
         if wishes:
-            # What is promised does not depend on a guide, which not every ε allows.
-            plain = replace(form.request(), guide=None)
-            filled = form.at(decimal(for_protection.epsilon_for(dataset, plain, wishes)))
+            filled = form.at(decimal(for_protection.epsilon_for(dataset, _unguided(form), wishes)))
             granted = _granted(dataset, filled, wishes)
             wished = (*form.typed(), *wish_form.typed())
             return filled, WishForm(), LookedFor(granted=granted, wished=wished)
+    except for_error.TooExact as error:
+        _explain_too_exact(dataset, form, error)
     except ParameterError as error:
         if not wish_form.refuse(error):
             form.explain(error)
@@ -76,13 +78,31 @@ def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fractio
     except ParameterError:
         guided = []
     try:
-        return min(*guided, for_error.epsilon_for(dataset, replace(request, guide=None), error_m))
+        return min(*guided, for_error.epsilon_for(dataset, _unguided(form), error_m))
     except ParameterError:
         if guided:
             return guided[0]
         raise
 
 
+def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.TooExact) -> None:
+    """Also where the start that a person chose is in the way: the least error with it, and what to do."""
+    if not form.start.chosen or form.start.is_proposed:
+        form.explain(error)
+        return
+    try:
+        for_error.epsilon_for(dataset, _unguided(form), form.cleaned_data["error_m"])
+    except ParameterError as plain:
+        form.explain(plain)
+    else:
+        form.add_error("error_m", too_exact(error.least_m))
+
+
+def _unguided(form: ReleaseForm) -> ReleaseRequest:
+    """What is promised does not depend on a guide, which not every ε allows."""
+    return replace(form.request(), guide=None)
+
+
 def _granted(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
-    guarantee = quotes.plan(dataset, form.request()).guarantee
+    guarantee = quotes.plan(dataset, _unguided(form)).guarantee
     return goals.granted(guarantee, wishes, diameter_m=region_of(dataset).diameter_m)

@@ -180,6 +180,29 @@ def test_a_quote_tells_the_guide_and_the_error_without_it(api, city, ask):
     assert "unchecked" not in sheet["guide"]
 
 
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [
+        ({"epsilon": "0.5"}, "none at this epsilon, one at an ε from 2 to 20"),
+        ({"parameters": {"expected_persons": 4}}, "none for this number of people, one for 5 to 1,000,000"),
+        (
+            {"parameters": {"expected_persons": 4}, "epsilon": None, "error_m": "20000"},
+            "none for this number of people, one for 5 to 1,000,000",
+        ),
+    ],
+)
+def test_a_guide_where_none_is_allowed_is_refused_by_its_field(api, city, ask, changes, allowed):
+    seed.add_checkins(city)
+    guide = ask(city)["id"]
+    body = {
+        name: value for name, value in (QUESTION | {"guide": guide} | changes).items() if value is not None
+    }
+    answer = api("analyst").send("POST", "quotes", city.slug, body=body)
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    assert error == {"field": "guide", "detail": f"{guide} is not allowed; allowed: {allowed}"}
+
+
 def test_nobody_learns_of_maps_that_they_may_not_see(api, people, city, make_dataset, ask):
     """A map of a dataset that the asker is no member of is refused as one that does not exist."""
     seed.add_checkins(city)

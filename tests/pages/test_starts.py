@@ -212,6 +212,63 @@ def test_an_error_is_looked_for_with_the_start(dataset, publish, ask):
     assert kept.context["quote"].quote.guide.id.hex == release.replace("-", "")
 
 
+@pytest.mark.parametrize("typed", [{}, {"error_m": "20000"}])
+def test_it_says_for_how_many_people_a_start_may_be_chosen(dataset, publish, ask, typed):
+    release = str(publish(dataset).pk)
+    answer = ask(guide=release, proposed="none", **{"adaptive.expected_persons": "4"}, **typed)
+    assert answer.status_code == 422
+    assert answer.context["form"].errors == {"guide": ["This needs 5 to 1,000,000 people: choose Nothing."]}
+    assert selected(answer) == release
+
+
+def test_it_says_which_error_the_start_allows(make_town, publish, client_of):
+    """1,000 people: with a start up to ε = 1, without one up to 20."""
+    town = make_town("crowd", expected_persons=1000)
+    release = str(publish(town, epsilon="1").pk)
+    asked = {
+        "mechanism": "adaptive",
+        "epsilon": "1",
+        "resolution": "16",
+        "guide": release,
+        "proposed": "none",
+    }
+    address, client = reverse("release-new", args=[town.slug]), client_of("analyst")
+
+    def refused(error_m):
+        answer = client.get(address, asked | {"error_m": error_m})
+        assert answer.status_code == 422
+        assert selected(answer) == release
+        [told] = answer.context["form"].errors["error_m"]
+        return told
+
+    told = r"With this start the least is ([\d.]+) km: allow more, or start from Nothing\."
+    least_km = re.fullmatch(told, refused("1500"))[1]
+    found = client.get(address, asked | {"error_m": str(float(least_km) * 1000)})
+    assert found.context["quote"].quote.guide.id.hex == release.replace("-", "")
+    assert "the least predicted for any ε of a release" in refused("1")  # nor is there one without it
+
+
+def test_goals_say_that_a_start_is_in_the_way(make_dataset, publish, client_of):
+    limits = {"record": "90", "radius": "90"}
+    made = make_dataset("panel", Relation.REPLACE, radius_m=5_000, limits=limits)
+    seed.add_checkins(made)
+    release = str(publish(made).pk)
+    asked = {
+        "mechanism": "adaptive",
+        "epsilon": "5",
+        "resolution": "16",
+        "guide": release,
+        "proposed": "none",
+    }
+    wished = {"wish2_part": "1", "wish2_distance_m": "3000", "wish2_epsilon": "0.3"}
+    answer = client_of("analyst").get(reverse("release-new", args=[made.slug]), asked | wished)
+    assert answer.status_code == 422
+    assert answer.context["form"]["epsilon"].value() == "0.3"
+    assert answer.context["form"].errors == {
+        "guide": ["This needs an ε from 4 to 20: choose one, or Nothing."]
+    }
+
+
 def test_a_question_that_costs_too_much_fits_without_the_start(make_dataset, publish, client_of):
     town = make_dataset("town", limits={"presence": "5"})
     seed.add_checkins(town)

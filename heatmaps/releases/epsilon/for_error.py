@@ -9,14 +9,14 @@ from typing import Final
 
 from django.conf import settings
 
+from heatmaps.guides import epsilons as guides
 from heatmaps.models import Dataset
 from heatmaps.numbers import UP, number
 from heatmaps.regions import region_of
 from heatmaps.releases import quotes
 from heatmaps.releases.quotes import ReleaseRequest
 from mechanisms.calibration import sensitivity
-from mechanisms.catalogue import registry
-from mechanisms.central.adaptive.mechanism import MOST_WALKED, Adaptive, takes_guide
+from mechanisms.central.adaptive.mechanism import MOST_WALKED, Adaptive
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import Relation
 
@@ -27,36 +27,34 @@ _CHOICES: Final = tuple(
 )
 
 
+class TooExact(ParameterError):  # noqa: N818 - as the other domain errors
+    """No ε predicts so small an error."""
+
+    def __init__(self, error_m: str, least_m: float, among: str) -> None:
+        self.least_m = least_m
+        shown = number(least_m, rounding=UP)
+        super().__init__("error_m", error_m, f"at least {shown} metres, the least predicted for {among}")
+
+
 def epsilon_for(dataset: Dataset, request: ReleaseRequest, error_m: str) -> Fraction:
     """The least ε, of two digits, at which the predicted error's upper end is at most `error_m` metres.
 
     The upper end of a forecast's interval, a bound, or a point's 95 % distance; `request.epsilon` is not
-    looked at. With a guide: of those at which one may be named. Errors: `ParameterError`, on `error_m` where
-    no ε a release may have is enough, or where nothing is predicted; on `guide` where no ε allows it.
+    looked at. With a guide: of those at which one may be named. Errors: TooExact where no such ε is enough;
+    `ParameterError`, on `error_m` where nothing is predicted, on `guide` where no ε allows it.
     """
     wished = exact_decimal("error_m", error_m, low=0, low_open=True, high=FARTHEST_M)
-    least, refusal = inf, None
+    least = inf
 
     def is_enough(epsilon: Fraction) -> bool:
         return predicted_m(dataset, request, epsilon) <= wished
 
     for piece in _falling(dataset, request):
-        try:
-            last = predicted_m(dataset, request, piece[-1])
-        except ParameterError as error:
-            if error.parameter != "guide":
-                raise
-            refusal = error
-            continue
+        last = predicted_m(dataset, request, piece[-1])
         if last <= wished:
             return piece[bisect_left(piece, True, key=is_enough)]
         least = min(least, last)
-    if refusal is not None and least == inf:
-        raise refusal
-    shown = number(least, rounding=UP)
-    raise ParameterError(
-        "error_m", error_m, f"at least {shown} metres, the least predicted for any ε of a release"
-    )
+    raise TooExact(error_m, least, "any ε of a release" if request.guide is None else "any ε with a guide")
 
 
 def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> float:
@@ -74,18 +72,20 @@ def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) ->
 
 
 def _falling(dataset: Dataset, request: ReleaseRequest) -> list[list[Fraction]]:
-    """The ε of releases from the least on, in stretches in which predicted errors fall as ε grows.
+    """The ε that a release may have, from the least on, in stretches in which predicted errors fall.
 
-    Between two of them `adaptive` measures in another way, and an error may jump up.
+    Between two of them `adaptive` measures in another way, and an error may jump up. Errors: `ParameterError`
+    on `guide` where there is none.
     """
     epsilons = [epsilon for epsilon in _CHOICES if epsilon <= settings.MAX_EPSILON]
-    entry, relation = registry.get(request.mechanism), Relation(dataset.relation)
-    persons = entry.parsed(request.parameters).get("expected_persons", dataset.public_persons)
-    if request.mechanism != Adaptive.name or not isinstance(persons, int):
+    persons = guides.persons_of(dataset, request.mechanism, request.parameters)
+    if request.mechanism != Adaptive.name or persons is None:
         return [epsilons]
+    if request.guide is not None:
+        allowed = guides.epsilons(dataset, request.mechanism, request.parameters)
+        epsilons = [epsilon for epsilon in epsilons if allowed and allowed[0] <= epsilon <= allowed[1]]
+        if not epsilons:
+            raise guides.refusal(request.guide, dataset, request.mechanism, request.parameters)
 
-    def way(epsilon: Fraction) -> tuple[bool, bool]:
-        walked = persons * epsilon / sensitivity(relation) <= MOST_WALKED
-        return walked, takes_guide(relation, epsilon, persons)
-
-    return [list(stretch) for _, stretch in groupby(epsilons, key=way)]
+    walked = MOST_WALKED * sensitivity(Relation(dataset.relation))
+    return [list(stretch) for _, stretch in groupby(epsilons, key=lambda one: persons * one <= walked)]

@@ -7,8 +7,9 @@ from typing import Final
 from heatmaps.data_slice import WHOLE, DataSlice
 from heatmaps.guides import choices
 from heatmaps.guides.choices import Chosen
+from heatmaps.guides.epsilons import epsilons, in_words, persons_of, sizes
 from heatmaps.models import Dataset
-from heatmaps.numbers import DOWN, UP, number
+from heatmaps.numbers import UP, count, length
 from heatmaps.regions import region_of
 from heatmaps.releases import starts
 from heatmaps.releases.quotes import ReleaseRequest
@@ -64,7 +65,7 @@ def opened(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
     if not entry.takes_guide:
         return Start(dataset=dataset)
     offered = tuple(choices.fitting(dataset, WHOLE))
-    allowed = starts.epsilons(dataset, entry.name, {})
+    allowed = epsilons(dataset, entry.name, {})
     if not offered or not _is_in(allowed, epsilon):
         return Start(dataset=dataset, offered=offered)
     return Start(dataset=dataset, offered=offered, chosen=offered[0], is_allowed=True)
@@ -86,7 +87,7 @@ def asked(start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsi
         region, since=request.since, until=request.until, rectangle=request.rectangle
     )
     offered = tuple(choices.fitting(dataset, data_slice))
-    allowed = starts.epsilons(dataset, entry.name, request.parameters)
+    allowed = epsilons(dataset, entry.name, request.parameters)
     is_allowed = allowed is not None if looks_for_epsilon else _is_in(allowed, request.epsilon)
     start = replace(start, offered=offered, is_allowed=is_allowed)
     if start.is_proposed:
@@ -97,7 +98,12 @@ def asked(start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsi
         chosen = choices.resolved(dataset, start.sent, data_slice)
     except ParameterError:
         return replace(start, refusal=UNFITTING)
-    return replace(start, chosen=chosen, refusal="" if is_allowed else _not_here(allowed))
+    return replace(start, chosen=chosen, refusal="" if is_allowed else _not_here(dataset, entry, request))
+
+
+def too_exact(least_m: float) -> str:
+    """Of an error that the chosen start allows at no ε."""
+    return f"With this start the least is {length(least_m, rounding=UP)}: allow more, or start from Nothing."
 
 
 def _proposed(
@@ -115,8 +121,11 @@ def _is_in(allowed: tuple[Fraction, Fraction] | None, epsilon: str | Fraction) -
         return False
 
 
-def _not_here(allowed: tuple[Fraction, Fraction] | None) -> str:
-    if allowed is None:
+def _not_here(dataset: Dataset, entry: AnyEntry, request: ReleaseRequest) -> str:
+    allowed = epsilons(dataset, entry.name, request.parameters)
+    if allowed is not None:
+        return f"This needs an {in_words(allowed)}: choose one, or Nothing."
+    if persons_of(dataset, entry.name, request.parameters) is None:
         return "This needs a public number of people: choose Nothing."
-    least, most = number(allowed[0], rounding=UP), number(allowed[1], rounding=DOWN)
-    return f"This needs an ε from {least} to {most}: choose one, or Nothing."
+    fewest, most = sizes(dataset)
+    return f"This needs {count(fewest)} to {count(most)} people: choose Nothing."

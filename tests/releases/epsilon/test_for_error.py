@@ -91,14 +91,19 @@ def test_with_a_guide_it_is_one_at_which_a_guide_may_be_named(steward):
         assert Fraction(1, 10) <= found <= 1
         assert epsilon in (None, found)
         assert for_error.predicted_m(crowd, guided, found) <= float(error_m)
-    with pytest.raises(ParameterError, match="the least predicted") as caught:
+    with pytest.raises(for_error.TooExact, match="the least predicted for any ε with a guide") as caught:
         for_error.epsilon_for(crowd, guided, "1")
     assert caught.value.parameter == "error_m"
-    few = replace(guided, parameters={"expected_persons": "1"})
-    for question in (replace(guided, guide="no-such"), few):
+    assert caught.value.least_m == for_error.predicted_m(crowd, guided, Fraction(1))
+    few = replace(guided, parameters={"expected_persons": "4"})
+    for question, allowed in (
+        (replace(guided, guide="no-such"), "the id of a published map"),
+        (few, "none for this number of people, one for 5 to 1,000,000"),
+    ):
         with pytest.raises(ParameterError) as caught:
             for_error.epsilon_for(crowd, question, "8000")
-        assert caught.value.parameter == "guide"
+        assert (caught.value.parameter, caught.value.value) == ("guide", question.guide)
+        assert caught.value.allowed.startswith(allowed)
 
 
 def publish_at_once(dataset, steward):
