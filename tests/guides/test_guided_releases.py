@@ -134,7 +134,7 @@ def test_a_quote_says_what_the_guide_is_worth(dataset, guided, ask):
     ("changes", "told"),
     [
         ({"mechanism": "laplace"}, "laplace uses no guide"),
-        ({"epsilon": "0.5"}, "it helps where"),
+        ({"epsilon": "0.5"}, "one at an ε from 2 to 20"),
         ({"guide": "no-such"}, "the id of a published map"),
     ],
 )
