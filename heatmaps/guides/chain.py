@@ -1,5 +1,6 @@
-"""Adds up what a map and the maps that it started from promise together."""
+"""Goes back through the maps that a map started from, and adds up what they promise together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from heatmaps.models import Dataset, Release
@@ -19,14 +20,23 @@ def together(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> T
     """guarantee: of a map of the dataset that starts from the guide.
 
     The guide shapes the map, so that whatever it tells is in there, too: a map that costs little tells no
-    less than the one it started from.
+    less than the one it started from. Maps of the dataset behind one of another dataset count as well.
     """
-    before = guide
-    while before is not None and before.dataset_id == dataset.pk:
-        guarantee += Guarantee.from_json(before.guarantee)
-        before = before.guide_release
-    return Together(
-        guarantee=guarantee,
-        is_alone=guide is None or guide.dataset_id != dataset.pk,
-        goes_elsewhere=before is not None,
-    )
+    before = list(chain(guide))
+    own = [one for one in before if one.dataset_id == dataset.pk]
+    for one in own:
+        guarantee += Guarantee.from_json(one.guarantee)
+    return Together(guarantee=guarantee, is_alone=not own, goes_elsewhere=len(own) < len(before))
+
+
+def chain(guide: Release | None) -> Iterator[Release]:
+    """A guide, its own guide, and so on to the first."""
+    while guide is not None:
+        yield guide
+        guide = guide.guide_release
+
+
+def rests_on_file(guide: Release) -> bool:
+    """Whether the first of them started from a file, of which nobody can check what it was made from."""
+    *_, first = chain(guide)
+    return first.guide_file_id is not None

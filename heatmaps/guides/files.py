@@ -7,11 +7,9 @@ ledger says by an event where each is from.
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final
-from uuid import UUID
 
 import structlog
 from django.db.models import QuerySet
-from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.guides import raster
@@ -60,14 +58,6 @@ def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
     """The newest first."""
     rows = GuideFile.objects.filter(dataset=dataset).defer("shares").select_related("stored_by")
     return rows.order_by("-stored_at", "pk")
-
-
-def file_of(dataset: Dataset, file_id: UUID) -> GuideFile:
-    """One of them. Errors: Http404."""
-    found = files_of(dataset).filter(pk=file_id).first()
-    if found is None:
-        raise Http404("no such guide file")
-    return found
 
 
 def may_store(dataset: Dataset) -> bool:

@@ -6,6 +6,7 @@ from typing import Final, Literal
 from uuid import UUID
 
 from heatmaps.guides import choices
+from heatmaps.guides.chain import rests_on_file
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
 from heatmaps.numbers import amount, day
@@ -15,6 +16,11 @@ from heatmaps.wording.release_line import made_title, release_line
 UNCHECKED: Final = (
     "This map was guided by a file. Hazemap cannot check that the file was not made from these people: if it "
     "was, nothing is promised."
+)
+# The same of a map further back.
+UNCHECKED_BEFORE: Final = (
+    "This map goes back to one that was guided by a file. Hazemap cannot check that the file was not made "
+    "from these people: if it was, nothing is promised."
 )
 # In place of the title of another dataset's map, once it is hidden again.
 HIDDEN: Final = "A map of another dataset that was public when it was used"
@@ -26,6 +32,7 @@ class GuideLine:
 
     id: UUID
     kind: Literal["release", "file"]
+    release: Release | None  # None: a file
     title: str
     epsilon: Fraction | None  # of a release
     source: str  # of a file, as it is cited
@@ -35,7 +42,9 @@ class GuideLine:
     @property
     def unchecked(self) -> str:
         """What nobody can check about it; empty: nothing."""
-        return UNCHECKED if self.kind == "file" else ""
+        if self.release is None:
+            return UNCHECKED
+        return UNCHECKED_BEFORE if rests_on_file(self.release) else ""
 
     @property
     def beside(self) -> str:
@@ -54,6 +63,7 @@ def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = 
     return GuideLine(
         id=chosen.id,
         kind=chosen.kind,
+        release=release,
         title=_title(dataset, release, member=member) if file is None else file.title,
         epsilon=None if release is None else release.epsilon,
         source="" if file is None else file.source,

@@ -7,8 +7,8 @@
     python -m mechanisms.reproduction.adaptive_accuracy guide   FILE… --trials 240
 
 `tune` and `fit` look at places of the even half only, `compare`, `guess` (a wrong number of expected persons)
-and `guide` (maps that begin from other maps) at those of
-the odd half; with `--half even`, these look at the even half, too. Nothing that is printed is private.
+and `guide` (maps that begin from other maps) at those of the odd half; with `--half even`, these look at the
+even half, too. Nothing that is printed is private.
 """
 
 import sys

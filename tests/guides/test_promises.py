@@ -1,7 +1,9 @@
 """What maps that start from others promise: whatever those tell is in them, too."""
 
+from heatmaps.releases import publication
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.quote_words import quote_words
+from heatmaps.wording.guides import UNCHECKED, UNCHECKED_BEFORE, file_facts
 from heatmaps.wording.release import for_release, promise_of
 
 
@@ -24,6 +26,27 @@ def test_a_map_of_another_dataset_adds_up_for_people_in_both(dataset, foreign, p
     assert "ε = 3" in promise_of(release)
     assert "for people who are in both" in promise_of(release)
     assert "for people who are in both" in said(publish(dataset, epsilon="2", guide=str(release.pk)))
+
+
+def test_maps_behind_one_of_another_dataset_count(dataset, make_dataset, add_checkins, publish, steward):
+    """Its people are in the first map, whose people are told of by the second and so by the third."""
+    first = publication.set_public(steward, publish(dataset, epsilon="8"), public=True)
+    other = make_dataset("other")
+    add_checkins(other)
+    second = publication.set_public(steward, publish(other, guide=str(first.pk)), public=True)
+    third = publish(dataset, epsilon="3", guide=str(second.pk))
+    assert "ε = 11" in promise_of(third)
+    assert "for people who are in both" in promise_of(third)
+
+
+def test_a_file_further_back_is_said(dataset, keep_file, publish):
+    first = publish(dataset, guide=str(keep_file(dataset).pk))
+    second = publish(dataset, epsilon="3", guide=str(first.pk))
+    third = publish(dataset, epsilon="2", guide=str(second.pk))
+    assert file_facts(first)["unchecked"] == UNCHECKED
+    assert file_facts(second)["unchecked"] == file_facts(third)["unchecked"] == UNCHECKED_BEFORE
+    plain = publish(dataset, epsilon="2.5")
+    assert "unchecked" not in file_facts(publish(dataset, epsilon="2.25", guide=str(plain.pk)))
 
 
 def test_a_file_changes_no_sentence(dataset, keep_file, publish):
