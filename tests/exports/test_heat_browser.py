@@ -128,10 +128,10 @@ def test_the_map_fills_the_screen_by_keys_and_comes_back(page):
     page.keyboard.press("Enter")
     page.wait_for_function("() => document.fullscreenElement?.matches('.map-frame')")
     page.wait_for_function("() => innerHeight === document.querySelector('.map-frame').clientHeight")
-    assert button.get_attribute("aria-pressed") == "true"
+    expect(button).to_have_attribute("aria-pressed", "true")
     page.keyboard.press("Enter")
     page.wait_for_function("() => !document.fullscreenElement")
-    assert button.get_attribute("aria-pressed") == "false"
+    expect(button).to_have_attribute("aria-pressed", "false")  # the browser tells the page in its next frame
 
 
 DISTRICTS = """{"type": "FeatureCollection", "features": [
