@@ -3,10 +3,11 @@
 import contextlib
 import shutil
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 PROGRAM = shutil.which("chromium") or "/usr/bin/chromium"
 PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 # Of an upload that ended, on the page as the server wrote it: while one is followed it has a bar, and the
 # page is loaded again at its end. Who looks at the state alone may still see the page that goes away.
 ENDED = ".uploads li:not(:has(progress)) .tag.{}"

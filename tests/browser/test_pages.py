@@ -1,6 +1,7 @@
 """Every page in a browser: wide and narrow, light and dark, by keyboard, with names for all controls."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.chromium import ENDED, PATIENCE_MS
 
@@ -245,7 +246,10 @@ def test_it_is_drawn_by_keys(signed_in):
     page = signed_in()
     page.goto("/datasets/new/")
     page.locator("#region-map").focus()
+    scale = page.locator("#region-map .leaflet-control-scale-line")
+    before = scale.inner_text()
     page.keyboard.press("+")
+    expect(scale).not_to_have_text(before)  # the map goes nearer in the browser's next frame, not before
     page.get_by_role("button", name="Use this view").press("Enter")
     seen = box_of(page)
     assert is_in_view(page)

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.chromium import ENDED, PATIENCE_MS
+from tests.browser.chromium import ENDED
 from tests.browser.test_uploads import dataset_page  # noqa: F401
 
 HEADER = "user,lat,lon\n"
@@ -25,7 +25,7 @@ def test_it_takes_them_into_one_version(dataset_page, files, fits):  # noqa: F81
     page.get_by_text("Its columns are used for all 2 files").wait_for()
     page.get_by_role("button", name="Upload").click()
 
-    expect(page.locator(ENDED.format("ready"))).to_have_count(2, timeout=PATIENCE_MS)
+    expect(page.locator(ENDED.format("ready"))).to_have_count(2)
     assert page.get_by_text("in version 1").count() == 2
     fits(page)
 

@@ -1,6 +1,7 @@
 """The heat of a released map in Chromium: what is drawn, what is read by pointer and keys, what is chosen."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.exports.examples import make_released
 from tests.exports.test_html_browser import opened  # noqa: F401 - a fixture
