@@ -21,6 +21,7 @@ from heatmaps import queries
 from heatmaps.data_slice import DataSlice, moment_or_none
 from heatmaps.exports import district_sums
 from heatmaps.exports.release_files import PREVIEWS, SHEET
+from heatmaps.guides.chain import together_or_none
 from heatmaps.guides.choices import Chosen
 from heatmaps.ingest import uploads
 from heatmaps.ingest.versions.schedule import Schedule
@@ -98,6 +99,7 @@ def quote(
         quoted,
         data_slice=_data_slice(quoted.data_slice, found),
         guarantee=quoted.guarantee.to_json(),
+        guarantee_together=_together(found, quoted.guarantee, None if chosen is None else chosen.release),
         on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
         statements=for_map(
             quoted.guarantee,
@@ -125,11 +127,13 @@ def release(request: Request, found: Release, *, outsider: bool = False) -> Body
 def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = False) -> Body:
     """As `release`, with a line that is there already."""
     found = line.release
+    own = Guarantee.from_json(found.guarantee)
     charges = Charge.objects.filter(release=found).annotate(kind=F("account__kind")).order_by("account")
     return _answer(
         ReleaseOut,
         found,
-        distance=distance_words(Guarantee.from_json(found.guarantee)),
+        guarantee_together=_together(found.dataset, own, found.guide_release),
+        distance=distance_words(own),
         links=_release_links(request, found, outsider=outsider),
         data_slice=_data_slice(data_slice_of(found), found.dataset),
         charges=[] if outsider else charges,
@@ -224,6 +228,11 @@ def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[
     elif lifecycle.may_be_cancelled(found):
         links["cancel"] = address(request, "release-cancel", found.pk)
     return links
+
+
+def _together(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> Body | None:
+    found = together_or_none(dataset, guarantee, guide)
+    return None if found is None else found.to_json()
 
 
 def _guide_of(found: Release, *, member: bool) -> Body | None:

@@ -212,6 +212,9 @@ class ChargeLineOut(ChargeOut):
     affordable = serializers.BooleanField()
 
 
+_TOGETHER: Final = (
+    "With all maps of the dataset that it goes back to, and tells of, too; null: it goes back to none."
+)
 _DISTANCE: Final = (
     "What a distance in the guarantee is between, in words; empty: it promises nothing in metres."
 )
@@ -224,6 +227,7 @@ class QuoteOut(serializers.Serializer[Any]):
     epsilon = Exact(help_text="Of the quoted question, exact.")
     delta = Exact(help_text="Of the quoted question, exact; 0: it holds without exception.")
     guarantee = GuaranteeOut()
+    guarantee_together = GuaranteeOut(allow_null=True, help_text=_TOGETHER)
     on_devices = GuaranteeOut(
         allow_null=True,
         help_text="Where shuffling is simulated: of the same protocol on people's own devices, about all "
@@ -285,7 +289,8 @@ class ReleaseOut(serializers.Serializer[Any]):
     note = serializers.CharField(allow_blank=True, help_text="As `name`.")
     name_public = serializers.BooleanField(help_text="Whoever may read the release reads name and note.")
     mechanism = serializers.CharField()
-    guarantee = GuaranteeOut()
+    guarantee = GuaranteeOut(help_text="Of this release alone: what is charged.")
+    guarantee_together = GuaranteeOut(allow_null=True, help_text=_TOGETHER)
     distance = serializers.CharField(allow_blank=True, help_text=_DISTANCE)
     links = ReleaseLinksOut()
     version = serializers.IntegerField(source="version.number", help_text="The data version it reads.")

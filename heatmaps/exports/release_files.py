@@ -29,6 +29,7 @@ from heatmaps.exports.job import (
 )
 from heatmaps.exports.renderer import TOO_LARGE
 from heatmaps.exports.version import version
+from heatmaps.guides.chain import together_or_none
 from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.models import Release
 from heatmaps.regions import region_of
@@ -39,6 +40,7 @@ from heatmaps.wording.person_hashes import told_apart
 from heatmaps.wording.release import for_release
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
+from mechanisms.guarantee import Guarantee
 
 __all__ = [
     "PREVIEWS",
@@ -215,7 +217,14 @@ def _job(release: Release, wanted: str) -> Job:
         users=told_apart(release.dataset),
         mechanism_version=release.mechanism_version,
         guide=file_facts(release),
+        together=_together(release),
     )
+
+
+def _together(release: Release) -> dict[str, Any] | None:
+    own = Guarantee.from_json(release.guarantee)
+    found = together_or_none(release.dataset, own, release.guide_release)
+    return None if found is None else found.to_json()
 
 
 def _opened(release: Release, job: Job, key: str) -> BinaryIO:

@@ -42,6 +42,7 @@ def release_sheet(
     values: str = "",
     mechanism_version: int = 1,
     guide: Mapping[str, str] | None = None,
+    together: Guarantee | None = None,
 ) -> dict[str, object]:
     """JSON values. `result` is what was released: of a map its grid, its digest and what it says of errors
     are read.
@@ -51,7 +52,8 @@ def release_sheet(
     data_slice: what the map is about. whole_region: of all the data, where the map covers a rectangle of it;
     records can be that far apart. statements: plain sentences of the guarantee. users: how those
     of a dataset are told apart. values: what a number in the file beside the sheet means. guide: the facts of
-    the public map that it began from, as `heatmaps.wording.guides.file_facts` has them.
+    the public map that it began from, as `heatmaps.wording.guides.file_facts` has them. together: of the map
+    and of those made from the same data that it goes back to, where there are any.
     """
     kind = kind_of_result(result)
     part = kind.for_sheet(result, region)
@@ -66,12 +68,11 @@ def release_sheet(
         "parameters": {
             name: _json_value(value) for name, value in sorted(parameters.items()) if name not in TEXTS
         },
-        "epsilon": exact_text(_largest_loss(guarantee, dataset_region)),
-        "delta": exact_text(guarantee.delta),
+        **_losses(guarantee, dataset_region, radius_m),
+        **({"together": _losses(together, dataset_region, radius_m)} if together else {}),
         "relation": guarantee.relation.value,
         "trust": guarantee.trust.value,
         "radius_m": None if radius_m is None else exact_text(Fraction(radius_m)),
-        "radius_epsilon": None if radius_m is None else exact_text(guarantee.loss(radius_m)),
         "distance": distance_words(guarantee) or None,
         "guarantee": guarantee.to_json(),
         "statements": list(statements),
@@ -113,6 +114,14 @@ def _period(data_slice: DataSlice) -> dict[str, str | None] | None:
     if not data_slice.has_period:
         return None
     return {"since": moment_or_none(data_slice.since), "until": moment_or_none(data_slice.until)}
+
+
+def _losses(guarantee: Guarantee, region: Region, radius_m: Fraction | int | None) -> dict[str, str | None]:
+    return {
+        "epsilon": exact_text(_largest_loss(guarantee, region)),
+        "radius_epsilon": None if radius_m is None else exact_text(guarantee.loss(radius_m)),
+        "delta": exact_text(guarantee.delta),
+    }
 
 
 def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:

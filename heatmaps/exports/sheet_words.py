@@ -41,11 +41,10 @@ def in_words(sheet: Mapping[str, Any]) -> SheetWords:
 
 
 def headline(sheet: Mapping[str, Any]) -> str:
-    """ "ε = 1 (presence), δ = 0"."""
-    said = [_loss(sheet["epsilon"], _LOSSES[sheet["relation"]])]
-    if sheet["radius_m"] is not None:
-        said.append(_loss(sheet["radius_epsilon"], f"within {sheet['radius_m']} m"))
-    return ", ".join([*said, f"δ = {_readable(sheet['delta'], digits=18)}"])
+    """ "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
+    if "together" not in sheet:
+        return _losses(sheet, sheet)
+    return f"{_losses(sheet, sheet['together'])}, with the maps it started from"
 
 
 def citation(sheet: Mapping[str, Any], address: str) -> str:
@@ -56,8 +55,10 @@ def citation(sheet: Mapping[str, Any], address: str) -> str:
 def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """(title, text), the most important first."""
     titles = _parameter_titles(sheet["mechanism"])
+    own = [("Of this, of this map alone", _losses(sheet, sheet))] if "together" in sheet else []
     return (
         ("Privacy loss", headline(sheet)),
+        *own,
         ("Relation", _RELATIONS[sheet["relation"]]),
         ("Trusted", _TRUST[sheet["trust"]]),
         ("Mechanism", _mechanism(sheet)),
@@ -92,6 +93,13 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
         *([] if fits else [("Guide’s fit", SET_ASIDE)]),
         ("Guide’s SHA-256", guide["sha256"]),
     ]
+
+
+def _losses(sheet: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
+    said = [_loss(losses["epsilon"], _LOSSES[sheet["relation"]])]
+    if sheet["radius_m"] is not None:
+        said.append(_loss(losses["radius_epsilon"], f"within {sheet['radius_m']} m"))
+    return ", ".join([*said, f"δ = {_readable(losses['delta'], digits=18)}"])
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:

@@ -29,6 +29,12 @@ def together(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> T
     return Together(guarantee=guarantee, is_alone=not own, goes_elsewhere=len(own) < len(before))
 
 
+def together_or_none(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> Guarantee | None:
+    """As `together`; None of a map that goes back to none of the dataset."""
+    found = together(dataset, guarantee, guide)
+    return None if found.is_alone else found.guarantee
+
+
 def chain(guide: Release | None) -> Iterator[Release]:
     """A guide, its own guide, and so on to the first."""
     while guide is not None:

@@ -8,6 +8,7 @@ import warnings
 from typing import Any, Final
 
 import numpy as np
+from rasterio._err import CPLE_BaseError
 from rasterio.crs import CRS
 from rasterio.env import Env
 from rasterio.errors import NotGeoreferencedWarning, RasterioError
@@ -28,6 +29,8 @@ _NOTHING_BESIDE: Final = {
     "GDAL_GEOREF_SOURCES": "INTERNAL",
     "GDAL_NUM_THREADS": 1,
 }
+# Of odd places and types of numbers the library raises whatever comes.
+_LIBRARY_ERRORS: Final = (RasterioError, CPLE_BaseError, TypeError, ValueError, OverflowError)
 UNREADABLE: Final = "a GeoTIFF that is whole, and that less memory can read"
 
 
@@ -56,7 +59,9 @@ def guide_of(content: bytes, region: Region) -> Guide:
             with file.open(driver="GTiff") as raster:
                 _check(raster)
                 return Guide.of_values(cell_sums.of_raster(raster, region))
-    except RasterioError:
+    except ParameterError:
+        raise
+    except _LIBRARY_ERRORS:
         raise ParameterError("guide", "this file", UNREADABLE) from None
 
 

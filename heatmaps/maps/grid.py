@@ -26,6 +26,9 @@ class Drawn:
     merged: int  # cells of the release a side in one drawn cell
     shares: NDArray[np.float64] = field(repr=False)  # of the total mass, sum 1
     uncertain: NDArray[np.bool_] | None = field(repr=False)  # not distinguishable from zero; None: not said
+    is_in_rectangles: bool = (
+        False  # as `Heatmap.is_in_rectangles`: that is said of rectangles, not of squares
+    )
 
     @property
     def densities(self) -> NDArray[np.float64]:
@@ -42,6 +45,7 @@ def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_L
         merged=1 << (heatmap.level - coarse.level),
         shares=coarse.dense(),
         uncertain=None if told is None else ~_told(coarse, told),
+        is_in_rectangles=heatmap.is_in_rectangles,
     )
 
 

@@ -21,7 +21,7 @@ ZERO: Final = 0  # class index of a cell without mass
 UNCERTAIN: Final = 1  # class index of a cell whose value cannot be told from zero
 FIRST: Final = 2  # class index of the faintest class
 NOT_TOLD: Final = (
-    f"not distinguishable from zero (on average at most {share(RATE)} of the coloured squares are empty)"
+    "not distinguishable from zero (on average at most {share} of the coloured {places} are empty)"
 )
 
 # Square kilometres in each unit, finest first.
@@ -50,6 +50,7 @@ class Legend:
     top: float  # percent of the total per unit, the greatest drawn
     has_zero: bool
     has_uncertain: bool
+    is_in_rectangles: bool = False
 
     @property
     def title(self) -> str:
@@ -70,7 +71,9 @@ class Legend:
         """Strongest class first, then the two that carry no number."""
         rows = numbered_rows([self._label(index) for index in range(len(self.breaks) if self.top > 0 else 0)])
         if self.has_uncertain:
-            rows.append(LegendClass(key=f"class-{UNCERTAIN}", label=NOT_TOLD, light="", dark=""))
+            places = "rectangles that were measured" if self.is_in_rectangles else "squares"
+            label = NOT_TOLD.format(share=share(RATE), places=places)
+            rows.append(LegendClass(key=f"class-{UNCERTAIN}", label=label, light="", dark=""))
         if self.has_zero:
             rows.append(LegendClass(key=f"class-{ZERO}", label="no mass released here", light="", dark=""))
         return tuple(rows)
@@ -110,6 +113,7 @@ def legend(drawn: Drawn) -> Legend:
         top=_round_up(top_density * 100 * unit_km2),
         has_zero=drawn.uncertain is None and bool(marked.any()),
         has_uncertain=drawn.uncertain is not None and bool(marked.any()),
+        is_in_rectangles=drawn.is_in_rectangles,
     )
 
 

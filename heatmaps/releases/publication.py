@@ -5,6 +5,7 @@ Publishing costs nothing and gives nothing back: the charge was paid when the ma
 
 # ruff: noqa: N818 - domain words; `except NotPublished` says what happened
 
+from collections.abc import Iterator
 from typing import ClassVar
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 
+from heatmaps.guides.chain import chain
 from heatmaps.ledger import transitions
 from heatmaps.ledger.facts import FOR_EVERYBODY, FOR_MEMBERS
 from heatmaps.ledger.transitions.moves import PUBLICATION
@@ -57,7 +59,8 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
     """Show a published release to everybody, or to members only; nothing happens where it is so already.
 
     Its name and note stay for members until `names.show` shows them. A public map's guide is public when it
-    is shown, and stays so while it is; but no dataset keeps another one from hiding what is its own.
+    is shown, and stays so while it is; so do all maps of its own dataset that it goes back to. But no dataset
+    keeps another one from hiding what is its own.
     Errors: PermissionDenied, Http404, PublicationRefused.
     """
     with transitions.locked(release.dataset_id):
@@ -83,11 +86,24 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
 
 def in_the_way(release: Release) -> list[Release]:
     """The releases for which `set_public` refuses to show it, or where it is public, to hide it."""
+    own = release.dataset_id
     if release.public_since is None:
-        rows = Release.objects.filter(guided_releases=release.pk, public_since=None)
-    else:
-        rows = _shown(release.guided_releases.filter(dataset=release.dataset_id))
-    return list(rows.select_related("dataset"))
+        guide = Release.objects.filter(guided_releases=release.pk).first()  # as it is by now
+        before = list(chain(guide))
+        needed = [*before[:1], *(one for one in before[1:] if one.dataset_id == own)]
+        return [one for one in needed if one.public_since is None]
+    return [one for one in _guided_by(release) if one.dataset_id == own and _public(one)]
+
+
+def _guided_by(release: Release) -> Iterator[Release]:
+    """All that go back to it."""
+    found, last = {release.pk}, [release.pk]
+    while last:
+        rows = Release.objects.select_related("dataset").filter(guide_release__in=last).exclude(pk__in=found)
+        after = list(rows)
+        yield from after
+        last = [one.pk for one in after]
+        found |= set(last)
 
 
 def public_releases() -> QuerySet[Release]:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 from urllib.parse import urlencode
 
+from heatmaps.guides.chain import chain
 from heatmaps.models import Dataset
 from heatmaps.numbers import UP, length
 from heatmaps.regions import region_of
@@ -14,7 +15,8 @@ from heatmaps.releases.epsilon import for_error, for_protection
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.forms.goals import WishForm
 from heatmaps.views.forms.release import ReleaseForm
-from heatmaps.views.forms.start import too_exact
+from heatmaps.views.forms.start import GOES_BACK, too_exact
+from heatmaps.views.forms.start import NOTHING as NO_START
 from heatmaps.wording import goals
 from heatmaps.wording.guarantee import decimal
 from mechanisms.check import ParameterError
@@ -56,7 +58,12 @@ def with_epsilon(
             looked_for = LookedFor(error=length(Fraction(error_m), rounding=UP))
             return form.at(decimal(epsilon)), wish_form, looked_for
         if wishes:
-            filled = form.at(decimal(for_protection.epsilon_for(dataset, _unguided(form), wishes)))
+            if _goes_back(dataset, form):
+                form.add_error("guide", GOES_BACK)
+                return form, wish_form, NOTHING
+            epsilon = for_protection.epsilon_for(dataset, _unguided(form), wishes)
+            alone = {"guide": NO_START, "proposed": ""} if form.start.is_proposed else {}
+            filled = form.at(decimal(epsilon), **alone)
             granted = _granted(dataset, filled, wishes)
             wished = (*form.typed(), *wish_form.typed())
             return filled, WishForm(), LookedFor(granted=granted, wished=wished)
@@ -98,8 +105,16 @@ def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.Too
         form.add_error("error_m", too_exact(error.least_m))
 
 
+def _goes_back(dataset: Dataset, form: ReleaseForm) -> bool:
+    """Whether a person chose a start that makes the map tell of others of the dataset, too."""
+    chosen = form.start.chosen
+    if chosen is None or chosen.release is None or form.start.is_proposed:
+        return False
+    return any(one.dataset_id == dataset.pk for one in chain(chosen.release))
+
+
 def _unguided(form: ReleaseForm) -> ReleaseRequest:
-    """What is promised does not depend on a guide, which not every ε allows."""
+    """What is charged does not depend on a guide, which not every ε allows."""
     return replace(form.request(), guide=None)
 
 

@@ -29,6 +29,11 @@ INTERVALS: Final = (
     "them to either side do"
 )
 CLASS: Final = f"of the squares drawn as distinguishable from zero on average at most {share(RATE)} are empty"
+CLASS_OF_RECTANGLES: Final = (
+    f"of the measured rectangles drawn as distinguishable from zero on average at most {share(RATE)} are "
+    "empty; where in a rectangle people are is not measured: it is taken from the map that this one started "
+    "from"
+)
 NO_CLASS: Final = (
     "nothing is known about errors of single squares, so none is marked as not distinguishable from zero: "
     "a coloured square may be empty"
@@ -64,4 +69,6 @@ def _errors(heatmap: Heatmap) -> list[str]:
     said = []
     if np.isfinite(heatmap.standard_errors).any() or not math.isnan(heatmap.cut_error):
         said.append(INTERVALS)
-    return [*said, NO_CLASS if told_of(heatmap) is None else CLASS]
+    if told_of(heatmap) is None:
+        return [*said, NO_CLASS]
+    return [*said, CLASS_OF_RECTANGLES if heatmap.is_in_rectangles else CLASS]

@@ -25,7 +25,7 @@ _LATE: Final = (
 
 
 _ELSEWHERE: Final = (
-    "It started from a map of another dataset: for people who are in both, what both promise adds up."
+    "It goes back to a map of another dataset: for people who are in both, what these maps promise adds up."
 )
 
 

@@ -85,6 +85,11 @@ class Heatmap:
         """Cells a side."""
         return 1 << self.level
 
+    @property
+    def is_in_rectangles(self) -> bool:
+        """Whether rectangles were measured that the squares are parts of, as a guide fills them."""
+        return self.measurements is not None and self.measurements.shares is not None
+
     def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """`(k,)` ends of 95 % intervals in persons; nan where no error is stated."""
         if self.lows is not None and self.highs is not None:

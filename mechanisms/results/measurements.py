@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from mechanisms.frozen_arrays import freeze
 
-_HEADER: Final = struct.Struct("<BBqI")  # number of measurements, `grid_level`, `plain_from` or -1, shares
+# Number of measurements, `grid_level`, `plain_from` or -1, `is_even`, number of shares.
+_HEADER: Final = struct.Struct("<BBqBI")
 _PART: Final = struct.Struct("<dQ")  # scale, number of nodes
 _NODE: Final = 1 + 8 + 8  # bytes
 _MOST_PARTS: Final = 255
@@ -38,6 +39,7 @@ class Measurements:
     grid_level: int = 0  # of the guide's tree
     shares: NDArray[np.int64] | None = field(default=None, repr=False)  # None: the quadtree
     plain_from: int | None = None  # depth from which on the guide's tree has halves of equal sides
+    is_even: bool = False  # the map spreads people evenly over the nodes: the guide does not fit
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.parts) <= _MOST_PARTS:
@@ -52,17 +54,18 @@ class Measurements:
 
     @property
     def sets_guide_aside(self) -> bool:
-        """Whether the first look found that the guide does not fit.
+        """Whether the first look or what was measured in the end found that the guide does not fit.
 
         Of a map that goes on from another of the same people, that other one's guide is meant: not so.
         """
-        return self.plain_from is not None and len(self.parts) == 1
+        return (self.plain_from is not None or self.is_even) and len(self.parts) == 1
 
     def to_bytes(self) -> bytes:
         """The same measurements give the same bytes."""
         shares = b"" if self.shares is None else self.shares.astype("<i8").tobytes()
         plain_from = -1 if self.plain_from is None else self.plain_from
-        packed = [_HEADER.pack(len(self.parts), self.grid_level, plain_from, len(shares) // 8), shares]
+        header = _HEADER.pack(len(self.parts), self.grid_level, plain_from, self.is_even, len(shares) // 8)
+        packed = [header, shares]
         for part in self.parts:
             packed += [
                 _PART.pack(part.scale_persons, part.depths.size),
@@ -76,7 +79,7 @@ class Measurements:
     def from_bytes(cls, data: bytes) -> Self:
         """What `to_bytes` wrote. Errors: ValueError for anything else."""
         try:
-            count, grid_level, plain_from, size = _HEADER.unpack_from(data)
+            count, grid_level, plain_from, is_even, size = _HEADER.unpack_from(data)
             at = _HEADER.size
             shares = np.frombuffer(data, "<i8", size, at).astype(np.int64)
             at += 8 * size
@@ -98,4 +101,5 @@ class Measurements:
             grid_level=grid_level,
             shares=shares if size else None,
             plain_from=None if plain_from < 0 else plain_from,
+            is_even=is_even != 0,
         )

@@ -13,7 +13,7 @@ from heatmaps.exports import release_sheet
 from heatmaps.exports.sheet import exact_text
 from heatmaps.exports.sheet_words import facts, headline, in_words
 from heatmaps.wording.guides import UNCHECKED
-from heatmaps.wording.heatmap import SET_ASIDE
+from heatmaps.wording.heatmap import CLASS, CLASS_OF_RECTANGLES, SET_ASIDE
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.results.measurements import Measurement, Measurements
 from mechanisms.space.grid import Region
@@ -49,9 +49,20 @@ def test_it_says_of_a_guide_that_did_not_fit_that_it_was_set_aside():
     """Not of a map that goes on from one whose guide did not."""
     nodes = {"depths": np.zeros(1, np.uint8), "codes": np.zeros(1, np.int64)}
     part = Measurement(scale_persons=1.0, noisy=np.zeros(1), **nodes)
-    cases = {(1, 3): True, (1, None): False, (2, 3): False}
-    for (parts, plain_from), is_told in cases.items():
-        kept = Measurements(parts=(part,) * parts, shares=np.ones(64**2, np.int64), plain_from=plain_from)
+    cases = {
+        (1, 3, False): True,
+        (1, None, True): True,
+        (1, None, False): False,
+        (2, 3, False): False,
+        (2, None, True): False,
+    }
+    for (parts, plain_from, is_even), is_told in cases.items():
+        kept = Measurements(
+            parts=(part,) * parts,
+            shares=np.ones(64**2, np.int64),
+            plain_from=plain_from,
+            is_even=is_even,
+        )
         made = sheet(
             mechanism="adaptive",
             result=dataclasses.replace(make_heatmap(), measurements=kept),
@@ -60,6 +71,8 @@ def test_it_says_of_a_guide_that_did_not_fit_that_it_was_set_aside():
         assert (made.get("guide_fits", True), dict(facts(made)).get("Guide’s fit")) == (
             (False, SET_ASIDE) if is_told else (True, None)
         )
+        assert CLASS_OF_RECTANGLES in made["errors"]
+        assert CLASS not in made["errors"]
     assert "guide_fits" not in sheet()
 
 

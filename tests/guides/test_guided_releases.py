@@ -194,6 +194,25 @@ def test_a_map_is_public_only_where_its_guide_is(guided, steward):
     assert not publication.public_releases().exists()
 
 
+def test_maps_further_back_are_public_too_where_they_are_of_the_same_dataset(
+    dataset, make_dataset, add_checkins, publish, steward
+):
+    first, other = publish(dataset), make_dataset("other")
+    add_checkins(other)
+    publication.set_public(steward, first, public=True)
+    between = publish(other, guide=str(first.pk))
+    publication.set_public(steward, between, public=True)
+    last = publish(dataset, guide=str(between.pk))
+    publication.set_public(steward, first, public=False)  # another dataset's map keeps nobody
+    with pytest.raises(GuideNotPublic):
+        publication.set_public(steward, last, public=True)
+    publication.set_public(steward, first, public=True)
+    publication.set_public(steward, last, public=True)
+    with pytest.raises(GuidesPublicMap):
+        publication.set_public(steward, first, public=False)
+    publication.set_public(steward, between, public=False)
+
+
 def test_no_dataset_keeps_another_from_hiding_its_map(dataset, foreign, publish, steward):
     release = publish(dataset, guide=str(foreign.pk))
     publication.set_public(steward, release, public=True)

@@ -1,5 +1,7 @@
 """What maps that start from others promise: whatever those tell is in them, too."""
 
+from heatmaps.exports import release_files
+from heatmaps.exports.sheet_words import citation, facts, headline
 from heatmaps.releases import publication
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.quote_words import quote_words
@@ -19,6 +21,21 @@ def test_a_map_promises_what_it_and_the_maps_before_it_cost(dataset, publish):
         assert f"ε = {together}" in promise_of(release)
         assert ("and those it started from" in said(release)) == (own is not None)
         assert (f"ε = {own} is what this map adds" in said(release)) == (own is not None)
+
+
+def test_what_is_cited_is_what_both_cost(dataset, publish):
+    first = publish(dataset, epsilon="8")
+    second = publish(dataset, epsilon="3", guide=str(first.pk))
+    sheets = [release_files.sheet_of(one) for one in (first, second)]
+    assert headline(sheets[0]) == "ε = 8 (presence), δ = 0"
+    assert "together" not in sheets[0]
+    assert headline(sheets[1]) == "ε = 11 (presence), δ = 0, with the maps it started from"
+    assert headline(sheets[1]) in citation(sheets[1], "")
+    told = dict(facts(sheets[1]))
+    assert told["Privacy loss"] == headline(sheets[1])
+    assert told["Of this, of this map alone"] == "ε = 3 (presence), δ = 0"
+    assert sheets[1]["together"] == {"epsilon": "11", "radius_epsilon": None, "delta": "0"}
+    assert sheets[1]["epsilon"] == "3"
 
 
 def test_a_map_of_another_dataset_adds_up_for_people_in_both(dataset, foreign, publish):

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from rasterio.crs import CRS
 from rasterio.transform import Affine
 from rasterio.warp import transform, transform_bounds
 
@@ -263,6 +264,20 @@ def test_what_is_no_geotiff_of_bounded_size_starts_no_child(tmp_path, monkeypatc
     (tmp_path / "city.tif").write_bytes(content)
     with pytest.raises(ParameterError, match="a GeoTIFF of at most 64 MiB"):
         rasters.guide_from_raster(tmp_path / "city.tif", CITY)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"crs": CRS.from_wkt('LOCAL_CS["a hall",UNIT["metre",1]]')},
+        {"bounds": (1e300, 1e300, 1.1e300, 1.1e300)},
+    ],
+)
+def test_odd_files_are_refused_as_what_they_are(tmp_path, odd):
+    (tmp_path / "city.tif").write_bytes(raster(SQUARE, **odd))
+    with pytest.raises(ParameterError) as refused:
+        rasters.guide_from_raster(tmp_path / "city.tif", CITY)
+    assert "60 seconds" not in refused.value.allowed
 
 
 def test_bytes_that_were_changed_are_shares_or_a_refusal():

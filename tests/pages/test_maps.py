@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from heatmaps.maps.legend import FIRST, UNCERTAIN, ZERO, legend
 from heatmaps.numbers import number
 from heatmaps.places import nearest, places_in
 from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.measurements import Measurement, Measurements
 from mechanisms.results.significance import ToldApart
 from mechanisms.space.grid import Region, morton_encode
 
@@ -80,6 +82,19 @@ def test_it_gives_a_class_of_its_own_to_what_cannot_be_told_from_zero():
     assert legend(drawn).rows[-1].label == (
         "not distinguishable from zero (on average at most 5 % of the coloured squares are empty)"
     )
+
+
+def test_it_says_that_rectangles_were_measured_where_a_guide_filled_them():
+    part = Measurement(
+        scale_persons=1.0, depths=np.zeros(1, np.uint8), codes=np.zeros(1, int), noisy=np.zeros(1)
+    )
+    heatmap = make(2, {(2, 0, 0): (1.9, 1.0), (2, 1, 0): (9, 1.0)}, told=[(2, 1, 0)])
+    for shares, places in ((np.ones(64**2, int), "rectangles that were measured"), (None, "squares")):
+        kept = Measurements(parts=(part,), shares=shares)
+        drawn = draw(replace(heatmap, measurements=kept), AUSTIN)
+        assert legend(drawn).rows[-1].label == (
+            f"not distinguishable from zero (on average at most 5 % of the coloured {places} are empty)"
+        )
 
 
 def test_it_takes_the_class_of_the_squares_that_it_draws():

@@ -94,6 +94,27 @@ def test_the_newest_fitting_map_is_proposed_and_what_is_shown_is_spent(client_of
     assert Release.objects.latest("requested_at").guide_release_id == newer.pk
 
 
+def test_another_datasets_map_is_offered_and_not_proposed(client_of, dataset, make_dataset, publish, ask):
+    """Who made it may not mean well."""
+    other = make_dataset("other", expected_persons=200, limits={"presence": "40"})
+    seed.add_checkins(other)
+    foreign = publish(other, epsilon="1")
+    foreign = publication.set_public(other.created_by, foreign, public=True)
+    for typed in ({}, {"error_m": "20000"}):
+        answer = ask(**typed)
+        assert answer.context["quote"].quote.guide is None
+    answer = ask()
+    assert (list(starts(answer)), selected(answer)) == ([str(foreign.pk), "none"], "none")
+    chosen = ask(guide=str(foreign.pk), proposed="none")
+    assert chosen.context["quote"].quote.guide.id == foreign.pk
+    town = make_dataset("town", expected_persons=200, limits={"presence": "40"})
+    page = client_of("analyst").get(reverse("release-new", args=[town.slug]))
+    assert selected(page) == "none"
+    assert str(foreign.pk) in starts(page)
+    own = publish(dataset)
+    assert selected(ask()) == str(own.pk)
+
+
 def test_an_empty_form_opens_with_it_where_its_epsilon_allows_one(client_of, make_dataset, publish):
     for persons, opens in ((200, True), (50, False)):
         made = make_dataset(f"town-{persons}", expected_persons=persons, limits={"presence": "40"})
@@ -248,25 +269,41 @@ def test_it_says_which_error_the_start_allows(make_town, publish, client_of):
     assert "the least predicted for any ε of a release" in refused("1")  # nor is there one without it
 
 
-def test_goals_say_that_a_start_is_in_the_way(make_dataset, publish, client_of):
-    limits = {"record": "90", "radius": "90"}
-    made = make_dataset("panel", Relation.REPLACE, radius_m=5_000, limits=limits)
+@pytest.fixture
+def panel(make_dataset):
+    made = make_dataset("panel", Relation.REPLACE, radius_m=5_000, limits={"record": "90", "radius": "90"})
     seed.add_checkins(made)
-    release = str(publish(made).pk)
+    return made
+
+
+WISHED = {"wish2_part": "1", "wish2_distance_m": "3000", "wish2_epsilon": "5"}
+
+
+def test_goals_are_granted_to_a_map_that_starts_from_nothing(panel, publish, client_of):
+    """A map that started from another one would tell what both do, which is more than was allowed."""
+    publish(panel)
+    asked = {"mechanism": "adaptive", "epsilon": "5", "resolution": "16", "guide": "newest"}
+    address = reverse("release-new", args=[panel.slug])
+    plain = client_of("analyst").get(address, asked)
+    assert plain.context["quote"].quote.guide is not None  # it is proposed where nothing was wished
+    answer = client_of("analyst").get(address, asked | WISHED)
+    assert "is the most that protects what you described" in answer.content.decode()
+    assert answer.context["quote"].quote.guide is None
+    assert answer.context["form"]["epsilon"].value() == "5"
+
+
+def test_goals_say_that_a_start_is_in_the_way(panel, publish, client_of):
     asked = {
         "mechanism": "adaptive",
         "epsilon": "5",
         "resolution": "16",
-        "guide": release,
+        "guide": str(publish(panel).pk),
         "proposed": "none",
     }
-    wished = {"wish2_part": "1", "wish2_distance_m": "3000", "wish2_epsilon": "0.3"}
-    answer = client_of("analyst").get(reverse("release-new", args=[made.slug]), asked | wished)
+    answer = client_of("analyst").get(reverse("release-new", args=[panel.slug]), asked | WISHED)
     assert answer.status_code == 422
-    assert answer.context["form"]["epsilon"].value() == "0.3"
-    assert answer.context["form"].errors == {
-        "guide": ["This needs an ε from 4 to 20: choose one, or Nothing."]
-    }
+    assert answer.context["form"].errors == {"guide": [start.GOES_BACK]}
+    assert start.GOES_BACK in unescape(answer.content.decode())
 
 
 def test_a_question_that_costs_too_much_fits_without_the_start(make_dataset, publish, client_of):

@@ -208,9 +208,9 @@ class ReleaseForm(forms.Form):
             guide=None if self.start.chosen is None else str(self.start.chosen.id),
         )
 
-    def at(self, epsilon: str) -> Self:
-        """The same question at another ε, whatever that was found by."""
-        answered = dict(self.data.items()) | {"epsilon": epsilon, "error_m": ""}
+    def at(self, epsilon: str, **changes: str) -> Self:
+        """The same question at another ε, whatever that was found by, and with other fields."""
+        answered = dict(self.data.items()) | {"epsilon": epsilon, "error_m": ""} | changes
         filled = type(self)(self._dataset, self.entries, answered, answers=self.answers)
         filled.full_clean()
         return filled

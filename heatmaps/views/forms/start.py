@@ -19,6 +19,8 @@ from mechanisms.check import ParameterError, exact_decimal
 
 NEWEST: Final = "newest"  # what is sent for: as the page proposes
 NOTHING: Final = "none"
+# Of an ε that goals of protection ask for.
+GOES_BACK: Final = "Your goals are for one map, and with this start it tells what two do: choose Nothing."
 UNFITTING: Final = "This does not cover exactly the same part: choose another start."
 
 
@@ -68,7 +70,7 @@ def opened(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
     allowed = epsilons(dataset, entry.name, {})
     if not offered or not _is_in(allowed, epsilon):
         return Start(dataset=dataset, offered=offered)
-    return Start(dataset=dataset, offered=offered, chosen=offered[0], is_allowed=True)
+    return Start(dataset=dataset, offered=offered, chosen=starts.first_own(dataset, offered), is_allowed=True)
 
 
 def sent(dataset: Dataset, guide: str, proposed: str) -> Start:
@@ -109,9 +111,11 @@ def too_exact(least_m: float) -> str:
 def _proposed(
     dataset: Dataset, request: ReleaseRequest, start: Start, looks_for_epsilon: bool
 ) -> Chosen | None:
-    if not start.offered or not start.is_allowed:
+    if not start.is_allowed:
         return None
-    return start.offered[0] if looks_for_epsilon else starts.proposed(dataset, request, start.offered)
+    if looks_for_epsilon:
+        return starts.first_own(dataset, start.offered)
+    return starts.proposed(dataset, request, start.offered)
 
 
 def _is_in(allowed: tuple[Fraction, Fraction] | None, epsilon: str | Fraction) -> bool:

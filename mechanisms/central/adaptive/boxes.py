@@ -119,10 +119,8 @@ class Boxes:
         return self._divided(chosen)
 
     def _seen(self, looks: Integers) -> Self:
-        seen = np.maximum(looks, 0) / max(int(np.maximum(looks, 0).sum()), 1)
-        fit = np.minimum(seen, self.tree.density(self.boxes)).sum()
         tree = self.tree
-        if fit < LEAST_FIT:
+        if tree.fit(self.boxes, looks) < LEAST_FIT:
             tree = replace(tree, plain_from=int(self.nodes.depths.max()))
         return replace(self, tree=tree, is_first=False)
 

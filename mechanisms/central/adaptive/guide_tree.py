@@ -58,6 +58,15 @@ class GuideTree:
         found: Floats = run[north, east] - run[south, east] - run[north, west] + run[south, west]
         return found
 
+    def fit(self, boxes: Integers, masses: Integers | Floats) -> float:
+        """The part of what was found in rectangles that is where the density says; 0 where nothing was.
+
+        masses: (k,) in any unit; those below 0 are noise.
+        """
+        found = np.maximum(masses, 0)
+        shares = found / (found.sum() or 1)
+        return float(np.minimum(shares, self.density(boxes)).sum())
+
     def halves(self, boxes: Integers, *, depth: int) -> tuple[Integers, Integers]:
         """First and second halves of divisible rectangles of that depth."""
         sides = boxes[:, :, 1] - boxes[:, :, 0]

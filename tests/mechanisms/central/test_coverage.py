@@ -13,9 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mechanisms.central.adaptive.boxes import Rectangles
+from mechanisms.central.adaptive.guide_tree import GuideTree
+from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import cell_masses
 from mechanisms.error_bounds import WITHIN_ERRORS
-from mechanisms.guide import Guide
+from mechanisms.guide import SIDE, Guide
 from mechanisms.records.aggregation import masses
 from mechanisms.reproduction.check_ins import read_check_ins
 from mechanisms.reproduction.places import box
@@ -33,10 +36,13 @@ DRAWS = 6
 GUIDES = (
     "of other people",
     "of another city",
+    "of other people, moved by a cell",
+    "of other people, moved by five",
     "of the same people",
     "of the same people, guided by others",
     "of the same people, not counted in",
 )
+MOVES = {"of other people, moved by a cell": (1, 0), "of other people, moved by five": (3, 4)}
 FEW = 200  # people of a city, of whom all maps are made by one walk
 
 
@@ -45,16 +51,18 @@ class Tally:
 
     def __init__(self, pairs):
         """`pairs` are of a mechanism and a mass map, which is released once."""
-        rows, self.districts, self.parts = [], [], []
+        rows, self.districts, self.parts, self.places = [], [], [], []
         for seed, (mechanism, truth) in enumerate(pairs):
             noise = np.sqrt(2) * float(first_scale(mechanism) / mechanism.unit)
             found = mechanism.release(truth, SeededSource(SEED + seed))
             true = cell_masses(truth, found.levels.astype(np.int64), found.prefixes) / mechanism.unit
             told = found.told.has(found.levels, found.prefixes)
             rows.append((true, found.values, *found.intervals(), told, true >= 2 * noise))
+            self.places.append(truth_of_told_places(found, truth, true, told) / mechanism.unit)
             if found.deviations is not None:
                 self.districts += districts(found, true, seed=seed)
                 self.parts += districts(found, true, seed=seed, parts=2)
+        self.places = np.concatenate(self.places)
         columns = zip(*rows, strict=True)
         self.true, self.values, self.low, self.high, self.told, self.large = map(np.concatenate, columns)
 
@@ -68,8 +76,26 @@ class Tally:
 
     @property
     def empty(self):
-        """The part of the coloured regions that holds less than half a person."""
-        return (self.true[self.told] < 0.5).mean()
+        """The part of the coloured places that holds less than half a person."""
+        return (self.places < 0.5).mean()
+
+
+def truth_of_told_places(found, truth, true, told):
+    """True mass units of the coloured regions, or of the rectangles that coloured squares are parts of."""
+    kept = found.measurements
+    if kept is None or kept.shares is None:
+        return (true[told] * truth.unit).astype(float)
+    tree = GuideTree.of(Guide(shares=kept.shares), level=found.level, plain_from=kept.plain_from)
+    depths = np.concatenate([part.depths.astype(np.int64) for part in kept.parts])
+    codes = np.concatenate([part.codes for part in kept.parts])
+    starts, order = codes << kept.deepest - depths, np.lexsort((-depths, codes << kept.deepest - depths))
+    finest = order[np.unique(starts[order], return_index=True)[1]]  # of all that were measured
+    rectangles = Rectangles(tree=tree, nodes=Nodes(depths=depths[finest], codes=codes[finest]))
+    levels = found.levels.astype(np.int64)
+    places = rectangles.holding(found.prefixes << 2 * (found.level - levels), level=found.level)
+    coloured = np.unique(places[told])
+    assert np.isin(places, coloured).sum() == told.sum()  # a rectangle is coloured as a whole
+    return rectangles.masses(truth)[coloured].astype(float)
 
 
 def first_scale(mechanism):
@@ -120,23 +146,29 @@ def test_intervals_hold_where_there_is_something(version, of_coloured):
     assert (error <= WITHIN_ERRORS * stated).mean() > 0.93
 
 
-@pytest.mark.parametrize("is_counted", [False, True])
-def test_intervals_hold_in_guided_maps_of_made_up_crowds(is_counted):
+@pytest.mark.parametrize(
+    ("is_counted", "cells", "large", "of_districts"),
+    [(False, (0, 0), 0.93, 0.93), (True, (0, 0), 0.91, 0.93), (False, (2, 0), 0.93, 0.89)],
+)
+def test_intervals_hold_in_guided_maps_of_made_up_crowds(is_counted, cells, large, of_districts):
     """A map of the same crowd as a guide alone, which tells where its few places are, and counted in.
 
-    380 large regions: a standard error of 1.3 %.
+    Moved by two cells, which is one of the map, it takes all people to be where nobody is; then .915 of the
+    districts are held (40 maps). 380 large regions: a standard error of 1.3 %.
     """
     mechanism, pairs = make("adaptive", epsilon=1, resolution=32), []
     for seed in range(20):
         truth = crowd(mechanism, cells=25, persons=200, seed=seed)
         before = mechanism.release(truth, SeededSource(SEED + 100 + seed))
-        guided = replace(mechanism, guide=Guide.of_map(before, same_people=is_counted))
+        guide = Guide.of_map(before, same_people=is_counted)
+        guided = replace(mechanism, guide=moved(guide, cells) if any(cells) else guide)
         pairs.append((guided, truth))
     tally = Tally(pairs)
-    assert tally.coverage(tally.large) > 0.91
+    assert tally.coverage(tally.large) > large
     assert tally.coverage(tally.told) > 0.91
+    assert tally.empty < 0.09
     error, stated = np.array(tally.districts).T
-    assert (error <= WITHIN_ERRORS * stated).mean() > 0.93
+    assert (error <= WITHIN_ERRORS * stated).mean() > of_districts
 
 
 @pytest.mark.long
@@ -178,25 +210,16 @@ def test_intervals_hold_for_few_people_of_real_cities(epsilon):
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("kind", GUIDES)
 def test_intervals_hold_for_guided_maps_of_real_cities(kind, epsilon):
-    """Whether the guide is right or not. 18 maps of three cities, 90 where noise is large.
-
-    There, at a hundred noise scales of people, intervals of large regions hold less: .883 with a guide of
-    another city, which is not always doubted so early (districts .916), .92 with one of other people.
-    """
-    large, of_districts, of_parts, draws = 0.93, 0.93, 0.93, DRAWS
-    if epsilon == "0.5":
-        large, of_districts, of_parts, draws = 0.9, 0.93, 0.92, 5 * DRAWS
-        if kind == "of another city":
-            large, of_districts, of_parts = 0.87, 0.9, 0.9
+    """Whether the guide is right or not. 18 maps of three cities, 60 where noise is large."""
+    draws = 20 if epsilon == "0.5" else DRAWS
     tallies = [tallied("adaptive", city, epsilon, FEW, guide=kind, draws=draws) for city in CITIES]
-    assert pooled(tallies, "large") > large
-    coloured = sum(tally.told.sum() for tally in tallies)
-    assert coloured < 30 or pooled(tallies, "told") > 0.93 - 1.5 * np.sqrt(0.93 * 0.07 / coloured)
-    for parts, least in (("districts", of_districts), ("parts", of_parts)):
+    assert pooled(tallies, "large") > 0.93
+    assert pooled(tallies, "told") > 0.93
+    for parts in ("districts", "parts"):
         error, stated = np.concatenate([getattr(tally, parts) for tally in tallies]).T
-        assert (error <= WITHIN_ERRORS * stated).mean() > least, parts
-    empty = sum((tally.true[tally.told] < 0.5).sum() for tally in tallies)
-    assert empty <= 0.05 * coloured + 2 * np.sqrt(0.05 * coloured)
+        assert (error <= WITHIN_ERRORS * stated).mean() > 0.93, parts
+    empty = np.concatenate([tally.places for tally in tallies]) < 0.5
+    assert empty.sum() <= 0.05 * empty.size + 2 * np.sqrt(0.05 * empty.size)
 
 
 def pooled(tallies, name):
@@ -227,6 +250,11 @@ def tallied(name, city, epsilon, people=None, *, guide=None, draws=DRAWS):
     return Tally(zip(guided, truths, strict=True))
 
 
+def moved(guide, cells):
+    """As a file whose places are off by so many cells of the guide."""
+    return Guide(shares=np.roll(guide.shares.reshape(SIDE, SIDE), cells, axis=(0, 1)).ravel())
+
+
 def guide_of(kind, mechanism, city, order, seed):
     """order: people of the city, the mapped half before another half."""
     half = len(order) // 2
@@ -238,6 +266,8 @@ def guide_of(kind, mechanism, city, order, seed):
         return mechanism.release(truth_of(city, chosen, mechanism.unit), SeededSource(SEED + seed))
 
     of_others = Guide.of_map(released(mechanism, order[half:], 100 + seed))
+    if kind in MOVES:
+        return moved(of_others, MOVES[kind])
     if kind in {"of other people", "of another city"}:
         return of_others
     if kind == "of the same people, guided by others":

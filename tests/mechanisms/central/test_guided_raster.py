@@ -1,5 +1,7 @@
 """Maps of squares from beliefs about a guide's rectangles: nothing is lost, no square too fine."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from mechanisms.central.adaptive.boxes import painted
 from mechanisms.central.adaptive.guide_tree import GuideTree
-from mechanisms.central.adaptive.guided_raster import guided_map, rasterized
+from mechanisms.central.adaptive.guided_raster import LEAST_FIT, guided_map, rasterized
 from mechanisms.central.adaptive.leaf_posterior import Spread
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.tree_posterior import Posterior
@@ -99,6 +101,46 @@ def test_below_a_plain_tree_rectangles_are_filled_evenly_whatever_the_guide_says
         assert flat == [even] * 4
 
 
+KEPT = Measurements(
+    parts=(
+        Measurement(
+            scale_persons=1.0, depths=np.zeros(1, np.uint8), codes=np.zeros(1, int), noisy=np.ones(1)
+        ),
+    )
+)
+
+
+def test_a_guide_that_fits_too_little_says_nothing_of_the_insides_of_rectangles():
+    """People in one rectangle, and some where the guide says: a bit more or less than needed."""
+    tree, depths, codes = GuideTree.of(guide_of("few"), level=5), np.full(16, 4), np.arange(16)
+    boxes = tree.rectangles(depths, codes)
+    density, alone = tree.density(boxes), np.eye(16)[3]
+    found = posterior_of(depths, codes, np.random.default_rng(1))
+    drawn = {}
+    for is_even in (False, True):
+        fit = LEAST_FIT + (-0.01 if is_even else 0.01)
+        part = (fit - density[3]) / (1 - density[3])  # of the people who are where the guide says
+        mean = 100 * (part * density + (1 - part) * alone)
+        assert tree.fit(boxes, mean) == pytest.approx(fit)
+        beliefs = replace(found, mean=mean, deviation=np.ones(16))
+        drawn[is_even] = guided_map(beliefs, tree, level=5, scale_persons=1.0, measurements=KEPT)
+        assert drawn[is_even].measurements.is_even is is_even
+        squares = rasterized(tree, depths, boxes, is_even=is_even)
+        assert drawn[is_even].values == pytest.approx(mean[squares.leaves] * squares.shares)
+    _, leaf, share = every_cell(rasterized(tree, depths, boxes, is_even=True), 5)
+    assert max(np.ptp(share[leaf == number]) for number in range(16)) < 1e-12
+    fitting, even = (np.hypot.reduce(one.deviations) for one in (drawn[False], drawn[True]))
+    assert even > 1.05 * fitting  # who knows nothing of the insides errs more in sums that cut through them
+
+
+@pytest.mark.parametrize("masses", [np.zeros(4), -np.ones(4)])
+def test_a_guide_does_not_fit_where_nothing_was_found(masses):
+    tree = GuideTree.of(guide_of("even"), level=7)
+    boxes = tree.rectangles(np.full(4, 2), np.arange(4))
+    assert tree.fit(boxes, masses) == 0
+    assert tree.fit(boxes, masses + 5) == pytest.approx(1)
+
+
 def posterior_of(depths, codes, random):
     mean = np.where(random.random(codes.size) < 0.2, 0.0, random.exponential(20, codes.size))
     low = mean * random.random(codes.size)
@@ -117,19 +159,13 @@ def test_a_map_holds_what_the_leaves_hold_with_errors_in_order(facts, scale):
     tree, random = tree_of(facts), np.random.default_rng(facts["seed"])
     depths, codes, boxes = leaves_of(tree, facts["seed"])
     found = posterior_of(depths, codes, random)
-    kept = Measurements(
-        parts=(
-            Measurement(
-                scale_persons=1.0, depths=np.zeros(1, np.uint8), codes=np.zeros(1, int), noisy=np.ones(1)
-            ),
-        )
-    )
-    heatmap = guided_map(found, tree, level=facts["level"], scale_persons=scale, measurements=kept)
-    leaf = rasterized(tree, depths, boxes).leaves
+    heatmap = guided_map(found, tree, level=facts["level"], scale_persons=scale, measurements=KEPT)
+    is_even = heatmap.measurements.is_even
+    leaf = rasterized(tree, depths, boxes, is_even=is_even).leaves
     sums = np.bincount(leaf, heatmap.values, codes.size)
     assert sums == pytest.approx(found.mean * scale)
     assert heatmap.total == pytest.approx(found.mean.sum() * scale)
-    assert heatmap.measurements is kept
+    assert heatmap.measurements.parts == KEPT.parts
     assert heatmap.level == facts["level"]
     assert (heatmap.lows <= heatmap.values).all()
     assert (heatmap.values <= heatmap.highs).all()

@@ -38,14 +38,16 @@ def shares():
     parts=st.integers(1, 20),
     plain_from=st.sampled_from([None, 0, 1, 9]),
     is_guided=st.booleans(),
+    is_even=st.booleans(),
     grid_level=st.integers(0, 7),
 )
-def test_bytes_come_back_as_the_same(parts, plain_from, is_guided, grid_level):
+def test_bytes_come_back_as_the_same(parts, plain_from, is_guided, is_even, grid_level):
     own = shares() if is_guided else None
-    one = measurements(parts=parts, shares=own, plain_from=plain_from, grid_level=grid_level)
+    one = measurements(parts=parts, shares=own, plain_from=plain_from, is_even=is_even, grid_level=grid_level)
     other = Measurements.from_bytes(one.to_bytes())
     assert other.to_bytes() == one.to_bytes()
-    assert (other.plain_from, other.grid_level, len(other.parts)) == (plain_from, grid_level, parts)
+    assert (other.plain_from, other.is_even, other.grid_level) == (plain_from, is_even, grid_level)
+    assert len(other.parts) == parts
     assert (other.shares is None) == (own is None)
     assert other.shares is None or np.array_equal(other.shares, own)
     for part, same in zip(one.parts, other.parts, strict=True):
@@ -169,7 +171,7 @@ def test_a_map_keeps_the_noisy_masses_of_its_leaves_and_nothing_else(guide, vers
         assert starts[0] == 0
         assert np.array_equal(ends - starts, 1 << 40 - part.depths.astype(np.int64))  # disjoint, and all
     size = sum(part.noisy.size for part in rounds)
-    fields = 14 + len(rounds) * 16 + 17 * size + (8 * SIDE**2 if guide else 0)
+    fields = 15 + len(rounds) * 16 + 17 * size + (8 * SIDE**2 if guide else 0)
     assert len(kept.to_bytes()) == fields
 
 
