@@ -85,7 +85,7 @@ def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fractio
     except ParameterError:
         guided = []
     try:
-        return min(*guided, for_error.epsilon_for(dataset, _unguided(form), error_m))
+        return min([*guided, for_error.epsilon_for(dataset, _unguided(form), error_m)])
     except ParameterError:
         if guided:
             return guided[0]

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from html import unescape
 from uuid import uuid4
 
@@ -267,6 +268,26 @@ def test_it_says_which_error_the_start_allows(make_town, publish, client_of):
     found = client.get(address, asked | {"error_m": str(float(least_km) * 1000)})
     assert found.context["quote"].quote.guide.id.hex == release.replace("-", "")
     assert "the least predicted for any ε of a release" in refused("1")  # nor is there one without it
+
+
+def test_an_error_that_no_start_allows_is_looked_for_without_the_one_that_is_proposed(
+    make_town, publish, client_of
+):
+    """1,000 people: with a start up to ε = 1."""
+    town = make_town("crowd", expected_persons=1000)
+    release = str(publish(town, epsilon="1").pk)
+    asked = {
+        "mechanism": "adaptive",
+        "epsilon": "1",
+        "resolution": "16",
+        "guide": release,
+        "proposed": release,
+    }
+    address = reverse("release-new", args=[town.slug])
+    answer = client_of("analyst").get(address, asked | {"error_m": "1500"})
+    assert answer.status_code == 200
+    assert answer.context["quote"].quote.guide is None
+    assert Fraction(answer.context["form"]["epsilon"].value()) > 1
 
 
 @pytest.fixture

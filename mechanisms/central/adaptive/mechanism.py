@@ -49,7 +49,8 @@ class Adaptive(GuessedPersons):
     two rounds.
     Error: `expected_error` is a forecast, not a bound; intervals of regions hold posterior quantiles and what
     was measured there (`leaf_beliefs`), `standard_errors` as wide as these. Sums of regions: `deviations`.
-    Regions told apart from empty ones: by the posterior, null "less than half a person".
+    Regions told apart from empty ones: by the posterior, null "less than half a person". With a guide
+    rectangles are measured: their squares are told apart together, and may hold nothing or all that they do.
     References: message passing: Pearl, "Probabilistic Reasoning in Intelligent Systems", 1988; adaptive
     grids: Qardaji, Yang, Li, ICDE 2013; consistent trees: Hay, Rastogi, Miklau, Suciu, VLDB 2010.
     """
