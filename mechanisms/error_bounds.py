@@ -183,7 +183,7 @@ def guided_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
     """Nine tenths of `walked_forecast`, with a wider interval: a guide may be wrong.
 
     On places of the odd half 98 % of the errors were within it where the guide was of the same place, 92 %
-    (at least 82 % in each setting) where it was of another city.
+    (at least 85 % in each setting) where it was of another city.
     """
     positive(persons=persons)
     return _forecast(0.79 * (persons / scale_persons) ** -0.62, low=0.42, high=1.95, part="a fifth")

@@ -53,12 +53,13 @@ from mechanisms.reproduction.paired import (
     emd_ratio,
     measure,
 )
-from mechanisms.reproduction.places import Split
+from mechanisms.reproduction.places import Place, Split
 from mechanisms.reproduction.plain_grid import PlainGrid
 
 ADAPTIVE: Final = "adaptive"
 # Persons a place must have beyond those of a trial, for releases of others.
 SPARE: Final = {50: 50, 200: 200, 1000: 50}
+FEWEST_OF_SERVICE: Final = 50  # people of another service in a place, for its map to be a guide there
 GUESSES: Final = tuple(map(Fraction, ("1/10", "1/2", "2", "10")))  # as parts of the persons there are
 
 
@@ -118,7 +119,7 @@ def guessed() -> list[Contestant]:
     return [listed(ADAPTIVE), *(_guessing(part) for part in GUESSES)]
 
 
-def guides(places: Places, service: Path | None) -> list[Contestant]:
+def guides(places: Places, service: OtherService | None) -> list[Contestant]:
     """Two rounds, one walk, and walks that begin from all kinds of guides."""
     kinds: dict[str, MakeGuide] = {
         "other people's release": others,
@@ -129,7 +130,7 @@ def guides(places: Places, service: Path | None) -> list[Contestant]:
         "own guided release counted in": SamePeople(is_counted=True, is_guided=True),
     }
     if service is not None:
-        kinds = {"another service's": OtherService(check_ins=read_check_ins(service))}
+        kinds = {"another service's": service}
     plain = listed(ADAPTIVE)
     with_guides = [Contestant(label=label, build=plain.build, guide=kind) for label, kind in kinds.items()]
     return [two_rounds(), plain, *with_guides, listed("sparse-emd")]
@@ -159,10 +160,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     split = Split.EVEN if options.what in {"tune", "fit"} or options.half == "even" else Split.ODD
     is_guide = options.what == "guide"
-    spare = SPARE if options.what in {"guide", "fit"} else {}
+    service = None if options.service is None else OtherService(check_ins=read_check_ins(options.service))
+    spare = SPARE if options.what in {"guide", "fit"} and service is None else {}
     places = dealt_places(options.files, persons=PERSONS, split=split, spare=spare)
+    if service is not None:
+        places = {number: _known(own, service) for number, own in places.items()}
     made = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
-    contestants = guides(places, options.service) if is_guide else made[options.what]()
+    contestants = guides(places, service) if is_guide else made[options.what]()
     until = time.monotonic() + 60 * options.minutes
     results = measure(
         places,
@@ -182,6 +186,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     for table in tables[options.what]:
         sys.stdout.writelines(f"{line}\n" for line in table(results))
+
+
+def _known(places: Sequence[Place], service: OtherService) -> tuple[Place, ...]:
+    return tuple(place for place in places if service.people(place.number) >= FEWEST_OF_SERVICE)
 
 
 def _table(results: Results) -> Iterator[str]:

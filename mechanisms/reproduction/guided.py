@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
-from mechanisms.guide import SIDE, Guide
+from mechanisms.guide import Guide
 from mechanisms.reproduction.check_ins import CheckIns
 from mechanisms.reproduction.ghazi_2022.protocol import Trial
 from mechanisms.reproduction.places import Place, cell_numbers
@@ -61,15 +61,18 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OtherService:
-    """A release of all people of another service in the same place; an even guide where it has none."""
+    """A release of all people of another service in the same place."""
 
     check_ins: CheckIns
+
+    def people(self, number: int) -> int:
+        """How many it has in a place."""
+        persons, lat, lon = self.check_ins
+        return int(np.unique(persons[cell_numbers(lat, lon) == number]).size)
 
     def __call__(self, trial: Trial, mechanism: Adaptive) -> Guide:
         persons, lat, lon = self.check_ins
         here = cell_numbers(lat, lon) == trial.place.number
-        if not here.any():
-            return Guide.of_values(np.ones((SIDE, SIDE)))
         place = Place.of(trial.place.number, trial.place.region, persons[here], lat[here], lon[here])
         protocol = replace(trial.protocol, persons=place.persons)
         other = Trial(place=place, repetition=trial.repetition, protocol=protocol)
