@@ -101,12 +101,7 @@ def quote(
         guarantee=quoted.guarantee.to_json(),
         guarantee_together=_together(found, quoted.guarantee, None if chosen is None else chosen.release),
         on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
-        statements=for_map(
-            quoted.guarantee,
-            found,
-            None if chosen is None else chosen.release,
-            mechanism=quoted.request.mechanism,
-        ),
+        statements=for_map(quoted.guarantee, found, chosen, mechanism=quoted.request.mechanism),
         distance=distance_words(quoted.guarantee),
         guide=None if chosen is None else guide(found, chosen, chosen.guide.sha256, member=True),
         problem=quoted.problem or None,

@@ -25,6 +25,9 @@ _TRUST: Final = {
 }
 
 
+_ONLY_IF: Final = "if the file behind it was not made from these people"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetWords:
     """What a page, a picture or a file shows of a sheet."""
@@ -42,9 +45,9 @@ def in_words(sheet: Mapping[str, Any]) -> SheetWords:
 
 def headline(sheet: Mapping[str, Any]) -> str:
     """ "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
-    if "together" not in sheet:
-        return _losses(sheet, sheet)
-    return f"{_losses(sheet, sheet['together'])}, with the maps it started from"
+    goes_back = ", with the maps it started from" if "together" in sheet else ""
+    only_if = f", {_ONLY_IF}" if sheet.get("guide", {}).get("unchecked") else ""
+    return f"{_losses(sheet, sheet.get('together', sheet))}{goes_back}{only_if}"
 
 
 def citation(sheet: Mapping[str, Any], address: str) -> str:
@@ -89,9 +92,10 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     told = "; ".join(filter(None, [title, cost, cited]))
     fits = sheet.get(GUIDE_FITS, True)
     return [
-        ("Guide", told),
-        *([] if fits else [("Guide’s fit", SET_ASIDE)]),
-        ("Guide’s SHA-256", guide["sha256"]),
+        ("Started from", told),
+        *([] if fits else [("Its fit", SET_ASIDE)]),
+        *([("SHA-256 of the file", guide["file_sha256"])] if "file_sha256" in guide else []),
+        ("SHA-256 of what was read", guide["sha256"]),
     ]
 
 
@@ -110,8 +114,6 @@ def _parameter_titles(mechanism: str) -> dict[str, str]:
 def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     together = [f"The unit of privacy is {sheet['unit_of_privacy']}."]
     together += [_sentence(sheet[name]) for name in ("users", "composition") if name in sheet]
-    unchecked = sheet.get("guide", {}).get("unchecked")
-    together += [unchecked] if unchecked else []
     return (
         ("What is promised", (*sheet["statements"], *together)),
         ("What is not protected", tuple(map(_sentence, sheet["unprotected"]))),

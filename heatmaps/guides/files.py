@@ -96,7 +96,7 @@ def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
     try:
         return raster.read(path, region_of(dataset))
     except ParameterError as error:
-        value = "this file" if error.value == shown(path) else error.value
+        value = "this file" if error.value in {shown(path), shown(path.name)} else error.value
         raise ParameterError("file", value.strip("'"), error.allowed) from None
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from heatmaps.guides.chain import chain
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset
 from heatmaps.releases import quotes
@@ -13,6 +14,7 @@ def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen
     """The first of them that is the dataset's own; None where the question without a guide was answered.
 
     That answer is free. A map of another dataset is offered, never proposed: who made it may not mean well.
+    So are files and what goes back to one: nobody can check what these were made from.
 
     Errors: `ParameterError` for a question that is refused without a guide, too.
     """
@@ -23,6 +25,10 @@ def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen
 
 
 def first_own(dataset: Dataset, fitting: Sequence[Chosen]) -> Chosen | None:
-    """The first that is a map of the dataset or a file that its stewards stored."""
-    own = (one for one in fitting if one.release is None or one.release.dataset_id == dataset.pk)
-    return next(own, None)
+    """The first map of the dataset that goes back to no other dataset and to no file."""
+    for one in fitting:
+        before = list(chain(one.release))
+        is_own = all(release.dataset_id == dataset.pk and not release.guide_file_id for release in before)
+        if before and is_own:
+            return one
+    return None

@@ -72,7 +72,7 @@ class QuoteWords:
             return ""
         if not self.gains:
             return f"No more exact here: {error.short} with and without it."
-        return f"More exact at the same cost: {error.short} instead of {without.short}."
+        return f"Probably {error.short} instead of {without.short} if it fits, at the same cost."
 
     @property
     def told(self) -> list[CostLine]:
@@ -91,16 +91,15 @@ def quote_words(
     quote = forecast.for_person(found, person, quoted)
     region, before = region_of(found), {line.kind: line for line in queries.budget(found)}
     covered = quote.data_slice.region(region)
-    guide = None if quote.guide is None else quote.guide.release
     least = replace(asked, guide=None) if is_start_proposed else asked
     fits = None if quote.affordable else that_fits.largest_epsilon(found, person, least)
     return QuoteWords(
         quote=quote,
         data_slice=data_slice_words(quote.data_slice, region),
         lines=tuple(_cost_line(line, before[line.kind]) for line in quote.lines),
-        promise=promise_for_map(quote.guarantee, found, guide, mechanism=asked.mechanism),
+        promise=promise_for_map(quote.guarantee, found, quote.guide, mechanism=asked.mechanism),
         sentences=(
-            *for_map(quote.guarantee, found, guide, mechanism=asked.mechanism),
+            *for_map(quote.guarantee, found, quote.guide, mechanism=asked.mechanism),
             *mechanism_choice.on_devices(quote.on_devices, found),
         ),
         result_word=result_word(asked.mechanism),

@@ -6,22 +6,13 @@ from typing import Final, Literal
 from uuid import UUID
 
 from heatmaps.guides import choices
-from heatmaps.guides.chain import rests_on_file
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
 from heatmaps.numbers import amount, day
 from heatmaps.wording.guarantee import decimal
 from heatmaps.wording.release_line import made_title, release_line
+from heatmaps.wording.unchecked_files import unchecked_of
 
-UNCHECKED: Final = (
-    "This map was guided by a file. Hazemap cannot check that the file was not made from these people: if it "
-    "was, nothing is promised."
-)
-# The same of a map further back.
-UNCHECKED_BEFORE: Final = (
-    "This map goes back to one that was guided by a file. Hazemap cannot check that the file was not made "
-    "from these people: if it was, nothing is promised."
-)
 # In place of the title of another dataset's map, once it is hidden again.
 HIDDEN: Final = "A map of another dataset that was public when it was used"
 
@@ -38,13 +29,8 @@ class GuideLine:
     source: str  # of a file, as it is cited
     licence: str
     sha256: str
-
-    @property
-    def unchecked(self) -> str:
-        """What nobody can check about it; empty: nothing."""
-        if self.release is None:
-            return UNCHECKED
-        return UNCHECKED_BEFORE if rests_on_file(self.release) else ""
+    file_sha256: str  # of a file, as it was sent
+    unchecked: str  # what nobody can check about it; empty: nothing
 
     @property
     def beside(self) -> str:
@@ -69,6 +55,8 @@ def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = 
         source="" if file is None else file.source,
         licence="" if file is None else file.licence,
         sha256=sha256,
+        file_sha256="" if file is None else file.file_sha256,
+        unchecked=unchecked_of(chosen),
     )
 
 
@@ -98,7 +86,8 @@ def file_facts(release: Release) -> dict[str, str] | None:
     line = guide_line(release.dataset, chosen, release.guide_sha256)
     title = line.title if chosen.release is None else _made_title(release.dataset, chosen.release)
     facts = {"id": str(line.id), "kind": line.kind, "title": title, "source": line.source}
-    facts |= {"licence": line.licence, "sha256": line.sha256, "unchecked": line.unchecked}
+    facts |= {"licence": line.licence, "sha256": line.sha256, "file_sha256": line.file_sha256}
+    facts["unchecked"] = line.unchecked
     if line.epsilon is not None:
         facts["epsilon"] = decimal(line.epsilon)
     return {name: text for name, text in facts.items() if text}

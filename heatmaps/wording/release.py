@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from heatmaps import queries
+from heatmaps.guides import choices
 from heatmaps.guides.chain import Together, together
+from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import data_slice_of
@@ -14,6 +16,7 @@ from heatmaps.wording.expected_error import ErrorWords
 from heatmaps.wording.guarantee import decimal, loss, priced, record_loss, sentences
 from heatmaps.wording.parameters import value_words
 from heatmaps.wording.promise import promise
+from heatmaps.wording.unchecked_files import unchecked_of
 from mechanisms.catalogue import registry
 from mechanisms.guarantee import INFINITY, Guarantee
 from mechanisms.space.grid import Region
@@ -29,6 +32,9 @@ _ELSEWHERE: Final = (
 )
 
 
+_ONLY_IF: Final = "This holds only if the file behind it was not made from these people."
+
+
 def result_word(mechanism: str) -> str:
     """What a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
     return kind_of_mechanism(mechanism).word
@@ -37,31 +43,34 @@ def result_word(mechanism: str) -> str:
 def for_release(release: Release) -> tuple[str, ...]:
     """What one release promises."""
     guarantee = Guarantee.from_json(release.guarantee)
-    promised = for_map(guarantee, release.dataset, release.guide_release, mechanism=release.mechanism)
+    promised = for_map(guarantee, release.dataset, choices.bound(release), mechanism=release.mechanism)
     return (*promised, _LATE) if release.late else promised
 
 
 def promise_of(release: Release) -> str:
     """What one release promises, in one sentence."""
     guarantee = Guarantee.from_json(release.guarantee)
-    return promise_for_map(guarantee, release.dataset, release.guide_release, mechanism=release.mechanism)
+    return promise_for_map(guarantee, release.dataset, choices.bound(release), mechanism=release.mechanism)
 
 
 def for_map(
-    guarantee: Guarantee, dataset: Dataset, guide: Release | None, *, mechanism: str
+    guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str
 ) -> tuple[str, ...]:
-    """What a map of a dataset that starts from another one promises, with all that it goes back to."""
-    chain = together(dataset, guarantee, guide)
+    """What a map of a dataset promises, with all that it goes back to. start: what it begins from."""
+    chain = together(dataset, guarantee, None if start is None else start.release)
     promised = for_guarantee(chain.guarantee, dataset, subject=_subject(mechanism, chain))
     own = () if chain.is_alone else (_added(guarantee),)
-    return (*promised, *own, *((_ELSEWHERE,) if chain.goes_elsewhere else ()))
+    unchecked = unchecked_of(start)
+    elsewhere = (_ELSEWHERE,) if chain.goes_elsewhere else ()
+    return (*promised, *own, *elsewhere, *((unchecked,) if unchecked else ()))
 
 
-def promise_for_map(guarantee: Guarantee, dataset: Dataset, guide: Release | None, *, mechanism: str) -> str:
-    """As `for_map`, in one sentence, or in two where a map of another dataset is among them."""
-    chain = together(dataset, guarantee, guide)
+def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str) -> str:
+    """As `for_map`, in one sentence, and one more each for maps of other datasets and for files."""
+    chain = together(dataset, guarantee, None if start is None else start.release)
     promised = promise_for(chain.guarantee, dataset, subject=_subject(mechanism, chain))
-    return f"{promised} {_ELSEWHERE}" if chain.goes_elsewhere else promised
+    more = [_ELSEWHERE] if chain.goes_elsewhere else []
+    return " ".join([promised, *more, *([_ONLY_IF] if unchecked_of(start) else [])])
 
 
 def _subject(mechanism: str, chain: Together) -> str:

@@ -154,9 +154,22 @@ function ask(wait, waits = 0) {
       const content = await answer.text();
       if (own === turn) show(content, asked);
     } catch {
-      if (own === turn) showCost.hidden = false; // without scripts it still works
+      if (own === turn) tellFailure();
     }
   }, wait);
+}
+
+// The button that works without scripts is there then.
+function tellFailure() {
+  const quote = /** @type {HTMLElement} */ (document.getElementById("quote"));
+  quote.removeAttribute("aria-busy");
+  quote.querySelector(".unread")?.remove();
+  const told = document.createElement("p");
+  told.className = "note bad unread";
+  told.setAttribute("role", "alert");
+  told.textContent = "The cost could not be read. Try again.";
+  quote.prepend(told);
+  showCost.hidden = false;
 }
 
 /** @type {(signal: AbortSignal) => Promise<Response>} */

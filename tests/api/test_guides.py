@@ -13,7 +13,8 @@ from django.urls import reverse
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release
 from heatmaps.releases import publication
-from heatmaps.wording.guides import HIDDEN, UNCHECKED
+from heatmaps.wording.guides import HIDDEN
+from heatmaps.wording.unchecked_files import UNCHECKED
 from tests.services import seed
 from tests.services.draws import carry_out
 
@@ -96,6 +97,7 @@ def test_a_file_is_stored_before_the_first_upload_and_guides_a_map(api, city, st
         "id": told["id"],
         "kind": "file",
         "sha256": told["sha256"],
+        "file_sha256": told["file_sha256"],
         "unchecked": UNCHECKED,
     }
     assert verify(city).problem == ""

@@ -11,7 +11,7 @@ from rasterio.io import MemoryFile
 
 from heatmaps.guides.raster import guide_from_raster
 from heatmaps.management.commands import heatmap
-from heatmaps.wording.guides import UNCHECKED
+from heatmaps.wording.unchecked_files import UNCHECKED
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.reproduction.ghazi_2022.protocol import Trial
 from mechanisms.space.grid import Region
@@ -69,6 +69,7 @@ def test_a_map_says_by_which_file_it_was_guided_and_that_nobody_can_check_it(cit
     said = {
         "file_sha256": hashlib.sha256(public.read_bytes()).hexdigest(),
         "sha256": guide_from_raster(public, CITY).sha256,
+        "unchecked": UNCHECKED,
     }
     sheet = json.loads((tmp_path / "map.json").read_text())
     assert json.loads(out)["guide"] == sheet["guide"] == said

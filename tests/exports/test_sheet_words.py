@@ -12,8 +12,8 @@ from heatmaps.data_slice import DataSlice
 from heatmaps.exports import release_sheet
 from heatmaps.exports.sheet import exact_text
 from heatmaps.exports.sheet_words import facts, headline, in_words
-from heatmaps.wording.guides import UNCHECKED
 from heatmaps.wording.heatmap import CLASS, CLASS_OF_RECTANGLES, SET_ASIDE
+from heatmaps.wording.unchecked_files import UNCHECKED
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from mechanisms.results.measurements import Measurement, Measurements
 from mechanisms.space.grid import Region
@@ -68,7 +68,7 @@ def test_it_says_of_a_guide_that_did_not_fit_that_it_was_set_aside():
             result=dataclasses.replace(make_heatmap(), measurements=kept),
             guide={"id": "1", "title": "Roads", "sha256": "0" * 64},
         )
-        assert (made.get("guide_fits", True), dict(facts(made)).get("Guide’s fit")) == (
+        assert (made.get("guide_fits", True), dict(facts(made)).get("Its fit")) == (
             (False, SET_ASIDE) if is_told else (True, None)
         )
         assert CLASS_OF_RECTANGLES in made["errors"]
@@ -167,14 +167,17 @@ def test_it_says_that_nothing_is_said_about_errors():
 
 def test_it_names_the_map_that_a_map_began_from():
     guide = {"title": "Built-up area", "source": "Hazel Institute", "licence": "CC0", "sha256": "ab" * 32}
-    words = in_words(sheet(mechanism="adaptive", mechanism_version=2, guide=guide | {"unchecked": UNCHECKED}))
+    guide |= {"unchecked": UNCHECKED, "file_sha256": "cd" * 32}
+    words = in_words(sheet(mechanism="adaptive", mechanism_version=2, guide=guide, statements=[UNCHECKED]))
     told = dict(words.facts)
-    assert told["Guide"] == "Built-up area; Hazel Institute, CC0"
-    assert told["Guide’s SHA-256"] == guide["sha256"]
+    assert told["Started from"] == "Built-up area; Hazel Institute, CC0"
+    assert told["SHA-256 of what was read"] == guide["sha256"]
+    assert told["SHA-256 of the file"] == guide["file_sha256"]
+    assert words.headline.endswith(", if the file behind it was not made from these people")
     assert UNCHECKED in dict(words.lists)["What is promised"]
     paid = {"title": "A map of another dataset", "epsilon": "0.5", "sha256": "ab" * 32}
     words = in_words(sheet(mechanism="adaptive", guide=paid))
-    assert dict(words.facts)["Guide"] == "A map of another dataset; ε 0.5"
+    assert dict(words.facts)["Started from"] == "A map of another dataset; ε 0.5"
     assert UNCHECKED not in dict(words.lists)["What is promised"]
 
 

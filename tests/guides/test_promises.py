@@ -5,8 +5,9 @@ from heatmaps.exports.sheet_words import citation, facts, headline
 from heatmaps.releases import publication
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.quote_words import quote_words
-from heatmaps.wording.guides import UNCHECKED, UNCHECKED_BEFORE, file_facts
+from heatmaps.wording.guides import file_facts
 from heatmaps.wording.release import for_release, promise_of
+from heatmaps.wording.unchecked_files import UNCHECKED, UNCHECKED_BEFORE
 
 
 def said(release):
@@ -66,10 +67,17 @@ def test_a_file_further_back_is_said(dataset, keep_file, publish):
     assert "unchecked" not in file_facts(publish(dataset, epsilon="2.25", guide=str(plain.pk)))
 
 
-def test_a_file_changes_no_sentence(dataset, keep_file, publish):
-    assert promise_of(publish(dataset, guide=str(keep_file(dataset).pk))) == promise_of(
-        publish(dataset, epsilon="4.0")
-    )
+def test_a_file_makes_the_promise_depend_on_what_it_was_made_from(dataset, keep_file, publish):
+    plain = publish(dataset, epsilon="4.0")
+    first = publish(dataset, guide=str(keep_file(dataset).pk))
+    second = publish(dataset, epsilon="3", guide=str(first.pk))
+    only_if = "This holds only if the file behind it was not made from these people."
+    assert promise_of(first) == f"{promise_of(plain)} {only_if}"
+    assert only_if in promise_of(second)
+    assert only_if not in promise_of(plain)
+    for release, told in ((first, UNCHECKED), (second, UNCHECKED_BEFORE)):
+        assert for_release(release)[-1] == told
+        assert release_files.sheet_of(release)["statements"].count(told) == 1
 
 
 def test_a_quote_says_the_same(dataset, publish, analyst):

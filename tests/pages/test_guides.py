@@ -12,8 +12,9 @@ from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release, Upload
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.lifecycle import ReleaseRequest
-from heatmaps.wording.guides import HIDDEN, UNCHECKED
+from heatmaps.wording.guides import HIDDEN
 from heatmaps.wording.heatmap import SET_ASIDE
+from heatmaps.wording.unchecked_files import UNCHECKED
 from mechanisms.guide import Guide
 from tests.guides.rasters import raster
 from tests.pages.word_count import released_words, words_of
@@ -175,7 +176,7 @@ def test_a_map_that_started_from_a_file_says_what_nobody_can_check(make_town, pu
     for name in ("analyst", "anonymous"):
         page = read(name, "release", release.pk)
         assert "Built-up area</bdi> (Hazel Institute, 2025)" in page
-        assert "If it was made from these people, nothing is promised." in page
+        assert "This holds only if the file behind it was not made from these people." in page
         assert len(released_words(page)) <= 220
         assert UNCHECKED in read(name, "release-sheet", release.pk)
     assert "Started from a file" in read("anonymous", "public")

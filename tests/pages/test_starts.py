@@ -363,7 +363,7 @@ def test_it_says_what_a_start_is_worth(dataset, publish, ask, monkeypatch, worth
     answer = ask()
     quote, page = answer.context["quote"], answer.content.decode()
     error, without = quote.expected_error.short, quote.error_without_start.short
-    gain = f"More exact at the same cost: {error} instead of {without}."
+    gain = f"Probably {error} instead of {without} if it fits, at the same cost."
     assert (gain if worth > 1 else f"No more exact here: {error} with and without it.") in page
     assert (f"Without it: error {without}." in page) is (worth > 1)
     assert len(words_of(page)) <= 280

@@ -25,7 +25,7 @@ from heatmaps.management.parsing import (
 )
 from heatmaps.releases import slice_guarantee
 from heatmaps.wording.guarantee import sentences
-from heatmaps.wording.guides import UNCHECKED
+from heatmaps.wording.unchecked_files import UNCHECKED
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import ErrorBound
@@ -241,7 +241,8 @@ def _guide_facts(guide: RasterGuide | None) -> dict[str, object]:
     """Of the sheet and of the result; nothing of maps without a guide."""
     if guide is None:
         return {}
-    return {"guide": {"file_sha256": guide.file_sha256, "sha256": guide.guide.sha256}}
+    digests = {"file_sha256": guide.file_sha256, "sha256": guide.guide.sha256}
+    return {"guide": {**digests, "unchecked": UNCHECKED}}
 
 
 def _result(drawn: Drawn, promise: Guarantee, output: str | None) -> dict[str, object]:

@@ -21,7 +21,7 @@ NEWEST: Final = "newest"  # what is sent for: as the page proposes
 NOTHING: Final = "none"
 # Of an ε that goals of protection ask for.
 GOES_BACK: Final = "Your goals are for one map, and with this start it tells what two do: choose Nothing."
-UNFITTING: Final = "This does not cover exactly the same part: choose another start."
+UNFITTING: Final = "This does not cover exactly the same part: choose another start, or Nothing."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
