@@ -21,6 +21,7 @@ from heatmaps.guides.files import Facts
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.models import Scope
 from heatmaps.people.permissions import Act, dataset_for, member_of
+from mechanisms.check import ParameterError
 
 _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 _LARGEST: Final = raster.MOST_BYTES + _FORM_BYTES
@@ -60,6 +61,8 @@ class Guides(ApiView):
             raise TooLarge(raster.MOST_BYTES)
         if len(request.FILES.getlist("file")) > 1:
             raise ValidationError({"file": "expected one file"})
+        if not request.FILES.getlist("file"):  # an empty one is none: well formed, as the schema says
+            raise ParameterError("file", "nothing", raster.ALLOWED)
         given = body(request, GuideFileIn)
         facts = Facts(title=given["title"], source=given["source"], licence=given.get("licence", ""))
         path = Path(given["file"].temporary_file_path())

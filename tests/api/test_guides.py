@@ -139,7 +139,7 @@ def test_two_files_of_a_dataset_have_two_titles(city, store):
 def test_a_form_without_a_file_is_refused(api, city):
     body = encode_multipart(BOUNDARY, CITED)
     refused = api("steward").send("POST", "guides", city.slug, body=body, content_type=MULTIPART_CONTENT)
-    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "file")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "file")
 
 
 def test_who_sends_files_too_often_waits(api, city, store, monkeypatch):

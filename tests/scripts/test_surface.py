@@ -10,6 +10,7 @@ from scipy.ndimage import distance_transform_edt
 from scipy.stats import norm
 
 from heatmaps.maps.heat import heat_of
+from mechanisms.central.adaptive.mechanism import MOST_WALKED
 from mechanisms.records.aggregation import masses
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode
@@ -140,6 +141,7 @@ def test_the_threshold_is_that_of_benjamini_and_hochberg():
 
 
 DRAWS = 20
+EPSILONS = ("0.5", "1", "2", "5", "20")
 
 
 @pytest.mark.long
@@ -148,17 +150,21 @@ DRAWS = 20
 def test_more_budget_never_shows_less_of_a_city(city):
     """Twenty maps each at ε = 0.5, 1, 2, 5, 20 in the default view (figures in docs/maps.md).
 
-    The part of the true mass that is shown rises, but for one standard error; of the area that is shown at
-    most 5 % has no true mass within two widths; the ± of what is shown holds the truth of 93 %.
+    The part of the true mass that is shown rises, but for one standard error, and for 2 % where a walk gives
+    way to two rounds, which show less; of the area that is shown at most 5 % has no true mass
+    within two widths; the ± of what is shown holds the truth of 93 %.
     """
     region = CITIES[city][1]
-    shown = [default_views(city, region, epsilon) for epsilon in ("0.5", "1", "2", "5", "20")]
+    shown = [default_views(city, region, epsilon) for epsilon in EPSILONS]
     masses_shown, empty, held = (
         [[view[part] for view in views] for views in shown] for part in ("mass", "empty", "held")
     )
     means, errors = ([function(part) for part in masses_shown] for function in (np.mean, spread))
+    walked = [place(city).persons * float(epsilon) <= MOST_WALKED for epsilon in EPSILONS]
     for earlier, later in pairwise(range(len(shown))):
-        assert means[later] > means[earlier] - np.hypot(errors[earlier], errors[later]), (means, errors)
+        least = means[earlier] - np.hypot(errors[earlier], errors[later])
+        least -= 0.02 * (walked[earlier] and not walked[later])
+        assert means[later] > least, (means, errors)
     assert max(map(np.mean, empty)) <= 0.05
     assert min(map(np.mean, held)) >= 0.93
     assert means[0] > 0.4
