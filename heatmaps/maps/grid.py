@@ -26,9 +26,8 @@ class Drawn:
     merged: int  # cells of the release a side in one drawn cell
     shares: NDArray[np.float64] = field(repr=False)  # of the total mass, sum 1
     uncertain: NDArray[np.bool_] | None = field(repr=False)  # not distinguishable from zero; None: not said
-    is_in_rectangles: bool = (
-        False  # as `Heatmap.is_in_rectangles`: that is said of rectangles, not of squares
-    )
+    # As `Heatmap.is_in_rectangles`: the above is said of rectangles, not of squares.
+    is_in_rectangles: bool = False
 
     @property
     def densities(self) -> NDArray[np.float64]:
