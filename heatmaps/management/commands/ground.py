@@ -1,7 +1,9 @@
-"""Takes coast, water, borders and a drawer of streets from the front-end packages (`manage.py ground`)."""
+"""Takes what is made of front-end packages: ground and streets of maps, and what seals reports on devices."""
 
+import re
 import shutil
 from pathlib import Path
+from typing import Final
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -9,28 +11,69 @@ from django.core.management.base import BaseCommand, CommandError
 from heatmaps.maps.ground import index
 from heatmaps.maps.streets import DRAWER
 
+SEALING: Final = "hpke"  # a folder of `settings.FRONT_DIR`, as the contributors' page has it
+_PACKAGES: Final = ("common", "core", "dhkem-x25519")
+# `import … from "@hpke/common"`: a browser finds no package by its name.
+_NAMED: Final = re.compile(r'(\bfrom\s*)"@hpke/([a-z0-9-]+)"')
+_IMPORTED: Final = re.compile(r'^(?:import|export)\b[^;"]*"(\.[^"]+)"', re.MULTILINE)
+
 
 class Command(BaseCommand):
     help = (
         "Take from the packages that `npm ci` installed what maps need: coast, water, borders and what draws "
-        "streets"
+        "streets; and what seals reports on devices"
     )
 
     def handle(self, *args: object, **options: object) -> None:
         packages = settings.BASE_DIR / "node_modules"
         try:
+            take_sealing(packages / "@hpke", settings.FRONT_DIR / SEALING)
             index.build(packages, settings.GROUND_DIR)
-            _copy(packages / "protomaps-leaflet" / "dist" / DRAWER, settings.FRONT_DIR)
+            drawer = (packages / "protomaps-leaflet" / "dist" / DRAWER).read_text(encoding="utf-8")
+            _write(settings.FRONT_DIR / DRAWER, drawer)
         except (FileNotFoundError, ValueError) as error:
             raise CommandError(
                 f"the ground of maps is not installed: {error}; `make setup` does it"
             ) from None
 
 
-def _copy(script: Path, folder: Path) -> None:
-    """For everybody to read; errors: FileNotFoundError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    copy = folder / script.name
-    shutil.copyfile(script, copy)
+def take_sealing(packages: Path, folder: Path) -> None:
+    """Writes the packages' modules, which import each other by relative addresses there.
+
+    Only what `core` and `dhkem-x25519` need is taken. Errors: FileNotFoundError.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in _PACKAGES:
+        _write(folder / name / "LICENSE", (packages / name / "LICENSE").read_text(encoding="utf-8"))
     folder.chmod(0o755)
-    copy.chmod(0o644)
+    waiting, taken = [Path(name) / "mod.js" for name in _PACKAGES], set[Path]()
+    while waiting:
+        module = waiting.pop()
+        if module in taken:
+            continue
+        taken.add(module)
+        name, inside = module.parts[0], Path(*module.parts[1:])
+        text = (packages / name / "esm" / inside).read_text(encoding="utf-8")
+        up = "../" * (len(module.parts) - 1)
+        text = _NAMED.sub(lambda found, up=up: f'{found[1]}"{up}{found[2]}/mod.js"', text)
+        _write(folder / module, text)
+        waiting += [_beside(module, address) for address in _IMPORTED.findall(text)]
+
+
+def _beside(module: Path, address: str) -> Path:
+    """The module that is imported by a relative address."""
+    parts = [*module.parts[:-1]]
+    for part in address.split("/"):
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return Path(*parts)
+
+
+def _write(path: Path, text: str) -> None:
+    """For everybody to read."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.chmod(0o755)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o644)

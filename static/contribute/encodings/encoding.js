@@ -1,0 +1,33 @@
+/** Turns a person's places into the messages of one report. */
+
+import { axes, items } from "./axes.js";
+import { flips, unary } from "./bits.js";
+import { gkrr } from "./gkrr.js";
+import { offsets } from "./offsets.js";
+import { rows } from "./rows.js";
+import { shares } from "./shares.js";
+
+/** @typedef {import("../places.js").Cell} Cell */
+/** @typedef {import("../random_words.js").Words} Words */
+/** @typedef {{ cell: Cell, weight: bigint }} WeightedPlace */
+/**
+ * @typedef {(
+ *   encoding: any, table: Uint8Array, places: WeightedPlace[], words: Words
+ * ) => Uint8Array[]} Encode `encoding` is as the facts have it, checked by `facts.js`
+ */
+
+/** @type {Record<string, Encode>} */
+export const ENCODINGS = { offsets, axes, rows, gkrr, unary, flips, items, shares };
+
+/**
+ * The messages of one report; drawing again gives others, so that this is called once for what is sent.
+ * @param {{ kind: string }} encoding
+ * @param {Uint8Array} table
+ * @param {Cell[]} places of the person: one, but for `items` and `shares`
+ * @param {Words} words
+ */
+export function messagesOf(encoding, table, places, words) {
+  if (!places.length) throw new RangeError("a report is of a place");
+  const weighted = places.map((cell) => ({ cell, weight: 1n }));
+  return ENCODINGS[encoding.kind](encoding, table, weighted, words);
+}
