@@ -1,0 +1,57 @@
+"""What every encoding does: from cells and random words to the messages of one report."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+from hazemap_device.errors import DeviceError
+from hazemap_device.places import Cell
+from hazemap_device.random_words import WordSource
+
+
+class Encoding(ABC):
+    """Public parameters of a round's law; places, table and words are arguments."""
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    takes_many: ClassVar[bool] = False  # places of one person
+
+    @classmethod
+    @abstractmethod
+    def read(cls, values: object) -> Self:
+        """Reads the parameters from the facts. Errors: `DeviceError`."""
+
+    @property
+    @abstractmethod
+    def messages(self) -> int:
+        """Counts the messages of a report."""
+
+    @property
+    @abstractmethod
+    def message_bytes(self) -> int:
+        """Counts the bytes of a message."""
+
+    @property
+    @abstractmethod
+    def table_bytes(self) -> int:
+        """Counts the bytes of the table that belongs to these parameters."""
+
+    def check_places(self, count: int) -> None:
+        """Errors: `DeviceError` where one place is asked for and there are none or several."""
+        if count < 1:
+            raise DeviceError("bad_places", "This round asks for a place. Give one.")
+        if count > 1 and not self.takes_many:
+            raise DeviceError("bad_places", "This round asks for one place only. Give one.")
+
+    def report(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
+        """Draws the messages of one report. cells: finest cells of the person's places."""
+        self.check_places(len(cells))
+        if len(table) != self.table_bytes:
+            raise DeviceError(
+                "bad_table", "The round's table has another size than agreed. Do not take part."
+            )
+        return self._drawn(cells, table, words)
+
+    @abstractmethod
+    def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]: ...

@@ -1,0 +1,58 @@
+"""Reports a cell as itself, as one of its district's or as any: `frequency`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from hazemap_device.encodings import morton
+from hazemap_device.encodings.encoding import Encoding
+from hazemap_device.encodings.lattice import CELL_BYTES
+from hazemap_device.places import Cell
+from hazemap_device.random_words import WordSource, uniform_below
+from hazemap_device.strict_json import Fields, refuse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gkrr(Encoding):
+    """Three weights: `own` for the true cell, `near` within its district, `far` beyond."""
+
+    kind: ClassVar[str] = "gkrr"
+    message_bytes: ClassVar[int] = CELL_BYTES
+    messages: ClassVar[int] = 1
+    table_bytes: ClassVar[int] = 0
+    level: int
+    districts: int
+    district_cells: int
+    own: int
+    near: int
+    far: int
+
+    @classmethod
+    def read(cls, values: object) -> Self:
+        fields = Fields(values, "kind level districts district_cells own near far", of="encoding")
+        level = fields.whole("level", 0, 15)
+        districts = fields.whole("districts", 1, 4**15)
+        district_cells = fields.whole("district_cells", 1, 4**15)
+        far = fields.large("far", 1, 2**63)
+        near = fields.large("near", far, 2**63)
+        own = fields.large("own", near, 2**63)
+        if districts * district_cells != 4**level:
+            refuse("encoding: districts")
+        return cls(
+            level=level, districts=districts, district_cells=district_cells, own=own, near=near, far=far
+        )
+
+    def _drawn(self, cells: Sequence[Cell], _table: bytes, words: WordSource) -> list[bytes]:
+        true = morton.code(cells[0], self.level)
+        return [self._reported(true, words).to_bytes(CELL_BYTES, "big")]
+
+    def _reported(self, true: int, words: WordSource) -> int:
+        everywhere = self.districts * self.district_cells * self.far
+        district = self.district_cells * (self.near - self.far)
+        drawn = uniform_below(words, everywhere + district + self.own - self.near)
+        if drawn < everywhere:
+            return drawn // self.far
+        if drawn < everywhere + district:
+            first = true - true % self.district_cells
+            return first + (drawn - everywhere) // (self.near - self.far)
+        return true

@@ -1,0 +1,32 @@
+"""Looks numbers up in the running sums of a public table."""
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from hazemap_device.random_words import WordSource, uniform_below
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningSums:
+    """`count` numbers of `width` bytes each, big-endian and never falling, from byte `start` of a table."""
+
+    table: bytes = field(repr=False)
+    count: int
+    start: int = 0
+    width: int = 8
+
+    @property
+    def last(self) -> int:
+        return self._at(self.count - 1)
+
+    def at_most(self, number: int) -> int:
+        """Counts the sums that are at most the number."""
+        return bisect_right(range(self.count), number, key=self._at)
+
+    def entry(self, words: WordSource) -> int:
+        """Draws an entry of a law whose last running sum is 256^width, and left out."""
+        return self.at_most(uniform_below(words, 1 << (8 * self.width)))
+
+    def _at(self, index: int) -> int:
+        first = self.start + index * self.width
+        return int.from_bytes(self.table[first : first + self.width], "big")

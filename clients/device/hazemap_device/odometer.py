@@ -1,0 +1,207 @@
+"""Counts what a person's reports cost, before anything is drawn, and keeps packets until their receipt.
+
+What is kept: which rounds, what each report costs, sealed packets that are still to be sent with the
+invitation that goes along. Never: places, random numbers, what a packet says.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from hazemap_device.errors import DeviceError
+from hazemap_device.facts import Facts
+
+_SCHEMA: Final = """
+CREATE TABLE IF NOT EXISTS reports (
+    id INTEGER PRIMARY KEY, collection TEXT NOT NULL, round TEXT NOT NULL, number INTEGER NOT NULL,
+    facts_sha256 TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, radius_m TEXT NOT NULL,
+    record_epsilon TEXT NOT NULL, closes_at INTEGER NOT NULL, slot INTEGER,
+    is_sealed INTEGER NOT NULL DEFAULT 0, packet BLOB, address TEXT, invitation TEXT,
+    receipt TEXT NOT NULL DEFAULT '');
+CREATE UNIQUE INDEX IF NOT EXISTS one_packet_a_slot ON reports (round, slot) WHERE is_sealed;
+CREATE TABLE IF NOT EXISTS invitations (
+    round TEXT PRIMARY KEY, secret TEXT NOT NULL, closes_at INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS left_collections (collection TEXT PRIMARY KEY);
+"""
+_WAIT_S: Final = 60.0  # for another process that is about to send
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """A sealed packet without a receipt, and where it goes."""
+
+    id: int
+    address: str
+    packet: bytes = field(repr=False)
+    invitation: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """A report as it was counted."""
+
+    collection: str
+    round: str
+    number: int
+    epsilon: str
+    delta: str
+    radius_m: str
+    record_epsilon: str
+    state: str  # "received", "pending", "dropped", or "lost": counted, then never sealed
+
+
+class Odometer:
+    """A file of one device, readable by its owner alone; every change is on the disk before it returns."""
+
+    def __init__(self, state_dir: Path) -> None:
+        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = state_dir / "odometer.sqlite"
+        for path in (self._path, state_dir / "lock.sqlite"):
+            # Made before SQLite opens it: its journals get the same mode.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            path.chmod(0o600)
+        with self._database() as database:
+            database.executescript(_SCHEMA)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps other processes of this device from reporting. It ends with the process at the latest."""
+        with closing(sqlite3.connect(self._path.with_name("lock.sqlite"), timeout=_WAIT_S)) as lock:
+            lock.isolation_level = None
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError:
+                raise DeviceError("busy", "Another report is on its way. Try again in a minute.") from None
+            yield
+
+    def count(self, facts: Facts, *, slot: int | None) -> int:
+        """Counts a report that is about to be drawn. Errors: `DeviceError` where none may be drawn."""
+        with self._database() as database:
+            self._check(database, facts)
+            loss = facts.loss
+            cursor = database.execute(
+                "INSERT INTO reports (collection, round, number, facts_sha256, epsilon, delta, radius_m,"
+                " record_epsilon, closes_at, slot) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (facts.collection, facts.round, facts.number, facts.sha256.hex(), loss.epsilon, loss.delta,
+                 loss.radius_m, loss.record_epsilon, facts.closes_at, slot),
+            )  # fmt: skip
+            return cursor.lastrowid or 0
+
+    def keep(self, report: int, *, packet: bytes, address: str, invitation: str) -> Pending:
+        """Keeps a sealed packet, which is sent from here on and never drawn again."""
+        with self._database() as database:
+            database.execute(
+                "UPDATE reports SET is_sealed = 1, packet = ?, address = ?, invitation = ? WHERE id = ?",
+                (packet, address, invitation, report),
+            )
+        return Pending(id=report, address=address, packet=packet, invitation=invitation)
+
+    def close(self, report: int, *, receipt: str) -> None:
+        """Deletes a packet that has its receipt, or an empty one where it was refused for good."""
+        with self._database() as database:
+            database.execute(
+                "UPDATE reports SET packet = NULL, address = NULL, invitation = NULL, receipt = ?"
+                " WHERE id = ?",
+                (receipt, report),
+            )
+
+    def pending(self, round_id: str) -> list[Pending]:
+        """Packets of a round that are to be sent (again), oldest first."""
+        with self._database() as database:
+            rows = database.execute(
+                "SELECT id, address, packet, invitation FROM reports WHERE round = ? AND packet IS NOT NULL"
+                " ORDER BY id",
+                (round_id,),
+            ).fetchall()
+        return [Pending(id=row[0], address=row[1], packet=bytes(row[2]), invitation=row[3]) for row in rows]
+
+    def is_sealed(self, round_id: str, slot: int) -> bool:
+        """Whether a slot has its report."""
+        with self._database() as database:
+            found = database.execute(
+                "SELECT 1 FROM reports WHERE round = ? AND slot = ? AND is_sealed", (round_id, slot)
+            ).fetchone()
+        return found is not None
+
+    def reports(self) -> list[Counted]:
+        """All reports ever counted, oldest first."""
+        state = (
+            "CASE WHEN receipt != '' THEN 'received' WHEN packet IS NOT NULL THEN 'pending'"
+            " WHEN is_sealed THEN 'dropped' ELSE 'lost' END"
+        )
+        columns = "collection, round, number, epsilon, delta, radius_m, record_epsilon"
+        with self._database() as database:
+            rows = database.execute(f"SELECT {columns}, {state} FROM reports ORDER BY id").fetchall()  # noqa: S608
+        names = Counted.__slots__
+        return [Counted(**dict(zip(names, row, strict=True))) for row in rows]
+
+    def invitation(self, round_id: str) -> str | None:
+        """The invitation that this device was given for an open link."""
+        with self._database() as database:
+            row = database.execute("SELECT secret FROM invitations WHERE round = ?", (round_id,)).fetchone()
+        return row[0] if row else None
+
+    def keep_invitation(self, facts: Facts, secret: str) -> None:
+        with self._database() as database:
+            database.execute(
+                "INSERT OR REPLACE INTO invitations VALUES (?, ?, ?)", (facts.round, secret, facts.closes_at)
+            )
+
+    def leave(self, collection: str) -> None:
+        """Takes part in no further round of a collection, and drops what was not sent."""
+        with self._database() as database:
+            database.execute("INSERT OR IGNORE INTO left_collections VALUES (?)", (collection,))
+            database.execute(
+                "UPDATE reports SET packet = NULL, address = NULL, invitation = NULL WHERE collection = ?",
+                (collection,),
+            )
+
+    def rejoin(self, collection: str) -> None:
+        with self._database() as database:
+            database.execute("DELETE FROM left_collections WHERE collection = ?", (collection,))
+
+    def forget_closed(self, now: float) -> None:
+        """Deletes packets and invitations of rounds that have closed: nobody takes them any more."""
+        with self._database() as database:
+            database.execute(
+                "UPDATE reports SET packet = NULL, address = NULL, invitation = NULL WHERE closes_at <= ?",
+                (now,),
+            )
+            database.execute("DELETE FROM invitations WHERE closes_at <= ?", (now,))
+
+    def check(self, facts: Facts) -> None:
+        """Errors: `DeviceError` where no further report of this round may be drawn."""
+        with self._database() as database:
+            self._check(database, facts)
+
+    def _check(self, database: sqlite3.Connection, facts: Facts) -> None:
+        if database.execute(
+            "SELECT 1 FROM left_collections WHERE collection = ?", (facts.collection,)
+        ).fetchone():
+            raise DeviceError(
+                "left", "You left this collection. Join it again with: leave --undo COLLECTION."
+            )
+        known = database.execute(
+            "SELECT facts_sha256, is_sealed FROM reports WHERE round = ?", (facts.round,)
+        ).fetchall()
+        if any(sha256 != facts.sha256.hex() for sha256, _ in known):
+            raise DeviceError(
+                "facts_changed",
+                "The round's facts changed since your last report. Do not take part, and tell them.",
+            )
+        # A report that was lost before it was sealed has cost what it cost, and nobody has seen it.
+        if sum(is_sealed for _, is_sealed in known) >= facts.reports_per_person:
+            raise DeviceError("all_sent", "You sent all reports that this round takes from one person.")
+
+    @contextmanager
+    def _database(self) -> Iterator[sqlite3.Connection]:
+        """One transaction, on the disk when it ends."""
+        with closing(sqlite3.connect(self._path, timeout=_WAIT_S)) as database:
+            database.execute("PRAGMA synchronous = EXTRA")
+            database.execute("PRAGMA secure_delete = ON")
+            with database:
+                yield database
