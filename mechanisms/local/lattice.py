@@ -64,6 +64,20 @@ class Lattice:
             snapped=True,
         )
 
+    @classmethod
+    def of_map(cls, region: Region, resolution: int) -> Self:
+        """The cells of a map with so many cells a side: those of a quadtree. Errors: `ParameterError`."""
+        plane = Plane(region)
+        return cls(
+            columns=resolution,
+            rows=resolution,
+            column_m=Fraction(plane.width_um, MICRO * resolution),
+            row_m=Fraction(plane.height_um, MICRO * resolution),
+            stretch=plane.stretch,
+            rounding_m=Fraction(plane.rounding_um, MICRO),
+            snapped=True,
+        )
+
     @property
     def size(self) -> int:
         return self.columns * self.rows

@@ -122,6 +122,13 @@ class NoiseTable:
         return np.divmod(cell.astype(np.int64), self.lattice.rows)
 
 
+def row_law(table: NoiseTable) -> Floats:
+    """`(side, side)` probabilities of reports (columns) by cell (rows), of a table of one row."""
+    side = table.lattice.columns
+    weights = np.stack([table.weights(cell, 0)[:, 0] for cell in range(side)])
+    return np.asarray(weights / table.total)
+
+
 def tail_nodes(start: float, decay: float, *, reach: float, whole: bool) -> tuple[Floats, Floats]:
     """(positions, weights) for a sum (`whole`) or an integral over positions from `start` on, in cells.
 

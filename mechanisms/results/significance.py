@@ -78,7 +78,7 @@ def numbered(levels: Integers, prefixes: Integers) -> Integers:
     return numbers
 
 
-def low_ends(values: Floats, *, floor: float, scale: Floats) -> Floats:
+def low_ends(values: Floats, *, floor: float | Floats, scale: Floats) -> Floats:
     """`(k,)` values that the truth is above in 97.5 of 100, of what was told for being above `floor`.
 
     For a truth t, Laplace noise of this scale exceeds y - t with a known probability, given that the sum is

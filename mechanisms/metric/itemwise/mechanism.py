@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.calibration import level_of
-from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.error_bounds import ErrorForecast
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
-from mechanisms.local.noise_table import NoiseTable
+from mechanisms.local.noise_table import row_law
 from mechanisms.mechanism import RecordMechanism, Target
 from mechanisms.metric.itemwise.calibration import SMALLEST_EPSILON, Fitted, Wanted, fit, guessed_decay
 from mechanisms.metric.itemwise.deconvolution import Floats, likeliest
@@ -191,28 +190,12 @@ class EmdItemwise(RecordMechanism):
         """`(columns, columns)` and `(rows, rows)` probabilities of reports (columns) by cell (rows)."""
         lattice, decay_per_m = self._wanted.lattice, self.fitted.decay_per_m
         across, along = GeoLocal(lattice=lattice, decay_per_m=decay_per_m).tables
-        return _law(across), _law(along)
-
-
-def _law(table: NoiseTable) -> Floats:
-    side = table.lattice.columns
-    weights = np.stack([table.weights(cell, 0)[:, 0] for cell in range(side)])
-    return np.asarray(weights / table.total)
+        return row_law(across), row_law(along)
 
 
 def _lattice(region: Region, resolution: int) -> Lattice:
-    """The cells of a map: those of a quadtree."""
     level_of(resolution, highest=EmdItemwise.highest_resolution)
-    plane = Plane(region)
-    return Lattice(
-        columns=resolution,
-        rows=resolution,
-        column_m=Fraction(plane.width_um, MICRO * resolution),
-        row_m=Fraction(plane.height_um, MICRO * resolution),
-        stretch=plane.stretch,
-        rounding_m=Fraction(plane.rounding_um, MICRO),
-        snapped=True,
-    )
+    return Lattice.of_map(region, resolution)
 
 
 def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons: int) -> int:

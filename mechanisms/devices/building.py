@@ -1,0 +1,116 @@
+"""Builds the plan of each mechanism from the public facts of a round."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from mechanisms.catalogue.entries import Value
+from mechanisms.check import ParameterError, in_range
+from mechanisms.devices.cells import AxesPlan, CellPlan, GkrrPlan, OffsetsPlan, RowsPlan
+from mechanisms.devices.unary import TABLE_PART, UnaryPlan
+from mechanisms.local.geo_local import GeoLocal
+from mechanisms.local.lattice import Lattice
+from mechanisms.local.optimal import Optimal
+from mechanisms.local.planar_geometric import PlanarGeometric
+from mechanisms.mechanism import Target
+from mechanisms.metric.frequency.gkrr import Gkrr
+from mechanisms.shuffle.centroid import GeoShuffle, SgdlShuffle
+from mechanisms.shuffle.lattice import Lattice as Squares
+from mechanisms.space.grid import Region
+
+LARGEST_COEFFICIENT: Final = 1e6  # of a report; beyond, a map would be noise alone
+_LARGEST_LOSS: Final = 30.0  # of weights of about 60 bits
+_DOWN: Final = 1e-12
+_WITHIN: Final = 0.5  # of the loss, within a district
+
+AnyCellPlan = TypeVar("AnyCellPlan", bound=CellPlan)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is public before a round."""
+
+    region: Region
+    target: Target  # of one report
+    least_honest: int
+    most_reports: int
+    resolution: int  # 0 for points
+
+    @property
+    def of_map(self) -> dict[str, Any]:
+        return {"region": self.region, "resolution": self.resolution, "most_reports": self.most_reports}
+
+
+def offsets(facts: Facts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none
+    blur = PlanarGeometric.calibrate(facts.target, lattice=_lattice(facts))
+    return _told_apart(OffsetsPlan(**facts.of_map, blur=blur), facts)
+
+
+def axes(facts: Facts, parameters: Mapping[str, Value]) -> AxesPlan:  # noqa: ARG001 - has none
+    blur = GeoLocal.calibrate(facts.target, lattice=_lattice(facts))
+    return _told_apart(AxesPlan(**facts.of_map, blur=blur), facts)
+
+
+def rows(facts: Facts, parameters: Mapping[str, Value]) -> RowsPlan:  # noqa: ARG001 - has none
+    blur = Optimal.calibrate(facts.target, lattice=_lattice(facts))
+    return _told_apart(RowsPlan(**facts.of_map, blur=blur), facts)
+
+
+def gkrr(facts: Facts, parameters: Mapping[str, Value]) -> GkrrPlan:
+    """The weights nearest to ε, from below: a loss is read off integers."""
+    below = int(parameters.get("district_levels", 0))  # type: ignore[arg-type]
+    cells = facts.resolution**2
+    in_range(0, facts.resolution.bit_length() - 1, district_levels=below)
+    epsilon = min(float(facts.target.epsilon), _LARGEST_LOSS)
+    shape = {"districts": cells // 4**below, "district_cells": 4**below}
+    part = _WITHIN if 0 < below < facts.resolution.bit_length() - 1 else 1.0
+    down = _DOWN
+    while True:
+        loss = epsilon * (1 - down)
+        found = Gkrr.of(**shape, loss=loss, within=part * loss)
+        if found.loss <= facts.target.epsilon:
+            return _told_apart(GkrrPlan(**facts.of_map, gkrr=found), facts)
+        down *= 2
+
+
+def geo(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
+    return _unary(GeoShuffle, facts, parameters)
+
+
+def sgdl(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
+    return _unary(SgdlShuffle, facts, parameters)
+
+
+def _unary(
+    mechanism: type[GeoShuffle] | type[SgdlShuffle], facts: Facts, parameters: Mapping[str, Value]
+) -> UnaryPlan:
+    target = replace(facts.target, delta=facts.target.delta * (1 - TABLE_PART))
+    chosen: dict[str, Any] = {"cell_m": _usual_cell_m(facts, UnaryPlan.usual_steps), **parameters}
+    made = mechanism.calibrate(target, region=facts.region, persons=facts.least_honest, **chosen)
+    return UnaryPlan.calibrate(made, delta=facts.target.delta, most_reports=facts.most_reports)
+
+
+def _usual_cell_m(facts: Facts, steps: int) -> Fraction:
+    """So many squares in the radius, of whole millimetres, or as many as a region may have."""
+    finest_mm = math.ceil(Squares.smallest_cell_m(facts.region) * 1000)
+    return Fraction(max(math.ceil(facts.target.needed_radius_m * 1000 / steps), finest_mm), 1000)
+
+
+def _lattice(facts: Facts) -> Lattice:
+    return Lattice.of_map(facts.region, facts.resolution)
+
+
+def _told_apart(plan: AnyCellPlan, facts: Facts) -> AnyCellPlan:
+    """Errors: `ParameterError` where reports say next to nothing about the squares of the map."""
+    try:
+        largest = plan.law.largest
+    except (np.linalg.LinAlgError, ParameterError):
+        largest = math.inf
+    if not largest <= LARGEST_COEFFICIENT:
+        allowed = "more, a smaller radius, or fewer cells: reports would not tell the cells apart"
+        raise ParameterError("epsilon", float(facts.target.epsilon), allowed)
+    return plan

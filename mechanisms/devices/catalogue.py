@@ -1,0 +1,216 @@
+"""Lists the mechanisms that rounds of devices may use, and builds them from public facts."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from mechanisms.catalogue.entries import (
+    LARGEST_DELTA,
+    SMALLEST_DELTA,
+    USUAL_DELTA,
+    Parameter,
+    Value,
+    found,
+    length_m,
+)
+from mechanisms.check import ParameterError, power_of_two, whole
+from mechanisms.devices import building
+from mechanisms.devices.building import Facts
+from mechanisms.devices.plan import MOST_REPORTS, DevicePlan, Kind
+from mechanisms.guarantee import Relation, Trust
+from mechanisms.mechanism import Target
+from mechanisms.metric.frequency.mechanism import MOST_DISTRICT_LEVELS
+from mechanisms.space.grid import Region
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceEntry:
+    """What people need to know to choose a mechanism for rounds of devices."""
+
+    name: str
+    title: str
+    summary: str
+    trust: Trust
+    kind: Kind
+    make: Callable[[Facts, Mapping[str, Value]], DevicePlan]
+    highest_resolution: int = 0  # 0: what is released has no resolution
+    usual_resolution: int = 0
+    usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def has_resolution(self) -> bool:
+        return self.highest_resolution > 0
+
+    @property
+    def needs_delta(self) -> bool:
+        return bool(self.usual_delta)
+
+    @property
+    def open_groups(self) -> bool:
+        """Whether anybody may ask for an invitation: where nothing rests on how many honest people report."""
+        return self.trust is Trust.LOCAL
+
+    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
+        """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                names = ", ".join(known) or "none"
+                raise ParameterError(str(name), given[name], f"no such parameter of {self.name}: {names}")
+        return {name: known[name].parse(value) for name, value in given.items()}
+
+
+def entries() -> tuple[DeviceEntry, ...]:
+    """In the order they are offered."""
+    return _ENTRIES
+
+
+def get(name: str) -> DeviceEntry:
+    """Errors: `ParameterError` listing the names."""
+    return found(name, _ENTRIES)
+
+
+def build(
+    name: str,
+    *,
+    region: Region,
+    target: Target,
+    least_honest: int,
+    most_reports: int,
+    resolution: int | None,
+    parameters: Mapping[str, object],
+) -> DevicePlan:
+    """What spends at most the target, which is that of one report. Errors: `ParameterError`.
+
+    least_honest: the honest reports that a round has at least; the noise of shuffled mechanisms is shared by
+    so many. most_reports: the most reports of a round. resolution: None for points, and for the usual one.
+    """
+    entry = get(name)
+    if target.relation is not Relation.REPLACE:
+        raise ParameterError("relation", target.relation, Relation.REPLACE)
+    whole(2 if entry.trust is Trust.SHUFFLE else 1, MOST_REPORTS, least_honest=least_honest)
+    whole(least_honest, MOST_REPORTS, most_reports=most_reports)
+    _check_delta(entry, target.delta)
+    facts = Facts(
+        region=region,
+        target=target,
+        least_honest=least_honest,
+        most_reports=most_reports,
+        resolution=_resolution(entry, resolution),
+    )
+    return entry.make(facts, entry.parsed(parameters))
+
+
+def _resolution(entry: DeviceEntry, given: int | None) -> int:
+    if not entry.has_resolution:
+        if given is not None:
+            raise ParameterError("resolution", given, f"none: {entry.name} releases a point")
+        return 0
+    chosen = entry.usual_resolution if given is None else given
+    power_of_two(2, entry.highest_resolution, resolution=chosen)
+    return chosen
+
+
+def _check_delta(entry: DeviceEntry, delta: Fraction) -> None:
+    if not entry.needs_delta and delta:
+        raise ParameterError("delta", float(delta), f"0: {entry.name} holds without exception")
+    if entry.needs_delta and not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
+        raise ParameterError("delta", float(delta), f"from 1e-18 to 0.001: {entry.name} needs one")
+
+
+_SQUARES_AND_REACH: Final = (
+    length_m(
+        name="cell_m",
+        title="Squares that devices report in",
+        help="Side in metres of the squares that places are rounded to. Left empty: a small part of the "
+        "radius. Smaller squares are more exact and make reports longer.",
+    ),
+    length_m(
+        name="reach_m",
+        title="Distance up to which it promises",
+        help="Metres; farther moves have no bound. Left empty: the radius. Farther needs more noise, except "
+        "with the least-noise protocol.",
+    ),
+)
+_ENTRIES: Final = (
+    DeviceEntry(
+        name="planar-geometric",
+        title="Map of blurred places",
+        summary="Every device moves its place at random before it reports; nobody has to be trusted. ε is "
+        "the cost of one report when its place moves by the radius. For coarse maps of many people.",
+        trust=Trust.LOCAL,
+        kind="heatmap",
+        make=building.offsets,
+        highest_resolution=64,
+        usual_resolution=8,
+    ),
+    DeviceEntry(
+        name="geo-local",
+        title="Map of places blurred on each axis",
+        summary="As the one before, columns and rows by themselves: more noise, and finer squares where ε is "
+        "large.",
+        trust=Trust.LOCAL,
+        kind="heatmap",
+        make=building.axes,
+        highest_resolution=256,
+        usual_resolution=8,
+    ),
+    DeviceEntry(
+        name="optimal",
+        title="Map of reports with the least error",
+        summary="Every device draws its report from the table with the least expected distance for people "
+        "spread evenly. For few large squares and an ε that lets every square be told apart.",
+        trust=Trust.LOCAL,
+        kind="heatmap",
+        make=building.rows,
+        highest_resolution=8,
+        usual_resolution=4,
+    ),
+    DeviceEntry(
+        name="frequency",
+        title="Map of squares reported at random",
+        summary="Every device reports its own square, or any other, by chance; nobody has to be trusted. "
+        "Every change of a report costs the same ε, however far. For few squares.",
+        trust=Trust.LOCAL,
+        kind="heatmap",
+        make=building.gkrr,
+        highest_resolution=256,
+        usual_resolution=8,
+        parameters=(
+            Parameter(
+                name="district_levels",
+                title="Levels below a district",
+                help="A district is a square that is quartered so often; wrong reports are from the own "
+                "district more often than from others. Left empty: no districts.",
+                kind="int",
+                default="0",
+                low="0",
+                high=str(MOST_DISTRICT_LEVELS),
+            ),
+        ),
+    ),
+    DeviceEntry(
+        name="sgdl-shuffle",
+        title="Central point, least noise",
+        summary="Every device adds a share of the noise to its place and a shuffler mixes the bits of all: "
+        "as exact as with a server that everybody trusts. Next to nothing is left without the shuffler.",
+        trust=Trust.SHUFFLE,
+        kind="centroid",
+        make=building.sgdl,
+        usual_delta=USUAL_DELTA,
+        parameters=_SQUARES_AND_REACH,
+    ),
+    DeviceEntry(
+        name="geo-shuffle",
+        title="Central point, noise on every device",
+        summary="As the one before, with noise from every device that protects a little also when the "
+        "shuffler cheats; several times as much in all.",
+        trust=Trust.SHUFFLE,
+        kind="centroid",
+        make=building.geo,
+        usual_delta=USUAL_DELTA,
+        parameters=_SQUARES_AND_REACH,
+    ),
+)

@@ -1,0 +1,84 @@
+"""Makes a map of unbiased estimates: values cut to 0, an error each, and which squares hold people.
+
+Benjamini, Yekutieli 2001: among m squares of a level with p-values of any dependence, stepping up at the rate
+divided by 1 + 1/2 + … + 1/m errs at most at that rate. Estimates of neighbouring squares share their reports.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mechanisms.central.grid_laplace.empty_cells import step_up
+from mechanisms.devices.laws import CellLaw, Estimates, Floats, Integers
+from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.results.heatmap import Heatmap
+from mechanisms.results.significance import RATE, ToldApart, low_ends
+
+_FEW: Final = 3.0  # reports: none seen is likely, once in twenty, where 3 were expected
+
+
+def map_of(law: CellLaw, counts: Integers) -> Heatmap:
+    """Of `(4^level,)` numbers of reports in Morton order. Every square is listed, also those cut to 0.
+
+    A square's variance is estimated without bias, and never taken for less than that of a few reports, each
+    of which counts `law.largest`, where some are lost: no report at all says little about a square that is
+    reported as itself half the time.
+    """
+    finest = law.estimates(counts, law.level)
+    rare = _FEW * law.largest**2 * (1 - law.stays)
+    variances = np.maximum(finest.squares - np.maximum(finest.values, 0), 0) + rare
+    errors, values = np.sqrt(variances), np.maximum(finest.values, 0)
+    found, floor = {}, math.inf
+    for level in range(law.level, -1, -1):
+        here = finest if level == law.level else law.estimates(counts, level)
+        scores = _scores(here)
+        told = step_up(_harmonic(scores.size) * ndtr(-scores), of=scores.size) & (scores > 0)
+        found[level] = np.flatnonzero(told)
+        if level == law.level and told.any():
+            floor = _threshold(int(told.sum()), scores.size)
+    return Heatmap(
+        level=law.level,
+        levels=np.full(values.size, law.level, np.uint8),
+        prefixes=np.arange(values.size),
+        values=values,
+        standard_errors=errors,
+        told=ToldApart.joined(found),
+        lows=_lows(values, errors, found[law.level], floor * np.sqrt(finest.squares)),
+        highs=values + WITHIN_ERRORS * errors,
+        total=float(counts.sum()),
+        total_error=0.0,
+    )
+
+
+def _scores(estimates: Estimates) -> Floats:
+    """Values in deviations that they would have of an empty square.
+
+    Of an empty square the number is 0, and the mean of `squares` the variance. It rises with every report
+    that raises the value, so that few reports never make a high score.
+    """
+    return np.asarray(estimates.values / np.sqrt(np.maximum(estimates.squares, 1e-300)))
+
+
+def _threshold(told: int, squares: int) -> float:
+    """The score from which on so many squares of a level were told."""
+    return float(-ndtri(float(RATE) * told / squares / _harmonic(squares)))
+
+
+def _harmonic(count: int) -> float:
+    return float((1 / np.arange(1, count + 1)).sum())
+
+
+def _lows(values: Floats, errors: Floats, told: Integers, floors: Floats) -> Floats:
+    """Lower ends of 95 % intervals; of squares that were told for being large, given that they were.
+
+    `low_ends` is for Laplace noise. Given that it is above a floor, normal noise of the same deviation goes
+    on less far above it: its low end is no lower.
+    """
+    lows = np.maximum(values - WITHIN_ERRORS * errors, 0)
+    if told.size:
+        shift = floors[told]
+        given = low_ends(values[told], floor=shift, scale=errors[told] / math.sqrt(2))
+        lows[told] = np.minimum(lows[told], given)
+    return lows
