@@ -68,6 +68,7 @@ def dataset(request: Request, found: Dataset) -> Body:
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
         *("districts", "guides", "members", "invitations", "allowances", "spending", "administrator-reads"),
+        *(("rounds",) if found.is_collection else ()),
     )
     links = {part.replace("-", "_"): address(request, part, found.slug) for part in parts}
     return _answer(
@@ -76,6 +77,7 @@ def dataset(request: Request, found: Dataset) -> Body:
         bbox=list(region_of(found)),
         version=queries.current_version(found),
         schedule=schedule(found),
+        collection=found.collection if found.is_collection else None,
         slot_seconds=slots.length(found).total_seconds(),
         roles=sorted(permissions.roles(request.user, found)),
         links={"self": address(request, "dataset", found.slug), **links},

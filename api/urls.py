@@ -8,6 +8,7 @@ from api.views import (
     allowances,
     blurred,
     budget,
+    collections,
     datasets,
     districts,
     docs,
@@ -18,6 +19,7 @@ from api.views import (
     opt_outs,
     plans,
     releases,
+    shuffler,
     tokens,
     uploads,
 )
@@ -47,6 +49,32 @@ urlpatterns = [
     path("v1/datasets/<slug:slug>/guides/", guides.Guides.as_view(), name="guides"),
     path("v1/datasets/<slug:slug>/quotes/", releases.Quotes.as_view(), name="quotes"),
     path("v1/datasets/<slug:slug>/releases/", releases.Releases.as_view(), name="releases"),
+    path("v1/datasets/<slug:slug>/rounds/", collections.Rounds.as_view(), name="rounds"),
+    path("v1/datasets/<slug:slug>/rounds/quotes/", collections.RoundQuotes.as_view(), name="round-quotes"),
+    path(
+        "v1/datasets/<slug:slug>/rounds/<int:number>/", collections.RoundOfCollection.as_view(), name="round"
+    ),
+    path(
+        "v1/datasets/<slug:slug>/rounds/<int:number>/cancel/",
+        collections.CancelRound.as_view(),
+        name="round-cancel",
+    ),
+    path(
+        "v1/datasets/<slug:slug>/shuffler-token/",
+        collections.ShufflerToken.as_view(),
+        name="shuffler-token",
+    ),
+    path("v1/device-mechanisms/", collections.DeviceMechanisms.as_view(), name="device-mechanisms"),
+    path("v1/shuffler/rounds/", shuffler.ShufflerRounds.as_view(), name="shuffler-rounds"),
+    path("v1/shuffler/rounds/<uuid:round_id>/", shuffler.ShufflerRound.as_view(), name="shuffler-round"),
+    path(
+        "v1/shuffler/rounds/<uuid:round_id>/table.bin",
+        shuffler.ShufflerTable.as_view(),
+        name="shuffler-table",
+    ),
+    path(
+        "v1/shuffler/rounds/<uuid:round_id>/batch/", shuffler.ShufflerBatch.as_view(), name="shuffler-batch"
+    ),
     path("v1/datasets/<slug:slug>/ledger/", ledger.Ledger.as_view(), name="ledger"),
     path("v1/datasets/<slug:slug>/members/", members.Members.as_view(), name="members"),
     path("v1/datasets/<slug:slug>/members/<int:account_id>/", members.Member.as_view(), name="member"),

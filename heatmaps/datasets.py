@@ -12,6 +12,7 @@ from django.db import IntegrityError, transaction
 
 from heatmaps import keys
 from heatmaps.budget import limits
+from heatmaps.collections.collection import NewCollection
 from heatmaps.ingest.versions import retention, retention_change, scheduled
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger.amounts import ACCOUNTS
@@ -49,6 +50,7 @@ class NewDataset:
     schedule: Schedule | None = None  # when data versions advance; None: by a steward's acts
     retention_days: int | None = None  # how long check-ins are kept; None: for ever
     row_capacity: int = RowCapacity.MEDIUM  # how many check-ins it may hold, of the size classes
+    collection: NewCollection | None = None  # filled by people's devices, not by uploads
 
     def __post_init__(self) -> None:
         if self.relation not in tuple(Relation):
@@ -62,6 +64,8 @@ class NewDataset:
         retention.check(self.retention_days)
         if self.row_capacity not in RowCapacity.values:
             raise ParameterError("row_capacity", self.row_capacity, f"one of {_CAPACITIES}")
+        if self.collection is not None:
+            self._check_collection()
         self.limits_in_units()
 
     def limits_in_units(self) -> dict[AccountKind, int | None]:
@@ -72,6 +76,13 @@ class NewDataset:
                 "limits.record", "no limit", "a limit for the whole record, for the radius, or for both"
             )
         return {kind: _units(kind, given[kind]) for kind in ACCOUNTS[self.relation]}
+
+    def _check_collection(self) -> None:
+        if self.relation is not Relation.REPLACE:
+            allowed = f"{Relation.REPLACE}: who takes part in a collection is known"
+            raise ParameterError("relation", self.relation, allowed)
+        _empty("schedule", self.schedule, "each round is a data version")
+        _empty("retention_days", self.retention_days, "nothing of a round is kept but its result")
 
     def _check_counts(self) -> None:
         if self.relation is Relation.REPLACE:
@@ -140,6 +151,7 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         radius_m=new.radius_m,
         expected_persons=new.expected_persons,
         row_capacity=new.row_capacity,
+        is_collection=new.collection is not None,
         is_demo=is_demo,
         created_by=person,
     )
@@ -148,6 +160,8 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
 @transaction.atomic
 def _store(person: User, dataset: Dataset, new: NewDataset) -> None:
     dataset.save(force_insert=True)
+    if new.collection is not None:
+        new.collection.store(dataset)  # its token is told by `collections.collection.new_token`
     Membership.objects.create(dataset=dataset, user=person, role=Role.STEWARD)
     open_ledger(dataset, actor=person, limits=new.limits_in_units())
     if new.schedule is not None:
@@ -187,7 +201,7 @@ def _whole(name: str, value: int | None, high: int, what: str) -> None:
         raise ParameterError(name, value, f"a whole number from 1 to {high}: {what}")
 
 
-def _empty(name: str, value: int | None, reason: str) -> None:
+def _empty(name: str, value: object, reason: str) -> None:
     if value is not None:
         raise ParameterError(name, value, f"nothing; {reason}")
 

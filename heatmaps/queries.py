@@ -31,8 +31,8 @@ from heatmaps.people.permissions import Act, Person, is_stranger, require
 from heatmaps.regions import region_of
 from heatmaps.releases.publication import readable_release
 from heatmaps.releases.quotes import data_slice_of
-from heatmaps.result_kinds import RESULT_KINDS, ResultKind, kind_of_mechanism
-from mechanisms.catalogue.registry import Kind, entries
+from heatmaps.result_kinds import RESULT_KINDS, ResultKind, kind_of_mechanism, names_of_kind
+from mechanisms.catalogue.registry import Kind
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.space.grid import Region
 
@@ -95,7 +95,7 @@ def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
 
 def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Release]:
     """All releases, or those of one kind of result, the latest first."""
-    of_kind = {} if kind is None else {"mechanism__in": [entry.name for entry in entries(kind=kind)]}
+    of_kind = {} if kind is None else {"mechanism__in": names_of_kind(kind)}
     return (
         Release.objects.filter(dataset=dataset, **of_kind)
         .select_related("dataset", "requested_by", "version", "guide_release__dataset", "guide_file")

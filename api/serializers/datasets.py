@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from api.serializers.budget import AlertOut
+from api.serializers.collections import CollectionIn, CollectionOut
 from api.serializers.fields import Amount, Box, BoxOut, Choice, Decimal, PageOut, Strict, Text, Whole
 from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
 from heatmaps.ingest.versions.retention import MOST_DAYS
@@ -76,6 +77,9 @@ class DatasetIn(Strict):
         help_text=f"{CAPACITY} One of {', '.join(map(str, RowCapacity.values))}; without it "
         f"{RowCapacity.MEDIUM}.",
     )
+    collection = CollectionIn(
+        required=False, allow_null=True, help_text="People's devices fill it in rounds; null: uploads do."
+    )
 
 
 class DatasetChangeIn(Strict):
@@ -117,6 +121,7 @@ class DatasetOut(serializers.Serializer[Any]):
     retention_days = serializers.IntegerField(allow_null=True, help_text=KEPT_FOR)
     row_capacity = serializers.IntegerField(help_text=CAPACITY)
     embed_origins = serializers.ListField(child=serializers.CharField(), help_text=EMBEDDED_BY)
+    collection = CollectionOut(allow_null=True, help_text="null: filled by uploads.")
     slot_seconds = serializers.FloatField(help_text="Current time between a draw's begin and its result.")
     roles = serializers.ListField(child=serializers.CharField(), help_text="Your roles here.")
     links = serializers.DictField(child=serializers.URLField())

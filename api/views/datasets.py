@@ -14,6 +14,7 @@ from api.serializers.datasets import DatasetChangeIn, DatasetIn, DatasetOut, Ver
 from api.serializers.fields import Strict
 from api.views.shared import ApiView, body, person
 from heatmaps import datasets, queries
+from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
 from heatmaps.ingest import uploads
 from heatmaps.ingest.versions.schedule import Schedule
@@ -107,7 +108,7 @@ class Dataset(ApiView):
     def patch(self, request: Request, slug: str) -> Response:
         """Change schedule, retention or embedding. The reason goes into the ledger; what is left out
         stays."""
-        found = dataset_for(request.user, slug, Act.UPLOAD)
+        found = dataset_for(request.user, slug, Act.PUBLISH)
         typed = body(request, DatasetChangeIn)
         if "schedule" in typed:
             typed["schedule"] = _schedule(typed["schedule"])
@@ -138,7 +139,9 @@ class Versions(ApiView):
 
 def _new_dataset(typed: dict[str, Any]) -> NewDataset:
     bbox, limits, schedule = typed.pop("bbox"), typed.pop("limits"), typed.pop("schedule", None)
+    collection = typed.pop("collection", None)
     return NewDataset(
+        collection=None if collection is None else NewCollection(**collection),
         schedule=_schedule(schedule),
         region=Region(*bbox),
         limits={AccountKind(kind): text for kind, text in limits.items()},

@@ -58,6 +58,7 @@ class Job:
     users: str = ""  # how those of the dataset are told apart
     mechanism_version: int = 1
     guide: dict[str, str] | None = None  # the public map that it began from
+    collection: dict[str, Any] | None = None  # of a round, as `heatmaps.wording.collection` tells it
     together: dict[str, Any] | None = None  # guarantee with all maps of its data that it goes back to
     look: str = LIGHT.name  # of pictures
     layer: str = HEAT  # of pictures
@@ -122,6 +123,7 @@ class Job:
             users=self.users,
             mechanism_version=self.mechanism_version,
             guide=self.guide,
+            collection=self.collection,
             together=None if self.together is None else Guarantee.from_json(self.together),
             values=values,
         )

@@ -35,10 +35,10 @@ from heatmaps.models import Release
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle
 from heatmaps.result_kinds import ResultKind, kind_of_mechanism
+from heatmaps.wording.collection import sheet_facts, title_of
 from heatmaps.wording.guides import file_facts
 from heatmaps.wording.person_hashes import told_apart
 from heatmaps.wording.release import for_release
-from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
 
@@ -204,7 +204,7 @@ def _job(release: Release, wanted: str) -> Job:
         kind=kind_of(release).name,
         stem=f"{release.dataset.slug}-{day.isoformat()}-{release.mechanism}",
         result_sha256=digest,
-        title=f"{release.dataset.title}, {registry.get(release.mechanism).title}",
+        title=f"{release.dataset.title}, {title_of(release)}",
         mechanism=release.mechanism,
         parameters=release.parameters,
         guarantee=release.guarantee,
@@ -214,7 +214,8 @@ def _job(release: Release, wanted: str) -> Job:
         radius_m=release.dataset.radius_m,
         data_slice=[release.since, release.until, release.rectangle],
         statements=list(for_release(release)),
-        users=told_apart(release.dataset),
+        users="" if release.dataset.is_collection else told_apart(release.dataset),
+        collection=sheet_facts(release),
         mechanism_version=release.mechanism_version,
         guide=file_facts(release),
         together=_together(release),

@@ -19,6 +19,13 @@ KIND: Final = "hazemap release sheet"
 UNIT_OF_PRIVACY: Final = (
     "a person: whoever the column user names, with all of that person's check-ins in the data"
 )
+UNIT_OF_ROUNDS: Final = "a person: who was invited, with all reports that they could send in the round"
+UNIT_OF_OPEN_LINKS: Final = "one report: an open link tells nobody apart"
+UNPROTECTED_ON_THE_WAY: Final = (
+    "who was invited, who took part and how many did",
+    "when a device sent, and from which network address",
+    "that at least so many participants were honest, which is declared and which nobody can check",
+)
 COMPOSITION: Final = (
     "losses and deltas of releases from the same data add up, whoever asked for them; this sheet is about "
     "one release"
@@ -42,6 +49,7 @@ def release_sheet(
     values: str = "",
     mechanism_version: int = 1,
     guide: Mapping[str, str] | None = None,
+    collection: Mapping[str, object] | None = None,
     together: Guarantee | None = None,
 ) -> dict[str, object]:
     """JSON values. `result` is what was released: of a map its grid, its digest and what it says of errors
@@ -52,7 +60,8 @@ def release_sheet(
     data_slice: what the map is about. whole_region: of all the data, where the map covers a rectangle of it;
     records can be that far apart. statements: plain sentences of the guarantee. users: how those
     of a dataset are told apart. values: what a number in the file beside the sheet means. guide: the facts of
-    the public map that it began from, as `heatmaps.wording.guides.file_facts` has them. together: of the map
+    the public map that it began from, as `heatmaps.wording.guides.file_facts` has them. collection: of the
+    round of devices that it came from, where it did. together: of the map
     and of those made from the same data that it goes back to, where there are any.
     """
     kind = kind_of_result(result)
@@ -76,7 +85,8 @@ def release_sheet(
         "distance": distance_words(guarantee) or None,
         "guarantee": guarantee.to_json(),
         "statements": list(statements),
-        "unit_of_privacy": UNIT_OF_PRIVACY,
+        "unit_of_privacy": _unit(collection),
+        **({"collection": dict(collection)} if collection else {}),
         **({"users": users} if users else {}),
         "composition": COMPOSITION,
         "region": _box(region),
@@ -88,7 +98,7 @@ def release_sheet(
         "values": values,
         "post_processing": list(part.post_processing),
         "errors": list(part.errors),
-        "unprotected": _unprotected(guarantee.relation),
+        "unprotected": _unprotected(guarantee.relation, of_devices=collection is not None),
         kind.digest: result.sha256,
     }
 
@@ -130,7 +140,13 @@ def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
     return record_loss(guarantee, region.diameter_m if replaced else None)
 
 
-def _unprotected(relation: Relation) -> list[str]:
+def _unit(collection: Mapping[str, object] | None) -> str:
+    if collection is None:
+        return UNIT_OF_PRIVACY
+    return UNIT_OF_OPEN_LINKS if collection["open_link"] else UNIT_OF_ROUNDS
+
+
+def _unprotected(relation: Relation, *, of_devices: bool) -> list[str]:
     public = [
         (
             "region, resolution, mechanism and its parameters, which were chosen without looking at the "
@@ -145,7 +161,7 @@ def _unprotected(relation: Relation) -> list[str]:
     ]
     if relation is Relation.REPLACE:
         public.append("the number of people enrolled")
-    return public
+    return [*public, *UNPROTECTED_ON_THE_WAY] if of_devices else public
 
 
 def _json_value(value: object) -> object:

@@ -12,6 +12,7 @@ from heatmaps.wording.heatmap import GUIDE_FITS, SET_ASIDE
 from heatmaps.wording.mechanisms import mechanism_title
 from heatmaps.wording.parameters import value_words
 from mechanisms.catalogue import registry
+from mechanisms.devices import catalogue
 
 _LOSSES: Final = {"add_remove": "presence", "replace": "whole record"}
 _RELATIONS: Final = {
@@ -66,6 +67,7 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         ("Trusted", _TRUST[sheet["trust"]]),
         ("Mechanism", _mechanism(sheet)),
         *_guide(sheet),
+        *_collection(sheet),
         *((titles.get(name, name), value_words(name, value)) for name, value in sheet["parameters"].items()),
         ("Released", sheet["released"]),
         ("Region", box_words(sheet["region"])),
@@ -99,6 +101,23 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def _collection(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Nothing where check-ins were uploaded."""
+    found = sheet.get("collection")
+    if found is None:
+        return []
+    page = [("SHA-384 of the page", found["page_sha384"])] if found["page_sha384"] else []
+    return [
+        ("Asked of people", found["question"]),
+        ("Shuffler", found["shuffler_operator"]),
+        ("Analyser", found["analyser_operator"]),
+        ("Round", f"{found['round']}, {found['opens_at'][:16]} to {found['closes_at'][:16]} UTC"),
+        ("Reports", f"{found['reports']} of {found['invitations']} invitations"),
+        ("SHA-256 of the round’s facts", found["facts_sha256"]),
+        *page,
+    ]
+
+
 def _losses(sheet: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
     said = [_loss(losses["epsilon"], _LOSSES[sheet["relation"]])]
     if sheet["radius_m"] is not None:
@@ -107,7 +126,8 @@ def _losses(sheet: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:
-    known = (entry.parameters for entry in registry.entries() if entry.name == mechanism)
+    known = [entry.parameters for entry in registry.entries() if entry.name == mechanism]
+    known += [entry.parameters for entry in catalogue.entries() if entry.name == mechanism]
     return {parameter.name: parameter.title for parameters in known for parameter in parameters}
 
 

@@ -7,7 +7,17 @@ from enum import Enum
 from typing import Final
 
 from heatmaps.ledger import events
-from heatmaps.models import Account, Allowance, Dataset, DataVersion, GuideFile, Release, RowCapacity
+from heatmaps.models import (
+    Account,
+    Allowance,
+    Collection,
+    Dataset,
+    DataVersion,
+    GuideFile,
+    Release,
+    Round,
+    RowCapacity,
+)
 from heatmaps.models.fraction_field import fraction_text
 
 NO_LIMIT: Final = "no limit"
@@ -38,7 +48,36 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
         facts["persons"] = dataset.persons
     if dataset.row_capacity != RowCapacity.HUGE:  # left out, as before there were size classes
         facts["row_capacity"] = dataset.row_capacity
+    if dataset.is_collection:
+        collection = Collection.objects.filter(pk=dataset.pk).first()
+        facts["collection"] = "" if collection is None else collection_fact(collection)
     return facts
+
+
+def collection_fact(collection: Collection) -> str:
+    """SHA-256 of who takes which part in a collection, and of what people are asked."""
+    names = (
+        "question",
+        "analyser_operator",
+        "analyser_url",
+        "shuffler_operator",
+        "shuffler_url",
+        "open_link",
+    )
+    said = events.canonical({name: str(getattr(collection, name)) for name in names})
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def round_facts(planned: Round) -> dict[str, int | str]:
+    """What a round is from its opening on: the text that both roles serve, and what is to be seen of it."""
+    return {
+        "facts_sha256": planned.facts_sha256,
+        "analyser_key": planned.analyser_key,
+        "shuffler_key": planned.shuffler_key,
+        "invitations": planned.invitations or 0,
+        "invitations_sha256": planned.invitations_sha256,
+        "page_sha384": planned.page_sha384,
+    }
 
 
 def moments(release: Release) -> dict[str, int | str]:

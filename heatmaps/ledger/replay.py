@@ -30,7 +30,9 @@ from heatmaps.ledger.transitions.moves import (
     QUEUED,
     RESERVE,
     RETENTION,
+    ROUND,
     SCHEDULE,
+    SPEND,
     VERSION,
 )
 from heatmaps.ledger.transitions.slots import MOST_DOUBLINGS
@@ -76,6 +78,7 @@ class Replay:
     version: int = 0  # the latest data version
     kept_from: dict[int, str] = field(default_factory=dict)  # by version: the first day that it has
     guides: dict[str, Mapping[str, int | str]] = field(default_factory=dict)  # files, by their id
+    rounds: dict[UUID, Mapping[str, int | str]] = field(default_factory=dict)  # fixed, by their release
     schedule: str = NO_SCHEDULE  # of data versions
     retention: int | str = FOR_EVER  # of check-ins, in days
     slot_doublings: int = 0
@@ -114,6 +117,7 @@ class Replay:
             ALLOWANCE: self._change_allowance,
             VERSION: self._advance,
             GUIDE: self._store_guide,
+            ROUND: self._fix_round,
             SCHEDULE: self._set_schedule,
             RETENTION: self._set_retention,
             **dict.fromkeys((LATE, POSTPONE), self._delay),
@@ -138,6 +142,17 @@ class Replay:
     def _store_guide(self, event: Event, _before: Any, after: Any) -> None:
         self._expect(event, "guide", self.version, 0)  # before any data
         self.guides[after["guide"]] = after
+
+    def _fix_round(self, event: Event, _before: Any, after: Any) -> None:
+        """Once, and before the first report may come in."""
+        told = dict(after)
+        pk = UUID(str(told.pop("round")))
+        release = self.releases.get(pk)
+        if release is None or release.state != ReleaseState.RESERVED or pk in self.rounds:
+            raise Disagreement(event.sequence, "the event fixes no round that is planned")
+        if release.moments is None or event.at_microseconds >= int(release.moments["starts_at"]):
+            raise Disagreement(event.sequence, "the event fixes a round that is open")
+        self.rounds[pk] = told
 
     def _set_schedule(self, event: Event, before: Any, after: Any) -> None:
         self._expect(event, "schedule", before["schedule"], self.schedule)
@@ -187,6 +202,8 @@ class Replay:
         self._expect(event, "state", after["state"], move.after)
         if event.kind == RESERVE:
             release = self._reserve(event, after)
+        if event.kind == SPEND and "collection" in self.dataset and event.release not in self.rounds:
+            raise Disagreement(event.sequence, "the event opens a round that was not fixed")
         assert release is not None  # noqa: S101 - every other move starts from a state
         if "committed" in before:
             self._expect(event, "balance", before["committed"], self.balances())

@@ -20,6 +20,7 @@ from heatmaps.models import (
     Release,
     ReleaseState,
     Result,
+    Round,
 )
 from heatmaps.models.fraction_field import NotStored
 
@@ -51,6 +52,7 @@ def verify(dataset: Dataset) -> Report:
             _check_dataset(dataset, replay)
             _check_versions(dataset, replay)
             _check_guides(dataset, replay)
+            _check_rounds(dataset, replay)
             _check_accounts(dataset, replay)
             _check_allowances(dataset, replay)
             _check_releases(dataset, replay)
@@ -110,6 +112,16 @@ def _check_guides(dataset: Dataset, replay: Replay) -> None:
             raise Disagreement(None, f"guide file {pk}: it is not what its event says")
         if hashlib.sha256(row.shares).hexdigest() != row.sha256:
             raise Disagreement(None, f"guide file {pk}: its shares were changed")
+
+
+def _check_rounds(dataset: Dataset, replay: Replay) -> None:
+    rows = {row.pk: row for row in Round.objects.filter(release__dataset=dataset)}
+    fixed = {pk: facts.round_facts(row) for pk, row in rows.items() if row.facts_sha256}
+    for pk in sorted({*fixed, *replay.rounds}):
+        if fixed.get(pk) != replay.rounds.get(pk):
+            raise Disagreement(None, f"round {pk}: it is not what its event says")
+        if hashlib.sha256(rows[pk].facts.encode()).hexdigest() != rows[pk].facts_sha256:
+            raise Disagreement(None, f"round {pk}: its facts were changed")
 
 
 def _check_accounts(dataset: Dataset, replay: Replay) -> None:

@@ -1,6 +1,7 @@
 """Tables, one file a subject."""
 
 from heatmaps.models.administrator_read import AdministratorRead
+from heatmaps.models.collection import Collection, Round
 from heatmaps.models.dataset import (
     Dataset,
     DataVersion,
@@ -36,6 +37,7 @@ __all__ = [
     "ApiToken",
     "Charge",
     "CheckIn",
+    "Collection",
     "DataVersion",
     "Dataset",
     "DistrictFile",
@@ -58,6 +60,7 @@ __all__ = [
     "RequestKey",
     "Result",
     "Role",
+    "Round",
     "RowCapacity",
     "Scope",
     "Suppression",

@@ -77,6 +77,8 @@ class Dataset(models.Model):
     # The most check-ins that may be stored: a size class, which decides how long a draw may take unseen.
     row_capacity = models.PositiveBigIntegerField(choices=RowCapacity.choices, default=RowCapacity.HUGE)
     slot_doublings = models.PositiveSmallIntegerField(default=0)  # once for each draw that was late
+    # Filled by people's devices in rounds (`heatmaps.collections`), not by uploads.
+    is_collection = models.BooleanField(default=False)
     is_demo = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -101,6 +103,10 @@ class Dataset(models.Model):
                 name="dataset_schedule_has_its_moment",
                 condition=Q(schedule="", next_version_at=None)
                 | (~Q(schedule="") & Q(next_version_at__isnull=False)),
+            ),
+            models.CheckConstraint(
+                name="collection_exchanges_records",
+                condition=Q(is_collection=False) | Q(relation="replace"),
             ),
             models.CheckConstraint(
                 name="dataset_keeps_for_some_days",

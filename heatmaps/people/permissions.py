@@ -12,6 +12,7 @@
 | make a published release public with or without its name, hide it again | yes | no | no | no |
 | store, change and delete district files | yes | no | no | no |
 | store guide files, before the first upload | yes | no | no | no |
+| plan and cancel rounds of a collection, give its shuffler another token | yes | no | no | no |
 
 Members read a release's name and note; whoever asked for it and stewards change them.
 Whatever an administrator who is no member sees of a dataset leaves a row for its stewards
@@ -46,6 +47,7 @@ class Act(StrEnum):
     PUBLISH = "publish"
     KEEP_DISTRICTS = "keep_districts"
     KEEP_GUIDES = "keep_guides"
+    PLAN_ROUNDS = "plan_rounds"
 
 
 ADMINISTRATOR = "administrator"
@@ -61,7 +63,16 @@ ALLOWED: dict[Act, frozenset[str]] = {
     Act.PUBLISH: frozenset({Role.STEWARD}),
     Act.KEEP_DISTRICTS: frozenset({Role.STEWARD}),
     Act.KEEP_GUIDES: frozenset({Role.STEWARD}),
+    Act.PLAN_ROUNDS: frozenset({Role.STEWARD}),
 }
+
+# What makes no sense for a collection, whoever asks, and what does for nothing else.
+_NOT_OF_COLLECTIONS: Final = frozenset({Act.UPLOAD, Act.RELEASE, Act.KEEP_GUIDES})
+_OF_COLLECTIONS: Final = frozenset({Act.PLAN_ROUNDS})
+_FILLED_BY_DEVICES: Final = (
+    "this dataset is a collection: people's devices fill it in rounds, and each round gives one result"
+)
+_FILLED_BY_UPLOADS: Final = "this dataset is filled by uploads; only a collection has rounds"
 
 MAY_NOT_CREATE: Final = "your account may not make datasets; ask an administrator of this server to allow it"
 
@@ -81,7 +92,7 @@ def roles(person: Person, dataset: Dataset) -> frozenset[str]:
 def may(person: Person, dataset: Dataset, act: Act) -> bool:
     """Whether `person` may, who is about to; an administrator's reading is recorded."""
     held = roles(person, dataset)
-    if ALLOWED[act].isdisjoint(held):
+    if ALLOWED[act].isdisjoint(held) or misfit(dataset, act):
         return False
     _note_outsider(person, dataset, held)
     return True
@@ -89,7 +100,14 @@ def may(person: Person, dataset: Dataset, act: Act) -> bool:
 
 def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
     """Whether `person` might, who reads nothing by this answer (the maker of a link that another uses)."""
-    return not ALLOWED[act].isdisjoint(roles(person, dataset))
+    return not ALLOWED[act].isdisjoint(roles(person, dataset)) and not misfit(dataset, act)
+
+
+def misfit(dataset: Dataset, act: Act) -> str:
+    """Why nobody may do so with a dataset of this kind; empty: somebody may."""
+    if dataset.is_collection:
+        return _FILLED_BY_DEVICES if act in _NOT_OF_COLLECTIONS else ""
+    return _FILLED_BY_UPLOADS if act in _OF_COLLECTIONS else ""
 
 
 def is_stranger(person: Person, dataset: Dataset) -> bool:
@@ -108,6 +126,8 @@ def require(person: Person, dataset: Dataset, act: Act) -> User:
     if ALLOWED[act].isdisjoint(held):
         wanted = " or ".join(sorted(ALLOWED[act]))
         raise PermissionDenied(f"this needs the role {wanted} in the dataset; ask one of its stewards")
+    if reason := misfit(dataset, act):
+        raise PermissionDenied(reason)
     _note_outsider(person, dataset, held)
     return person
 

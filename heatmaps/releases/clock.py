@@ -104,7 +104,7 @@ def _begin(release: Release) -> bool:
     """Spend it, and have it drawn; True where the queue goes on, as its promise could not be kept."""
     # Working a promise out may take seconds, in which all datasets wait: only where another version of the
     # program may have made it. Whoever draws looks again.
-    if not _has_place(release.dataset):
+    if not release.dataset.is_collection and not _has_place(release.dataset):
         return False
     if release.requested_at < _STARTED_AT and not lifecycle.is_as_promised(release):
         return transitions.cancel(release.pk, actor=None)
@@ -115,7 +115,9 @@ def _begin(release: Release) -> bool:
 
 def _has_place(dataset: Dataset) -> bool:
     """Places are taken and given back at public moments: what waits for one tells nothing about data."""
-    drawn = Release.objects.filter(state=ReleaseState.SPENT, dataset__row_capacity=dataset.row_capacity)
+    drawn = Release.objects.filter(
+        state=ReleaseState.SPENT, dataset__row_capacity=dataset.row_capacity, dataset__is_collection=False
+    )
     return drawn.count() < settings.DRAW_PLACES[dataset.row_capacity]
 
 
@@ -124,7 +126,9 @@ def _end(release: Release) -> bool:
     drawing = Drawing.objects.filter(pk=release.pk).defer("content").first()
     in_time = drawing is not None and slots.has_had_time(release, drawing.claimed_at, release.dataset)
     state = drawing.state if drawing is not None and in_time else None
-    is_dead = state == DrawingState.RUNNING and draws.give_up_if_over(release.pk, timezone.now())
+    end = draws.begin_again if release.dataset.is_collection else draws.give_up_if_over
+    is_over = state == DrawingState.RUNNING and end(release.pk, timezone.now())
+    is_dead = is_over and not release.dataset.is_collection
     try:
         if state == DrawingState.DRAWN:
             transitions.publish(release.pk)
@@ -132,7 +136,7 @@ def _end(release: Release) -> bool:
             transitions.fail(release.pk)
         else:
             transitions.delay(release.pk)
-            if drawing is None:
+            if drawing is None or is_over:
                 queue.send(queue.RELEASE, str(release.pk))  # the message was lost, or no worker is there
             return False
     except IllegalTransition:  # it moved meanwhile: the next tick sees how

@@ -91,6 +91,15 @@ def give_up_if_over(release_id: UUID, now: datetime) -> bool:
     return over.update(state=DrawingState.FAILED, lease_until=None) == 1
 
 
+def begin_again(release_id: UUID, now: datetime | None = None) -> bool:
+    """Let another worker begin what only reads and draws nothing: a round's messages.
+
+    `now`: only if its lease ran out before then.
+    """
+    running = _running(release_id)
+    return (running if now is None else running.filter(lease_until__lt=now)).delete()[0] == 1
+
+
 def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.LEASE_SECONDS)
 

@@ -23,6 +23,7 @@ from django.utils import timezone
 
 from heatmaps import queue
 from heatmaps.budget import alerts
+from heatmaps.collections import analysis, handover, rounds
 from heatmaps.ingest import uploads
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, TooLateToCancel
@@ -114,7 +115,7 @@ def run(release_id: UUID) -> None:
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
     release = Release.objects.select_related("dataset", "version").filter(pk=release_id).first()
-    if release is None or not draws.claim(release_id):
+    if release is None or not _is_ready(release) or not draws.claim(release_id):
         _log.info("release.not_waiting", release=release_id)
         return
     cause = _cause(release)
@@ -122,11 +123,16 @@ def run(release_id: UUID) -> None:
         # The name of the error's class only: its message and its traceback may hold data.
         _log.error("release.no_result", release=release_id, cause=cause)
         draws.give_up(release_id)
+    if release.dataset.is_collection:
+        handover.forget_ended()
 
 
 def is_as_promised(release: Release) -> bool:
-    """Whether today's program keeps the promise that a release is charged for."""
-    return _draw_as_promised(release) is not None
+    """Whether today's program keeps the promise that a release is charged for.
+
+    Of a round, which may have reports, only whoever reads it asks.
+    """
+    return release.dataset.is_collection or _draw_as_promised(release) is not None
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -142,7 +148,9 @@ def cancel(person: Person, release: Release) -> None:
 
 
 def may_be_cancelled(release: Release) -> bool:
-    """Before it begins, as it says."""
+    """Before it begins, as it says; a round is cancelled where it was planned."""
+    if release.dataset.is_collection:
+        return False
     return release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
 
 
@@ -177,19 +185,23 @@ def heatmap_of(release: Release) -> Heatmap:
 def sweep() -> None:
     """End what no worker will end, and send again what no worker has. Safe to run beside anything."""
     over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
-    for release_id in over.values_list("pk", flat=True):
-        draws.give_up_if_over(release_id, timezone.now())
+    for release_id, may_begin_again in over.values_list("pk", "release__dataset__is_collection"):
+        end = draws.begin_again if may_begin_again else draws.give_up_if_over
+        end(release_id, timezone.now())
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
+    undrawn = undrawn.exclude(round__reports=None, dataset__is_collection=True)
     for release_id in undrawn.values_list("pk", flat=True)[:RESENT_AT_ONCE]:
         queue.send(queue.RELEASE, str(release_id))
     uploads.sweep()
     column_copies.sweep()
+    handover.forget_ended()
 
 
 def recover() -> None:
     """At the start of the only process that draws: no other can be at work on a spent release."""
-    for drawing in Drawing.objects.filter(state=DrawingState.RUNNING):
-        draws.give_up(drawing.release_id)
+    for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
+        end = draws.begin_again if drawing.release.dataset.is_collection else draws.give_up
+        end(drawing.release_id)
     sweep()
 
 
@@ -321,10 +333,17 @@ def _cause(release: Release) -> type[Exception] | None:
 
 def _draw(release: Release) -> Released:
     """Errors: RuntimeError when this worker runs another version of the program than the one that spent."""
+    if release.dataset.is_collection:
+        return analysis.result_of(release)
     draw = _draw_as_promised(release)
     if draw is None:
         raise RuntimeError("the promise that was charged for cannot be kept")
     return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
+
+
+def _is_ready(release: Release) -> bool:
+    """A round has something to read once its messages are here."""
+    return not (release.dataset.is_collection and rounds.is_waiting_for_batch(release))
 
 
 def _store(release: Release, drawn: Released) -> None:

@@ -12,6 +12,7 @@ from heatmaps.result_kinds.point import POINT
 from heatmaps.result_kinds.zones import ZONES
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.registry import Kind
+from mechanisms.devices import catalogue
 from mechanisms.results.serialization import Result
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "kind_of_mechanism",
     "kind_of_result",
     "kind_of_sheet",
+    "names_of_kind",
 ]
 
 RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
@@ -32,7 +34,14 @@ RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
 
 def kind_of_mechanism(name: str) -> ResultKind:
     """What a mechanism releases. Errors: `ParameterError` for an unknown name."""
-    return RESULT_KINDS[registry.get(name).kind]
+    on_devices = {entry.name: entry.kind for entry in catalogue.entries()}
+    return RESULT_KINDS[on_devices[name] if name in on_devices else registry.get(name).kind]
+
+
+def names_of_kind(kind: Kind) -> list[str]:
+    """The mechanisms that release a kind of result, on stored check-ins or on devices."""
+    stored = [entry.name for entry in registry.entries(kind=kind)]
+    return [*stored, *(entry.name for entry in catalogue.entries() if entry.kind == kind)]
 
 
 def kind_of_result(result: Result) -> ResultKind:

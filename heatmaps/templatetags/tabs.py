@@ -16,6 +16,7 @@ register = template.Library()
 _TABS: Final = (
     ("map", "Map", "dataset", Act.SEE),
     ("releases", "Releases", "dataset-releases", Act.SEE),
+    ("rounds", "Rounds", "dataset-rounds", Act.SEE),
     ("data", "Data", "dataset-data", Act.SEE),
     ("budget", "Budget", "dataset-budget", Act.SEE),
     ("people", "People", "people", Act.SEE),
@@ -46,7 +47,7 @@ def tabs_of(dataset: Dataset, person: Person) -> Tabs:
         shown=tuple(
             Tab(name=name, title=title, address=address)
             for name, title, address, act in _TABS
-            if would_allow(person, dataset, act)
+            if would_allow(person, dataset, act) and (name != "rounds" or dataset.is_collection)
         ),
         may_release=would_allow(person, dataset, Act.RELEASE),
         lacks_data=would_allow(person, dataset, Act.UPLOAD) and current_version(dataset) is None,

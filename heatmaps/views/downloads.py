@@ -14,11 +14,11 @@ from heatmaps.exports.sheet_words import citation, in_words
 from heatmaps.http import caching
 from heatmaps.models import Release, ReleaseState
 from heatmaps.releases.publication import readable_release
+from heatmaps.result_kinds.entries import entry_of
 from heatmaps.views.public import open_if_public
 from heatmaps.views.releases import about, published_for
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
-from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 
 
@@ -55,7 +55,7 @@ def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
     found = readable_release(request.user, release_id)
     context = about(request, found)
     context |= {
-        "entry": registry.get(found.mechanism),
+        "entry": entry_of(found),
         "sentences": wording.for_release(found),
         "total": () if context["outsider"] else wording.for_dataset(found.dataset),
     }

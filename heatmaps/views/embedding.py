@@ -30,8 +30,8 @@ from heatmaps.views.forms.embedding import EmbeddingForm
 from heatmaps.views.requests import PersonRequest
 from heatmaps.views.submissions import submitted
 from heatmaps.wording import release as wording
+from heatmaps.wording.collection import title_of
 from heatmaps.wording.release_line import release_line
-from mechanisms.catalogue import registry
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -67,7 +67,7 @@ def embed(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
         "style": style,
         "release": release,
         "line": release_line(release),
-        "title": f"{release.dataset.title}, {registry.get(release.mechanism).title}",
+        "title": f"{release.dataset.title}, {title_of(release)}",
         "promise": wording.promise_of(release),
     }
     whole = HttpResponse(render_to_string("maps/embed.html", page))

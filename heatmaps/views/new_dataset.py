@@ -21,9 +21,11 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
         raise PermissionDenied(MAY_NOT_CREATE)
     asks_for_more = request.POST.get("act") == "more"
     form = DatasetForm.unsent(request.POST) if asks_for_more else DatasetForm(request.POST or None)
+    form.analyser_url = f"{request.scheme}://{request.get_host()}"
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect("dataset-data", slug=create(request.user, form.new).slug)
+            made = create(request.user, form.new)
+            return redirect("dataset-rounds" if made.is_collection else "dataset-data", slug=made.slug)
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)

@@ -29,10 +29,10 @@ from heatmaps.views.districts import districts_beside, told_file
 from heatmaps.views.public import open_if_public
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording import release as wording
+from heatmaps.wording.collection import title_of
 from heatmaps.wording.guides import line_of
 from heatmaps.wording.heatmap import GUIDE_FITS, SET_ASIDE
 from heatmaps.wording.release_line import line_for, release_line
-from mechanisms.catalogue import registry
 
 
 @open_if_public
@@ -88,7 +88,7 @@ def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
 def release_map(request: PersonRequest, release_id: UUID) -> HttpResponseBase:
     """The map as a document of its own, for the frame of the release's page."""
     found = published_for(request, release_id)
-    title = f"{found.dataset.title}, {registry.get(found.mechanism).title}"
+    title = f"{found.dataset.title}, {title_of(found)}"
     parts = release_files.frame_of(found)
     streets = streets_of(public=publication.is_outsider(request.user, found))
     files = files_of(found.dataset) if district_sums.has_sums(found) else ()

@@ -7,10 +7,10 @@ from typing import Final
 from heatmaps.models import Release
 from heatmaps.numbers import day
 from heatmaps.releases.quotes import data_slice_of
+from heatmaps.wording.collection import title_of
 from heatmaps.wording.data_slice import short_period
 from heatmaps.wording.release import parameter_words
 from heatmaps.wording.release_line import ALL_TIMES
-from mechanisms.catalogue import registry
 
 _MOST_IN_NAME: Final = 2  # facts
 _LONGEST_NAME: Final = 48  # characters
@@ -48,7 +48,7 @@ def names(one: Release, other: Release) -> tuple[str, str]:
 def _facts(release: Release) -> list[tuple[str, str]]:
     return [
         ("Dataset", release.dataset.title),
-        ("Method", registry.get(release.mechanism).title),
+        ("Method", title_of(release)),
         *parameter_words(release),
         (_LATEST, day(release.requested_at)),
     ]
@@ -62,6 +62,6 @@ _NAMING: Final[tuple[Callable[[Release], str], ...]] = (
     lambda release: release.dataset.title,
     lambda release: short_period(data_slice_of(release)) or ALL_TIMES,
     lambda release: f"ε {dict(parameter_words(release))['ε asked for']}",
-    lambda release: registry.get(release.mechanism).title,
+    title_of,
     lambda release: f"{release.resolution} cells a side",
 )

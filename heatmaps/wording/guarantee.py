@@ -187,7 +187,12 @@ def _exceptions(delta: Fraction) -> str:
 
 def _who_is_trusted(guarantee: Guarantee) -> list[str]:
     said = [TRUST[guarantee.trust]]
-    if guarantee.simulated:
+    if guarantee.simulated and guarantee.trust is Trust.LOCAL:
+        said.append(
+            "One operator runs both the shuffler and this server: what is promised is what is left without a "
+            "shuffler."
+        )
+    elif guarantee.simulated:
         said.append(
             "What people's devices would do was simulated on stored check-ins, so it asks for the same trust."
         )

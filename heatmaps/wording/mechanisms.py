@@ -2,11 +2,14 @@
 
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
+from mechanisms.devices import catalogue
 
 
 def mechanism_title(name: str) -> str:
     """The catalogue's title; of a mechanism that is gone its name."""
-    try:
-        return registry.get(name).title
-    except ParameterError:
-        return name
+    for get in (registry.get, catalogue.get):
+        try:
+            return get(name).title
+        except ParameterError:
+            continue
+    return name

@@ -11,13 +11,14 @@ from heatmaps.models import Dataset, Release
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import data_slice_of
 from heatmaps.result_kinds import kind_of_mechanism
+from heatmaps.result_kinds.entries import entry_of
+from heatmaps.wording import collection
 from heatmaps.wording.data_slice import data_slice_words
 from heatmaps.wording.expected_error import ErrorWords
 from heatmaps.wording.guarantee import decimal, loss, priced, record_loss, sentences
 from heatmaps.wording.parameters import value_words
 from heatmaps.wording.promise import promise
 from heatmaps.wording.unchecked_files import unchecked_of
-from mechanisms.catalogue import registry
 from mechanisms.guarantee import INFINITY, Guarantee
 from mechanisms.space.grid import Region
 
@@ -44,6 +45,7 @@ def for_release(release: Release) -> tuple[str, ...]:
     """What one release promises."""
     guarantee = Guarantee.from_json(release.guarantee)
     promised = for_map(guarantee, release.dataset, choices.bound(release), mechanism=release.mechanism)
+    promised = (*promised, *collection.sentences(release))
     return (*promised, _LATE) if release.late else promised
 
 
@@ -118,7 +120,7 @@ def error_words(mechanism: str, error: Mapping[str, object] | None, region: Regi
 
 def parameter_words(release: Release) -> list[tuple[str, str]]:
     """(title, value) of what every mechanism has, of its own parameters, and of the data slice."""
-    titles = {parameter.name: parameter.title for parameter in registry.get(release.mechanism).parameters}
+    titles = {parameter.name: parameter.title for parameter in entry_of(release).parameters}
     own = [(titles.get(name, name), value_words(name, value)) for name, value in release.parameters.items()]
     side = f"{release.resolution} × {release.resolution} cells"
     grid = [] if release.resolution is None else [("Resolution", side)]

@@ -11,8 +11,8 @@ from heatmaps.people.permissions import Person, member_of
 from heatmaps.places import whereabouts
 from heatmaps.releases.quotes import data_slice_of
 from heatmaps.result_kinds import kind_of_mechanism
+from heatmaps.wording.collection import title_of
 from heatmaps.wording.data_slice import short_period
-from heatmaps.wording.mechanisms import mechanism_title
 from heatmaps.wording.release import error_words
 from mechanisms.space.grid import Region
 
@@ -71,7 +71,7 @@ def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
         is_named=bool(name),
         is_for_member=member,
         note=note,
-        mechanism=mechanism_title(release.mechanism),
+        mechanism=title_of(release),
         epsilon=_epsilon(release),
         period=short_period(data_slice_of(release)) or ALL_TIMES,
         place=_place(release),

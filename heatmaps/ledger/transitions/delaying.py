@@ -42,7 +42,9 @@ def be_late(ledger: Ledger, release: Release, now: datetime) -> None:
 
 
 def _push_back(ledger: Ledger, first: Release) -> None:
-    """Slots that would overlap with the one before them are moved behind it."""
+    """Slots that would overlap with the one before them are moved behind it; rounds keep their moments."""
+    if ledger.dataset.is_collection:
+        return
     free_at = first.visible_at
     length = slots.length(ledger.dataset)
     for release in slots.queue(ledger.dataset_id).exclude(pk=first.pk):

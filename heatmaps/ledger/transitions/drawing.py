@@ -16,7 +16,17 @@ from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions import allowances, delaying, slots
 from heatmaps.ledger.transitions.locks import locked_accounts, locked_release
 from heatmaps.ledger.transitions.moves import CANCEL, FAIL, LATE, MOVES, PUBLISH, SPEND
-from heatmaps.models import Account, Charge, Drawing, DrawingState, Ledger, Release, ReleaseState, Result
+from heatmaps.models import (
+    Account,
+    Charge,
+    Drawing,
+    DrawingState,
+    Ledger,
+    Release,
+    ReleaseState,
+    Result,
+    Round,
+)
 
 
 def spend(release_id: UUID) -> bool:
@@ -29,10 +39,12 @@ def spend(release_id: UUID) -> bool:
     with locked_release(release_id, durable=True) as ledger:
         now = timezone.now()
         release = Release.objects.get(pk=release_id)
-        due = release.starts_at <= now <= release.expires_at
+        due = release.starts_at <= now <= release.expires_at and not _lacks_facts(ledger, release_id)
         if not due or slots.queue(release.dataset_id).filter(state=ReleaseState.SPENT).exists():
             return False
-        if release.state == ReleaseState.RESERVED and slots.is_missed(release, now):
+        # A round opens and closes at moments that devices were told, whoever was away then.
+        missed = not ledger.dataset.is_collection and slots.is_missed(release, now)
+        if release.state == ReleaseState.RESERVED and missed:
             delaying.postpone(ledger, release, now)
         if not _move(release_id, SPEND):
             return False
@@ -84,10 +96,13 @@ def delay(release_id: UUID) -> None:
 def cancel(release_id: UUID, *, actor: User | None) -> bool:
     """Give the charge back; False when the release is not reserved any more.
 
-    A person cancels before `starts_at` only. No actor: it expired.
+    A person cancels before `starts_at` only. No actor: it expired. A round that may have reports is not
+    cancelled by anybody.
     """
     with locked_release(release_id) as ledger:
         now = timezone.now()
+        if Round.objects.filter(pk=release_id, opens_at__lte=now).exclude(facts="").exists():
+            return False
         if actor is not None and not Release.objects.filter(pk=release_id, starts_at__gt=now).exists():
             return False
         if not _move(release_id, CANCEL, finished_at=now):
@@ -99,6 +114,11 @@ def cancel(release_id: UUID, *, actor: User | None) -> bool:
         after: Facts = {"state": str(ReleaseState.CANCELLED), "committed": left}
         events.append(ledger, CANCEL, actor=actor, release=release_id, before=before, after=after)
     return True
+
+
+def _lacks_facts(ledger: Ledger, release_id: UUID) -> bool:
+    """Whether a round was planned and no shuffler has taken part in it."""
+    return ledger.dataset.is_collection and not Round.objects.filter(pk=release_id).exclude(facts="").exists()
 
 
 def _due(release_id: UUID, move: str) -> Release:

@@ -29,6 +29,7 @@ LATE, POSTPONE = "late", "postpone"  # other moments for a release that is queue
 OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
 VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
 GUIDE = "guide"  # a guide file was stored
+ROUND = "round"  # what a round of a collection is was fixed
 PUBLICATION = "publication"  # others may read a release from now on
 LONGEST_REASON: Final = 500  # characters
 

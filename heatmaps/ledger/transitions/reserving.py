@@ -47,14 +47,15 @@ def reserve(
     key: str | None = None,
     body_sha256: str = "",
     unless_answered: bool = False,
+    slot: tuple[datetime, datetime] | None = None,
 ) -> Release:
     """Save a new release and commit its charges, all or nothing; with the `Idempotency-Key` it was asked by
     and the SHA-256 of that request's body.
 
-    It gets the next slot of its dataset. `unless_answered`: only if, at that moment, the release's version is
-    the latest, no published release answers its question and nobody used the key: then the caller has to look
-    again. Errors: BudgetExceeded, AllowanceExceeded, UnboundedCharge, Overtaken, TooManyQuestions,
-    QueueTooLong.
+    It gets the next slot of its dataset, or `slot`, which the caller chose behind all others.
+    `unless_answered`: only if, at that moment, the release's version is the latest, no published release
+    answers its question and nobody used the key: then the caller has to look again.
+    Errors: BudgetExceeded, AllowanceExceeded, UnboundedCharge, Overtaken, TooManyQuestions, QueueTooLong.
     """
     for amount in charges.values():
         if amount is not None and not 0 <= amount <= LARGEST:
@@ -70,10 +71,11 @@ def reserve(
         accounts = locked_accounts(release.dataset_id)
         if set(charges) != {account.kind for account in accounts}:
             raise ValueError("charges must name exactly the accounts of the dataset")
-        release.starts_at, release.visible_at = slots.next_slot(ledger.dataset, now, seen.taken_until)
-        if release.starts_at - now > LONGEST_QUEUE:
-            raise QueueTooLong(again_at=release.starts_at - LONGEST_QUEUE)
-        release.expires_at += release.starts_at - now  # its turn may be days away
+        release.starts_at, release.visible_at = slot or slots.next_slot(ledger.dataset, now, seen.taken_until)
+        if slot is None:
+            if release.starts_at - now > LONGEST_QUEUE:
+                raise QueueTooLong(again_at=release.starts_at - LONGEST_QUEUE)
+            release.expires_at += release.starts_at - now  # its turn may be days away
         release.save(force_insert=True)
         before = facts.balances(accounts)
         committed = {str(row.kind): _commit(row, charges[AccountKind(row.kind)]) for row in accounts}

@@ -7,6 +7,7 @@ from typing import Any, Final
 from django import forms
 from django.utils.text import slugify
 
+from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
 from heatmaps.models import AccountKind, RowCapacity
 from heatmaps.views.forms.retention import RetentionFields
@@ -26,6 +27,7 @@ _HIDES: Final = {
     Relation.ADD_REMOVE: "Hides whether a person is in the data at all, and how many are.",
     Relation.REPLACE: "Hides where a person was. Who is enrolled is known.",
 }
+_DELTA_OF_COLLECTIONS: Final = "0.0001"  # methods with a shuffler need some
 _STRONGEST: Final = {"strong": 1, "fair": 5}  # a limit up to this ε is called so, a greater one weak
 _FIELDS: Final = {
     "bbox": "west",
@@ -104,6 +106,37 @@ class DatasetForm(RetentionFields, ScheduleFields):
         help_text="A probability beside ε, 0 to 1. 0: only methods without δ.",
     )
 
+    source = forms.ChoiceField(
+        choices=[("files", "From files"), ("devices", "From people’s devices")],
+        required=False,
+        initial="files",
+        widget=forms.RadioSelect,
+    )
+    question = forms.CharField(
+        required=False,
+        max_length=300,
+        label="What people are asked",
+        widget=forms.TextInput(attrs={"placeholder": "Where did you wait for a bus today?"}),
+    )
+    analyser_operator = forms.CharField(
+        required=False, max_length=120, label="Who runs this server", help_text="Public."
+    )
+    shuffler_operator = forms.CharField(
+        required=False,
+        max_length=120,
+        label="Who runs the shuffler",
+        help_text="Public. If it is the same, only what each device does alone is promised.",
+    )
+    shuffler_url = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Address of the shuffler",
+        widget=forms.TextInput(attrs={"placeholder": "https://shuffler.example", "autocomplete": "off"}),
+    )
+    open_link = forms.BooleanField(
+        required=False, label="One open link for everybody: the promise is for each report only"
+    )
+
     row_capacity = forms.TypedChoiceField(
         required=False,
         coerce=int,
@@ -114,6 +147,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
     )
 
     new: NewDataset
+    analyser_url = ""  # this server's origin, as the page was asked for
 
     @classmethod
     def unsent(cls, typed: Mapping[str, str]) -> "DatasetForm":
@@ -125,6 +159,20 @@ class DatasetForm(RetentionFields, ScheduleFields):
         """(value, title, what it hides, chosen) of each relation."""
         chosen = self["relation"].value()
         return [(r.value, title, _HIDES[r], r.value == chosen) for r, title in _TITLES.items()]
+
+    @property
+    def sources(self) -> list[tuple[str, str, str, bool]]:
+        """(value, title, what it means, chosen) of each way that data come in."""
+        chosen = self["source"].value() or "files"
+        return [
+            ("files", "From files", "You hold check-ins and upload them.", chosen == "files"),
+            (
+                "devices",
+                "From people’s devices",
+                "Each device blurs its place before it sends it, in rounds.",
+                chosen == "devices",
+            ),
+        ]
 
     @property
     def usual_size(self) -> str:
@@ -151,32 +199,39 @@ class DatasetForm(RetentionFields, ScheduleFields):
         cleaned: dict[str, Any] = self.cleaned_data
         if not self.errors:
             try:
-                self.new = _new_dataset(cleaned)
+                self.new = _new_dataset(cleaned, self.analyser_url)
             except ParameterError as error:
                 explain(self, error, _FIELDS)
         return cleaned
 
 
-def _new_dataset(typed: dict[str, Any]) -> NewDataset:
-    relation = Relation(typed["relation"])
+def _new_dataset(typed: dict[str, Any], analyser_url: str) -> NewDataset:
+    of_devices = typed["source"] == "devices"
+    relation = Relation.REPLACE if of_devices else Relation(typed["relation"])
     replace = relation is Relation.REPLACE
     return NewDataset(
         slug=typed["slug"] or slugify(typed["title"])[:60].strip("-"),
         title=typed["title"],
         region=Region(typed["west"], typed["south"], typed["east"], typed["north"]),
         relation=relation,
-        limits=_limits(typed, replace=replace),
+        limits=_limits(typed, replace=replace, usual_delta=_DELTA_OF_COLLECTIONS if of_devices else "0"),
         persons=typed["persons"] if replace else None,
         radius_m=typed["radius_m"] if replace else None,
         expected_persons=None if replace else typed["expected_persons"],
         schedule=schedule_of(typed),
         retention_days=typed["retention_days"],
         row_capacity=typed["row_capacity"] or RowCapacity.MEDIUM,
+        collection=_collection(typed, analyser_url) if of_devices else None,
     )
 
 
-def _limits(typed: dict[str, Any], *, replace: bool) -> dict[AccountKind, str | None]:
-    delta = {AccountKind.DELTA: typed["delta_limit"] or "0"}
+def _collection(typed: dict[str, Any], analyser_url: str) -> NewCollection:
+    names = ("question", "analyser_operator", "shuffler_operator", "shuffler_url", "open_link")
+    return NewCollection(analyser_url=analyser_url, **{name: typed[name] for name in names})
+
+
+def _limits(typed: dict[str, Any], *, replace: bool, usual_delta: str) -> dict[AccountKind, str | None]:
+    delta = {AccountKind.DELTA: typed["delta_limit"] or usual_delta}
     if not replace:
         return {AccountKind.PRESENCE: typed["presence_limit"], **delta}
     return {

@@ -1,0 +1,164 @@
+"""Lets a collection's shuffler learn of rounds, take part in them and hand over what came in."""
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from django.contrib.auth.models import AnonymousUser
+from django.http import Http404, HttpResponse
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.parsers import RawFile
+from api.refusals import TooLarge
+from api.schema import operation
+from api.serializers.collections import BatchOut, FactsOut, PlannedRoundsOut, ShufflerPartIn
+from api.views.shared import ApiView, body
+from heatmaps.collections import collection, handover, plans, rounds
+from heatmaps.collections.handover import ShufflerPart
+from heatmaps.http.content_length import body_length, takes_up_to
+from heatmaps.models import Collection, Round
+
+_BATCH, _REPORTS = "Hazemap-Batch", "Hazemap-Reports"
+_BLOCK = 2**20
+_LONGEST_TOKEN = 100
+_HEADERS = [
+    OpenApiParameter(
+        _BATCH, {"type": "string", "pattern": "^[0-9a-f]{64}$"}, OpenApiParameter.HEADER, required=True
+    ),
+    OpenApiParameter(_REPORTS, {"type": "integer", "minimum": 0}, OpenApiParameter.HEADER, required=True),
+]
+
+
+class ShufflerAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <the shuffler's token>`; `request.auth` is its collection."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Collection] | None:
+        words = get_authorization_header(request).split()
+        if len(words) != 2 or words[0].lower() != b"bearer" or len(words[1]) > _LONGEST_TOKEN:
+            return None
+        found = collection.of_token(words[1].decode("latin-1"))
+        if found is None:
+            raise AuthenticationFailed("Invalid token.")
+        return AnonymousUser(), found
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class ShufflerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # its base has no types
+    """Found by drf-spectacular through its class."""
+
+    target_class = ShufflerAuthentication
+    name = "shuffler"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "The token of a collection's shuffler."}
+
+
+class IsShuffler(BasePermission):
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return isinstance(request.auth, Collection)
+
+
+class ShufflerView(ApiView):
+    http_method_names = ["get", "head", "put"]
+    authentication_classes = [ShufflerAuthentication]
+    permission_classes = [IsShuffler]
+
+
+class ShufflerRounds(ShufflerView):
+    @operation("shuffler_rounds_list", PlannedRoundsOut)
+    def get(self, request: Request) -> Response:
+        """List a collection's rounds to its shuffler. All of them, latest first."""
+        dataset = _collection(request).dataset
+        found = [_planned(row) for row in rounds.rounds_of(dataset)]
+        return Response(PlannedRoundsOut({"results": found}).data)
+
+
+class ShufflerRound(ShufflerView):
+    @operation("shuffler_round_fix", FactsOut, (404, 409, 422), request=ShufflerPartIn)
+    def put(self, request: Request, round_id: UUID) -> Response:
+        """Tell a round's key and invitations. Fixes the round's facts, for good; the same again is answered
+        the same."""
+        _round(request, round_id)
+        typed = body(request, ShufflerPartIn)
+        return Response({"facts": handover.fix(round_id, ShufflerPart(**typed))})
+
+
+class ShufflerTable(ShufflerView):
+    @operation("shuffler_round_table", {(200, "application/octet-stream"): OpenApiTypes.BINARY}, (404,))
+    def get(self, request: Request, round_id: UUID) -> HttpResponse:
+        """Read a round's table of integers."""
+        plan = plans.of_round(_round(request, round_id))
+        return HttpResponse(plan.device.table, content_type="application/octet-stream")
+
+
+@takes_up_to(lambda: plans.MOST_BATCH_BYTES)
+class ShufflerBatch(ShufflerView):
+    parser_classes = [RawFile]
+
+    @operation(
+        "shuffler_batch_take",
+        {200: BatchOut, 201: BatchOut},
+        (404, 409, 422),
+        parameters=_HEADERS,
+        request={"application/octet-stream": OpenApiTypes.BINARY},
+    )
+    def put(self, request: Request, round_id: UUID) -> Response:
+        """Hand over the messages of a round, after it closed. Sealed, joined and ascending; the same again is
+        answered the same."""
+        _round(request, round_id)
+        if body_length(request) > plans.MOST_BATCH_BYTES:
+            raise TooLarge(plans.MOST_BATCH_BYTES)
+        sha256, reports = request.headers.get(_BATCH, ""), request.headers.get(_REPORTS, "")
+        if len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
+            raise ValidationError({_BATCH: "expected 64 hexadecimal digits"})
+        if not (reports.isascii() and reports.isdigit() and len(reports) <= 10):
+            raise ValidationError({_REPORTS: "expected a whole number"})
+        is_new = handover.take(round_id, sha256=sha256, reports=int(reports), blocks=_blocks(request.data))
+        return Response({"batch": sha256}, 201 if is_new else 200)
+
+
+def _collection(request: Request) -> Collection:
+    if not isinstance(request.auth, Collection):
+        raise TypeError("this view needs a shuffler's token")
+    return request.auth
+
+
+def _round(request: Request, round_id: UUID) -> Round:
+    """Errors: Http404 for those of other collections, too."""
+    found = rounds.rounds_of(_collection(request).dataset).filter(pk=round_id).first()
+    if found is None:
+        raise Http404("no such round")
+    return found
+
+
+def _planned(row: Round) -> dict[str, Any]:
+    plan = plans.of_round(row)
+    return {
+        "round": row.pk,
+        "number": row.number,
+        "state": rounds.state_of(row),
+        "opens_at": int(row.opens_at.timestamp()),
+        "closes_at": int(row.closes_at.timestamp()),
+        "reports_per_person": row.reports_per_person,
+        "most_invitations": plan.most_reports,
+        "open_link": row.release.dataset.collection.open_link,
+        "least_reports": plan.least_reports,
+        "messages": plan.device.messages,
+        "message_bytes": plan.device.message_bytes,
+        "facts_sha256": row.facts_sha256,
+    }
+
+
+def _blocks(stream: BinaryIO | Any) -> Iterator[bytes]:
+    """An empty body is no stream."""
+    while hasattr(stream, "read") and (block := stream.read(_BLOCK)):
+        yield block

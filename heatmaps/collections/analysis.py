@@ -1,0 +1,60 @@
+"""Opens the messages of a round and makes its result; draws nothing, so that it may be done again."""
+
+from typing import Final
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hpke
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from numpy.typing import NDArray
+
+from heatmaps.collections import handover, plans, round_keys
+from heatmaps.models import Release, Round
+from mechanisms.results.serialization import Result
+
+SUITE: Final = hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
+_MESSAGE: Final = b"hazemap message 1\x00"
+
+
+class TooFew(Exception):  # noqa: N818 - reads as what it says
+    """Fewer reports came in than the round declared: nothing is published."""
+
+
+class PromiseChanged(Exception):  # noqa: N818 - reads as what it says
+    """Today's program would not keep the promise that was charged for."""
+
+
+def result_of(release: Release) -> Result:
+    """The round's result. Errors: TooFew; PromiseChanged; `KeyMissing`; OSError."""
+    found = Round.objects.select_related("release__version", "release__dataset__collection").get(
+        pk=release.pk
+    )
+    plan = plans.of_round(found)
+    if not plans.keeps_promise(release, plan):
+        raise PromiseChanged
+    if found.reports is None or found.reports < plan.least_reports:
+        raise TooFew
+    batch = handover.batch_path(release.pk).read_bytes()
+    messages = opened(
+        batch,
+        round_keys.load(release.pk),
+        facts_sha256=bytes.fromhex(found.facts_sha256),
+        message_bytes=plan.device.message_bytes,
+    )
+    return plan.device.analyse(messages, found.reports)
+
+
+def opened(
+    batch: bytes, key: X25519PrivateKey, *, facts_sha256: bytes, message_bytes: int
+) -> NDArray[np.uint8]:
+    """`(n, message_bytes)`: what can be opened of the sealed messages, in order; the rest is dropped."""
+    sealed, info = message_bytes + plans.SEALED_BYTES, _MESSAGE + facts_sha256
+    texts = []
+    for start in range(0, len(batch), sealed):
+        try:
+            text = SUITE.decrypt(batch[start : start + sealed], key, info)
+        except (InvalidTag, ValueError):
+            continue  # of a dishonest device, or of one that knows another round
+        if len(text) == message_bytes:
+            texts.append(text)
+    return np.frombuffer(b"".join(texts), np.uint8).reshape(-1, message_bytes)

@@ -1,0 +1,199 @@
+"""Takes from the shuffler its part of a round, and later the messages of all."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from uuid import UUID, uuid4
+
+import structlog
+from django.conf import settings
+from django.utils import timezone
+
+from heatmaps import queue
+from heatmaps.collections import facts, plans, round_keys
+from heatmaps.collections.errors import BatchDiffers, RoundIsFixed, RoundNotOpen
+from heatmaps.ledger import facts as ledger_facts
+from heatmaps.ledger import transitions
+from heatmaps.ledger.transitions import moves
+from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, Round
+from mechanisms.check import ParameterError
+
+_DIGEST_LETTERS: Final = 64
+# A round that is open is cancelled by nobody; it may be spent whenever the clock comes back.
+_NEVER: Final = timedelta(days=365 * 50)
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShufflerPart:
+    """What the shuffler adds to a round's facts. Errors: `ParameterError`."""
+
+    key: str  # base64url
+    invitations: int
+    invitations_sha256: str
+
+    def __post_init__(self) -> None:
+        if round_keys.key_bytes(self.key) is None:
+            raise ParameterError(
+                "key", "another text", "32 bytes of an X25519 key in base64url, 43 characters"
+            )
+        digest = self.invitations_sha256
+        if len(digest) != _DIGEST_LETTERS or set(digest) - set("0123456789abcdef"):
+            raise ParameterError("invitations_sha256", "another text", "64 hexadecimal digits")
+
+
+def fix(round_id: UUID, part: ShufflerPart) -> str:
+    """Fix what a round is, for good, and write it into the ledger; the text that both roles serve.
+
+    The same part again: the same text. Errors: RoundIsFixed; RoundNotOpen; `ParameterError`.
+    """
+    found = _found(round_id)
+    plan = plans.of_round(found)  # may take seconds: before the lock
+    dataset = found.release.dataset
+    with transitions.locked(dataset.pk):
+        found = _found(round_id)
+        if found.facts:
+            told = ShufflerPart(
+                key=found.shuffler_key,
+                invitations=found.invitations or 0,
+                invitations_sha256=found.invitations_sha256,
+            )
+            if told != part:
+                raise RoundIsFixed
+            return found.facts
+        if found.release.state != ReleaseState.RESERVED or timezone.now() >= found.opens_at:
+            raise RoundNotOpen("this round was cancelled, or its opening moment has passed")
+        _check(part, plan, found)
+        found.shuffler_key, found.invitations = part.key, part.invitations
+        found.invitations_sha256 = part.invitations_sha256
+        found.facts = facts.text(found, plan)
+        found.facts_sha256 = facts.digest(found.facts)
+        found.save()
+        Release.objects.filter(pk=round_id).update(expires_at=found.closes_at + _NEVER)
+        transitions.record(
+            dataset,
+            moves.ROUND,
+            actor=None,
+            before={},
+            after={"round": str(round_id), **ledger_facts.round_facts(found)},
+        )
+    _log.info("rounds.fixed", round=round_id)
+    return found.facts
+
+
+def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) -> bool:
+    """Keep the messages of all; False where the same batch was here before.
+
+    blocks: of the sealed messages, joined and ascending. Errors: RoundNotOpen before the closing moment;
+    BatchDiffers; `ParameterError` for a batch that is not what it says it is.
+    """
+    found = _found(round_id)
+    if not found.facts or timezone.now() < found.closes_at:
+        raise RoundNotOpen("this round is not closed yet")
+    if found.reports is not None:
+        return _same(found, sha256, reports)
+    plan = plans.of_round(found)
+    sealed = plan.device.message_bytes + plans.SEALED_BYTES
+    if not 0 <= reports <= (found.invitations or 0):
+        raise ParameterError("Hazemap-Reports", reports, f"from 0 to {found.invitations}, the invitations")
+    path, size = _written(blocks, most=reports * plan.device.messages * sealed, sha256=sha256)
+    try:
+        if size % sealed:
+            raise ParameterError("batch", f"{size} bytes", f"a multiple of {sealed}, a sealed message")
+        with transitions.locked(found.release.dataset_id):
+            now = _found(round_id)
+            if now.reports is not None:
+                return _same(now, sha256, reports)
+            path.replace(batch_path(round_id))
+            sync_folder(batch_folder())
+            Round.objects.filter(pk=round_id).update(
+                batch_sha256=sha256, reports=reports, received_at=timezone.now()
+            )
+            queue.send(queue.RELEASE, str(round_id))
+    finally:
+        path.unlink(missing_ok=True)
+    _log.info("rounds.handed_over", round=round_id)
+    return True
+
+
+def batch_folder() -> Path:
+    folder = Path(settings.UPLOAD_DIR) / "rounds"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def batch_path(round_id: UUID) -> Path:
+    return batch_folder() / f"{round_id}.batch"
+
+
+def forget(round_id: UUID) -> None:
+    """Messages and key of a round that was read, or never will be; again: nothing."""
+    batch_path(round_id).unlink(missing_ok=True)
+    round_keys.destroy(round_id)
+
+
+def forget_ended() -> None:
+    """As `forget`, of all rounds of which something is left on disk and whose result is drawn or has an end.
+
+    A round whose row is missing was never planned: its maker is at work, or died.
+    """
+    left = set(round_keys.kept()) | {UUID(path.stem) for path in batch_folder().glob("*.batch")}
+    if not left:
+        return
+    ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
+    drawn = Drawing.objects.filter(pk__in=left, state__in=[DrawingState.DRAWN, DrawingState.FAILED])
+    for round_id in {*ended.values_list("pk", flat=True), *drawn.values_list("pk", flat=True)}:
+        forget(round_id)
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)  # the name is on disk too, not only the content
+    finally:
+        os.close(descriptor)
+
+
+def _found(round_id: UUID) -> Round:
+    rows = Round.objects.select_related("release__version", "release__dataset__collection")
+    return rows.get(pk=round_id)
+
+
+def _check(part: ShufflerPart, plan: plans.PlannedRound, found: Round) -> None:
+    if not plan.least_reports <= part.invitations <= plan.most_reports:
+        allowed = f"from {plan.least_reports}, with fewer nothing is published, to {plan.most_reports}"
+        raise ParameterError("invitations", part.invitations, allowed)
+    if part.key == found.analyser_key:
+        raise ParameterError("key", "the analyser's", "a key of the shuffler's own")
+
+
+def _same(found: Round, sha256: str, reports: int) -> bool:
+    if (found.batch_sha256, found.reports) != (sha256, reports):
+        raise BatchDiffers
+    return False
+
+
+def _written(blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:
+    """A new file on disk with these bytes. Errors: `ParameterError`, and nothing is left."""
+    path, digest, size = batch_folder() / f"{uuid4()}.part", hashlib.sha256(), 0
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            for block in blocks:
+                size += len(block)
+                if size > most:
+                    raise ParameterError("batch", f"more than {most} bytes", f"at most {most}, all messages")
+                digest.update(block)
+                file.write(block)
+            file.flush()
+            os.fsync(file.fileno())
+        if digest.hexdigest() != sha256:
+            raise ParameterError("Hazemap-Batch", "another digest", "the SHA-256 of the batch")
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return path, size

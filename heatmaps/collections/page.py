@@ -1,0 +1,13 @@
+"""Names the contributor page that this version of the product has, by its hash."""
+
+from django.conf import settings
+
+from heatmaps.page_bundle import bundle
+
+
+def page_sha384() -> str:
+    """In base64, of the whole bundle; empty where its packages are not installed."""
+    try:
+        return bundle(settings.BASE_DIR / "static" / "contribute", settings.FRONT_DIR / "hpke")[1]
+    except FileNotFoundError:
+        return ""

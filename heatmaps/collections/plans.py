@@ -1,0 +1,223 @@
+"""Works out what a round's devices do, what that promises and what it costs, from public facts alone."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+from django.conf import settings
+
+from heatmaps.ledger import amounts
+from heatmaps.ledger.amounts import Charges
+from heatmaps.models import AccountKind, Collection, Dataset, Release, Round
+from heatmaps.regions import region_of
+from mechanisms.check import ParameterError, exact_decimal, whole
+from mechanisms.devices import catalogue
+from mechanisms.devices.catalogue import DeviceEntry
+from mechanisms.devices.plan import DevicePlan, Influence
+from mechanisms.guarantee import Guarantee, Relation, Trust
+from mechanisms.mechanism import Target
+
+SEALED_BYTES: Final = 48  # what sealing adds to a message and to a packet (RFC 9180, X25519 and a tag)
+MOST_PACKET_BYTES: Final = 2 * 2**20
+MOST_BATCH_BYTES: Final = 2 * 2**30
+MOST_REPORTS_PER_PERSON: Final = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRequest:
+    """A round as a form or the API asks for it; `planned` says what is wrong with it."""
+
+    mechanism: str
+    epsilon: str | Fraction  # of one report: at the dataset's radius
+    delta: str | Fraction | None = None
+    resolution: int | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    reports_per_person: int = 1
+    least_honest: int  # n_min: so many honest reports there will be at least, as the steward declares
+    dishonest_share: str | Fraction = "0"  # f
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRound:
+    """What a valid request means; public."""
+
+    device: DevicePlan
+    epsilon: Fraction
+    delta: Fraction
+    resolution: int | None
+    parameters: Mapping[str, object]
+    reports_per_person: int
+    least_honest: int
+    dishonest_share: Fraction
+    most_reports: int
+    per_report: Guarantee  # as the sheet has it
+    guarantee: Guarantee  # of a person's reports of the round
+    charges: Charges
+
+    @property
+    def least_reports(self) -> int:
+        """⌈n_min / (1 − f)⌉."""
+        return least_reports(self.least_honest, self.dishonest_share)
+
+    @property
+    def dishonest(self) -> Influence:
+        """How far the dishonest devices that are allowed for can move the result."""
+        return self.device.influence(self.least_reports - self.least_honest, self.least_reports)
+
+    @property
+    def packet_bytes(self) -> int:
+        """What a device sends."""
+        return SEALED_BYTES + self.device.messages * (SEALED_BYTES + self.device.message_bytes)
+
+
+def least_reports(least_honest: int, dishonest_share: Fraction) -> int:
+    return math.ceil(least_honest / (1 - dishonest_share))
+
+
+def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> PlannedRound:
+    """Errors: `ParameterError` naming the field."""
+    entry = catalogue.get(request.mechanism)
+    if collection.open_link and not entry.open_groups:
+        raise ParameterError(
+            "mechanism",
+            request.mechanism,
+            "another one: by an open link one sender could set any number of it",
+        )
+    epsilon = exact_decimal("epsilon", request.epsilon, low=settings.MIN_EPSILON, high=settings.MAX_EPSILON)
+    delta = Fraction(0)
+    if entry.needs_delta:
+        delta = exact_decimal("delta", request.delta or entry.usual_delta, low=0, low_open=True, high=1)
+    elif request.delta not in (None, "", "0", 0):
+        raise ParameterError("delta", request.delta, "nothing: this method has none")
+    whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=request.reports_per_person)
+    most_reports = (dataset.persons or 1) * (1 if collection.open_link else request.reports_per_person)
+    whole(2, most_reports, least_honest=request.least_honest)
+    share = exact_decimal("dishonest_share", request.dishonest_share, low=0, high=Fraction(9, 10))
+    needed = least_reports(request.least_honest, share)
+    if needed > most_reports:
+        allowed = f"less: {needed} reports would be needed, and there are at most {most_reports}"
+        raise ParameterError("dishonest_share", request.dishonest_share, allowed)
+    resolution = request.resolution
+    if entry.has_resolution:
+        resolution = entry.usual_resolution if resolution is None else resolution
+    elif resolution is not None:
+        raise ParameterError("resolution", resolution, "none: what comes out has no cells; leave it out")
+    parameters = _reaching(dataset, entry, request.parameters)
+    target = Target(
+        relation=Relation.REPLACE,
+        epsilon=epsilon,
+        delta=delta,
+        radius_m=Fraction(dataset.radius_m or 1),
+        expected_persons=request.least_honest,
+    )
+    device = _device(
+        entry.name,
+        region=region_of(dataset),
+        target=target,
+        least_honest=request.least_honest,
+        most_reports=most_reports,
+        resolution=resolution,
+        parameters=tuple(sorted(parameters.items())),
+    )
+    reports = 1 if collection.open_link else request.reports_per_person
+    guarantee = promised(device.guarantee(reports), collection)
+    found = PlannedRound(
+        device=device,
+        epsilon=epsilon,
+        delta=delta,
+        resolution=resolution,
+        parameters=parameters,
+        reports_per_person=request.reports_per_person,
+        least_honest=request.least_honest,
+        dishonest_share=share,
+        most_reports=most_reports,
+        per_report=promised(device.per_report, collection),
+        guarantee=guarantee,
+        charges=amounts.charges(
+            relation=Relation.REPLACE,
+            radius_m=dataset.radius_m,
+            guarantee=guarantee,
+            diameter_m=region_of(dataset).diameter_m,
+        ),
+    )
+    _check_size(found)
+    return found
+
+
+def of_round(found: Round) -> PlannedRound:
+    """What a stored round means today. Errors: `ParameterError` where that is nothing any more."""
+    release = found.release
+    request = RoundRequest(
+        mechanism=release.mechanism,
+        epsilon=release.epsilon,
+        delta=release.delta or None,
+        resolution=release.resolution,
+        parameters=release.parameters,
+        reports_per_person=found.reports_per_person,
+        least_honest=found.least_honest,
+        dishonest_share=found.dishonest_share,
+    )
+    return planned(release.dataset, release.dataset.collection, request)
+
+
+def keeps_promise(release: Release, today: PlannedRound) -> bool:
+    return today.guarantee == Guarantee.from_json(release.guarantee)
+
+
+def promised(guarantee: Guarantee, collection: Collection) -> Guarantee:
+    """With one operator for both roles, what is left without a shuffler is all that is promised."""
+    left = guarantee.if_shuffler_fails
+    if guarantee.trust is not Trust.SHUFFLE or left is None or collection.has_two_operators:
+        return guarantee
+    return replace(left, simulated=True)
+
+
+def loss_facts(plan: PlannedRound, dataset: Dataset) -> dict[str, str]:
+    """Of one report, in texts of a ledger's precision, rounded up; "inf": no bound."""
+    costs = amounts.charges(
+        relation=Relation.REPLACE,
+        radius_m=dataset.radius_m,
+        guarantee=plan.per_report,
+        diameter_m=region_of(dataset).diameter_m,
+    )
+    texts = {
+        kind: "inf" if units is None else amounts.as_decimal(units, kind) for kind, units in costs.items()
+    }
+    return {
+        "epsilon": texts[AccountKind.RADIUS],
+        "record_epsilon": texts[AccountKind.RECORD],
+        "delta": texts[AccountKind.DELTA],
+        "radius_m": str(dataset.radius_m),
+    }
+
+
+def _reaching(dataset: Dataset, entry: DeviceEntry, parameters: Mapping[str, object]) -> dict[str, object]:
+    """Where whole records have a limit, a round without a bound for them would be refused."""
+    own = {parameter.name for parameter in entry.parameters}
+    limited = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
+    if "reach_m" in own - set(parameters) and limited.exists():
+        return {**parameters, "reach_m": math.floor(region_of(dataset).diameter_m) + 1}
+    return dict(parameters)
+
+
+def _check_size(plan: PlannedRound) -> None:
+    if plan.packet_bytes > MOST_PACKET_BYTES:
+        raise ParameterError(
+            "resolution",
+            plan.resolution or "none",
+            f"less: a report would have {plan.device.messages} messages, {plan.packet_bytes} bytes; "
+            f"{MOST_PACKET_BYTES} are the most",
+        )
+    batch = plan.most_reports * plan.packet_bytes
+    if batch > MOST_BATCH_BYTES:
+        raise ParameterError(
+            "mechanism", plan.device.name, f"one with fewer messages: all reports would have {batch} bytes"
+        )
+
+
+@lru_cache(maxsize=16)
+def _device(name: str, *, parameters: tuple[tuple[str, object], ...], **facts: Any) -> DevicePlan:
+    return catalogue.build(name, parameters=dict(parameters), **facts)

@@ -1,0 +1,14 @@
+"""Finds what people are told of a mechanism: as it ran on stored check-ins, or on people's devices."""
+
+from heatmaps.models import Release
+from mechanisms.catalogue import registry
+from mechanisms.catalogue.registry import AnyEntry
+from mechanisms.devices import catalogue
+from mechanisms.devices.catalogue import DeviceEntry
+
+
+def entry_of(release: Release) -> AnyEntry | DeviceEntry:
+    """Errors: `ParameterError` for a mechanism that is gone."""
+    if release.dataset.is_collection:
+        return catalogue.get(release.mechanism)
+    return registry.get(release.mechanism)

@@ -1,0 +1,206 @@
+"""Shows the rounds of a collection, plans and cancels them, and gives its shuffler a token."""
+
+from dataclasses import asdict, dataclass
+from typing import Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from heatmaps import queries
+from heatmaps.collections import collection as collections
+from heatmaps.collections import rounds
+from heatmaps.collections.page import page_sha384
+from heatmaps.collections.plans import PlannedRound
+from heatmaps.collections.rounds import RoundState
+from heatmaps.ledger.errors import LedgerError
+from heatmaps.models import Dataset, Round
+from heatmaps.numbers import count, size
+from heatmaps.people.permissions import Act, dataset_for, may
+from heatmaps.regions import region_of
+from heatmaps.views.forms.rounds import RoundForm
+from heatmaps.views.pages import page_of
+from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.collection import for_round, title_of
+from heatmaps.wording.expected_error import ErrorWords
+from heatmaps.wording.release import error_words, for_guarantee, promise_for
+from mechanisms.check import ParameterError
+
+_STATES: Final = {
+    RoundState.PLANNED: ("waits for its shuffler", "queued"),
+    RoundState.READY: ("ready", "queued"),
+    RoundState.OPEN: ("open", "published"),
+    RoundState.CLOSED: ("closed, result to come", "queued"),
+    RoundState.PUBLISHED: ("published", "published"),
+    RoundState.NO_RESULT: ("no result", "failed"),
+    RoundState.CANCELLED: ("cancelled", "cancelled"),
+}
+_CANCELLABLE: Final = (RoundState.PLANNED, RoundState.READY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundLine:
+    """A round in the list; public facts."""
+
+    found: Round
+    title: str
+    state: str
+    tag: str
+    least_reports: int
+    reports: int | None
+    has_release: bool
+    may_be_cancelled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundQuote:
+    """A planned round as the page shows it."""
+
+    promise: str
+    sentences: tuple[str, ...]
+    charges: list[tuple[str, str]]
+    error: ErrorWords | None
+    least_reports: str
+    messages: str
+    packet: str
+    dishonest: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
+    """GET lists the rounds; POST shows what another one costs, or plans it."""
+    dataset = dataset_for(request.user, slug)
+    if not dataset.is_collection:
+        raise Http404("this dataset has no rounds")
+    may_plan = may(request.user, dataset, Act.PLAN_ROUNDS)
+    form = RoundForm(dataset, request.POST if request.method == "POST" else None)
+    quoted = None
+    if request.method == "POST":
+        if not may_plan:
+            raise PermissionDenied("rounds are planned by the dataset's stewards")
+        quoted = _quoted(dataset, form)
+        if quoted is not None and request.POST.get("act") == "plan" and _plan(request, dataset, form):
+            return redirect("dataset-rounds", slug=slug)
+    return _page(request, dataset, form, quoted, may_plan=may_plan)
+
+
+def _page(
+    request: PersonRequest,
+    dataset: Dataset,
+    form: RoundForm,
+    quoted: PlannedRound | None,
+    *,
+    may_plan: bool,
+    token: str = "",
+) -> HttpResponse:
+    shown = page_of(request, rounds.rounds_of(dataset), "rounds")
+    context = {
+        "section": "datasets",
+        "dataset": dataset,
+        "collection": dataset.collection,
+        "rounds": shown,
+        "lines": [_line(row) for row in shown.object_list],
+        "may_plan": may_plan,
+        "form": form,
+        "quote": None if quoted is None else _words(dataset, quoted, form),
+        "token": token,
+    }
+    return render(request, "collections/rounds.html", context, status=422 if form.errors else 200)
+
+
+@require_POST
+def cancel(request: PersonRequest, slug: str, number: int) -> HttpResponse:
+    dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+    try:
+        rounds.cancel(request.user, rounds.round_of(dataset, number))
+        messages.success(request, f"Round {number} is cancelled; its charge went back into the budget.")
+    except LedgerError as error:
+        messages.error(request, f"{str(error).capitalize()}.")
+    return redirect("dataset-rounds", slug=slug)
+
+
+@require_POST
+def new_token(request: PersonRequest, slug: str) -> HttpResponse:
+    """Another token for the shuffler, shown in this answer only."""
+    dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+    token = collections.new_token(rounds.collection_of(dataset))
+    return _page(request, dataset, RoundForm(dataset), None, may_plan=True, token=token)
+
+
+@login_not_required
+@require_safe
+def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:  # noqa: ARG001 - the same for everybody
+    """The text that devices compare with the shuffler's, for everybody, whatever page asks for it."""
+    found = Round.objects.filter(pk=round_id).exclude(facts="").select_related("release").first()
+    if found is None or rounds.state_of(found) is RoundState.CANCELLED:
+        raise Http404("no such round")
+    answer = HttpResponse(found.facts, content_type="application/json")
+    answer["Access-Control-Allow-Origin"] = "*"
+    answer["ETag"] = f'"{found.facts_sha256}"'
+    answer["Cache-Control"] = "no-cache"
+    return answer
+
+
+def _quoted(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
+    if not form.is_valid():
+        return None
+    try:
+        return rounds.quote(dataset, form.request())
+    except ParameterError as error:
+        form.explain(error)
+        return None
+
+
+def _plan(request: PersonRequest, dataset: Dataset, form: RoundForm) -> bool:
+    try:
+        made = rounds.plan(request.user, dataset, form.request(), page_sha384=page_sha384(), **form.moments)
+    except ParameterError as error:
+        form.explain(error)
+    except LedgerError as error:
+        form.add_error(None, f"{str(error).capitalize()}.")
+    else:
+        messages.success(
+            request, f"Round {made.number} is planned. Its shuffler has until the opening to join."
+        )
+        return True
+    return False
+
+
+def _line(row: Round) -> RoundLine:
+    state = rounds.state_of(row)
+    title, tag = _STATES[state]
+    return RoundLine(
+        found=row,
+        title=title_of(row.release),
+        state=title,
+        tag=tag,
+        least_reports=rounds.least_reports_of(row),
+        reports=rounds.reports_of(row),
+        has_release=state in {RoundState.OPEN, RoundState.CLOSED, RoundState.PUBLISHED, RoundState.NO_RESULT},
+        may_be_cancelled=state in _CANCELLABLE,
+    )
+
+
+def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuote:
+    error = asdict(quoted.device.expected_error(quoted.least_reports))
+    return RoundQuote(
+        promise=promise_for(quoted.guarantee, dataset, subject="this round"),
+        sentences=(
+            *for_guarantee(quoted.guarantee, dataset, subject="this round"),
+            *for_round(dataset.collection, quoted.guarantee, quoted.least_honest),
+        ),
+        charges=[
+            (kind.label, queries.amount_text(units, kind))
+            for kind, units in quoted.charges.items()
+            if units != 0
+        ],
+        error=error_words(form.cleaned_data["mechanism"], error, region_of(dataset)),
+        least_reports=count(quoted.least_reports),
+        messages=count(quoted.device.messages),
+        packet=size(quoted.packet_bytes),
+        dishonest=quoted.dishonest.sentence,
+    )

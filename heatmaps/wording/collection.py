@@ -1,0 +1,74 @@
+"""Words what is special about results that came from people's devices."""
+
+from typing import Final
+
+from heatmaps.models import Collection, Release, Round
+from heatmaps.numbers import count
+from heatmaps.result_kinds.entries import entry_of
+from mechanisms.check import ParameterError
+from mechanisms.guarantee import Guarantee, Trust
+
+TWO_OPERATORS: Final = (
+    "It holds as long as {shuffler}, who runs the shuffler, and {analyser}, who runs this server, do not "
+    "work together, and the shuffler passes on what devices sent, no more and no less."
+)
+HONEST_PAGE: Final = "It is local, if the page that was served to people is honest."
+HONEST_DEVICES: Final = (
+    "It counts on at least {least} honest reports, as declared before the first one; nobody can check that."
+)
+OPEN_LINK: Final = (
+    "Anybody could send by an open link: the promise is for each report, not for all that one person sent."
+)
+
+
+def title_of(release: Release) -> str:
+    """The title of what drew it, on stored check-ins or on devices; its name where that is gone."""
+    try:
+        return entry_of(release).title
+    except ParameterError:
+        return release.mechanism
+
+
+def sentences(release: Release) -> tuple[str, ...]:
+    """What has to be said beside the promise; nothing of releases from uploads."""
+    if not release.dataset.is_collection:
+        return ()
+    collection, found = release.dataset.collection, release.round
+    return for_round(collection, Guarantee.from_json(release.guarantee), found.least_honest)
+
+
+def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -> tuple[str, ...]:
+    said = [HONEST_PAGE]
+    if guarantee.trust is Trust.SHUFFLE:
+        said = [
+            TWO_OPERATORS.format(
+                shuffler=collection.shuffler_operator, analyser=collection.analyser_operator
+            ),
+            HONEST_DEVICES.format(least=count(least_honest)),
+            HONEST_PAGE.replace("local", "so"),
+        ]
+    return (*said, *((OPEN_LINK,) if collection.open_link else ()))
+
+
+def sheet_facts(release: Release) -> dict[str, object] | None:
+    """What the release sheet says of a round; None of releases from uploads."""
+    if not release.dataset.is_collection:
+        return None
+    collection = release.dataset.collection
+    found: Round = release.round
+    return {
+        "question": collection.question,
+        "analyser_operator": collection.analyser_operator,
+        "shuffler_operator": collection.shuffler_operator,
+        "open_link": collection.open_link,
+        "round": found.number,
+        "opens_at": found.opens_at.isoformat(),
+        "closes_at": found.closes_at.isoformat(),
+        "reports_per_person": found.reports_per_person,
+        "invitations": found.invitations,
+        "reports": found.reports,
+        "least_honest": found.least_honest,
+        "dishonest_share": str(found.dishonest_share),
+        "facts_sha256": found.facts_sha256,
+        "page_sha384": found.page_sha384,
+    }

@@ -1,0 +1,128 @@
+"""A collection, its people, a clock that tests move, and devices in a few lines."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from heatmaps import datasets
+from heatmaps.collections import collection as collections
+from heatmaps.collections import handover, round_keys
+from heatmaps.collections.collection import NewCollection
+from heatmaps.collections.plans import RoundRequest
+from heatmaps.datasets import NewDataset
+from heatmaps.models import AccountKind, Membership
+from mechanisms.guarantee import Relation
+from mechanisms.space.grid import Region
+from tests.collections.devices import Shuffler
+
+REGION = Region(-98.0, 30.0, -97.8, 30.2)
+LIMITS = {AccountKind.RECORD: None, AccountKind.RADIUS: "20", AccountKind.DELTA: "0.001"}
+
+
+class Clock:
+    """What `timezone.now` says."""
+
+    def __init__(self):
+        self.now = datetime.now(UTC)  # events are stamped with the machine's
+
+    def pass_by(self, **time):
+        self.now += timedelta(**time)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    made = Clock()
+    monkeypatch.setattr(timezone, "now", lambda: made.now)
+    return made
+
+
+@pytest.fixture
+def steward(db):
+    return User.objects.create_user("steward")
+
+
+@pytest.fixture
+def analyst(db):
+    return User.objects.create_user("analyst")
+
+
+@pytest.fixture
+def make_collection(steward, analyst, clock):
+    def make(slug="walks", *, persons=40, limits=LIMITS, **facts):
+        words = {
+            "question": "Where did you wait for a bus?",
+            "analyser_operator": "City office",
+            "shuffler_operator": "University",
+            "analyser_url": "https://maps.example",
+            "shuffler_url": "https://shuffler.example",
+        }
+        made = datasets.create(
+            steward,
+            NewDataset(
+                slug=slug,
+                title="Walks",
+                region=REGION,
+                relation=Relation.REPLACE,
+                limits=limits,
+                persons=persons,
+                radius_m=600,
+                collection=NewCollection(**(words | facts)),
+            ),
+        )
+        Membership.objects.create(dataset=made, user=analyst, role="analyst")
+        return made
+
+    return make
+
+
+@pytest.fixture
+def dataset(make_collection):
+    return make_collection()
+
+
+@pytest.fixture
+def token(dataset):
+    return collections.new_token(dataset.collection)
+
+
+@pytest.fixture
+def ask():
+    """A round of central points; small squares make few bits."""
+
+    def make(**changes):
+        plain = {
+            "mechanism": "geo-shuffle",
+            "epsilon": "2",
+            "delta": "0.000001",
+            "least_honest": 20,
+            "parameters": {"cell_m": "600"},
+        }
+        return RoundRequest(**(plain | changes))
+
+    return make
+
+
+@pytest.fixture
+def shuffler():
+    return Shuffler()
+
+
+@pytest.fixture(autouse=True)
+def clean_files():
+    """Files outlive the rows of a test."""
+    yield
+    for round_id in round_keys.kept():
+        handover.forget(round_id)
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch):
+    """Messages instead of a broker: (task, ids) in the order they were sent."""
+    messages = []
+    monkeypatch.setattr(
+        "heatmaps.queue.current_app.send_task",
+        lambda name, args, **_options: messages.append((name, *args)),
+    )
+    return messages
