@@ -11,6 +11,9 @@ import numpy as np
 from mechanisms.catalogue.entries import Value
 from mechanisms.check import ParameterError, in_range
 from mechanisms.devices.cells import AxesPlan, CellPlan, GkrrPlan, OffsetsPlan, RowsPlan
+from mechanisms.devices.flips import FlipsPlan
+from mechanisms.devices.items import ItemsPlan
+from mechanisms.devices.shares import SharesPlan
 from mechanisms.devices.unary import TABLE_PART, UnaryPlan
 from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
@@ -18,8 +21,11 @@ from mechanisms.local.optimal import Optimal
 from mechanisms.local.planar_geometric import PlanarGeometric
 from mechanisms.mechanism import Target
 from mechanisms.metric.frequency.gkrr import Gkrr
-from mechanisms.shuffle.centroid import GeoShuffle, SgdlShuffle
+from mechanisms.metric.itemwise.mechanism import EmdItemwise
+from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
+from mechanisms.shuffle.emd_round import EmdRound
 from mechanisms.shuffle.lattice import Lattice as Squares
+from mechanisms.shuffle.shuffle_emd import ShuffleEmd
 from mechanisms.space.grid import Region
 
 LARGEST_COEFFICIENT: Final = 1e6  # of a report; beyond, a map would be noise alone
@@ -83,6 +89,36 @@ def geo(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
 
 def sgdl(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
     return _unary(SgdlShuffle, facts, parameters)
+
+
+def flips(facts: Facts, parameters: Mapping[str, Value]) -> FlipsPlan:
+    chosen: dict[str, Any] = {"cell_m": _usual_cell_m(facts, RrShuffle.usual_steps), **parameters}
+    made = RrShuffle.calibrate(facts.target, region=facts.region, persons=facts.least_honest, **chosen)
+    return FlipsPlan(randomiser=made, most_reports=facts.most_reports)
+
+
+def items(facts: Facts, parameters: Mapping[str, Value]) -> ItemsPlan:
+    chosen: dict[str, Any] = {**parameters}
+    law = EmdItemwise.calibrate(
+        facts.target,
+        region=facts.region,
+        persons=facts.least_honest,
+        resolution=facts.resolution,
+        **chosen,
+    )
+    return ItemsPlan(law=law, most_reports=facts.most_reports)
+
+
+def shares(facts: Facts, parameters: Mapping[str, Value]) -> SharesPlan:
+    target, chosen = facts.target, dict[str, Any](parameters)
+    law = ShuffleEmd(relation=target.relation, epsilon=target.epsilon, resolution=facts.resolution, **chosen)
+    made = EmdRound.calibrate(
+        law,
+        delta=target.delta * (1 - TABLE_PART),
+        persons=facts.least_honest,
+        capacity=facts.most_reports,
+    )
+    return SharesPlan.calibrate(made, delta=target.delta, diameter_m=facts.region.diameter_m)
 
 
 def _unary(

@@ -21,6 +21,8 @@ from mechanisms.devices.plan import MOST_REPORTS, DevicePlan, Kind
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.mechanism import Target
 from mechanisms.metric.frequency.mechanism import MOST_DISTRICT_LEVELS
+from mechanisms.metric.itemwise.mechanism import MOST_SAMPLES, EmdItemwise
+from mechanisms.shuffle.shuffle_emd import DEFAULT_PARTS, MOST_PARTS
 from mechanisms.space.grid import Region
 
 
@@ -212,5 +214,66 @@ _ENTRIES: Final = (
         make=building.geo,
         usual_delta=USUAL_DELTA,
         parameters=_SQUARES_AND_REACH,
+    ),
+    DeviceEntry(
+        name="rr-shuffle",
+        title="Central point, flipped bits",
+        summary="Every device flips bits at random and a shuffler mixes those of all: the oldest such "
+        "protocol, with more noise than the two above.",
+        trust=Trust.SHUFFLE,
+        kind="centroid",
+        make=building.flips,
+        usual_delta=USUAL_DELTA,
+        parameters=_SQUARES_AND_REACH,
+    ),
+    DeviceEntry(
+        name="emd-itemwise",
+        title="Map of places blurred one by one and shuffled",
+        summary="Every device reports as many of its person's places, each blurred a little; in the crowd of "
+        "all reports that is enough. ε is the cost when all places of a person move by the radius. For a "
+        "rough picture of very many people.",
+        trust=Trust.SHUFFLE,
+        kind="heatmap",
+        make=building.items,
+        highest_resolution=EmdItemwise.highest_resolution,
+        usual_resolution=32,
+        usual_delta=USUAL_DELTA,
+        parameters=(
+            Parameter(
+                name="samples",
+                title="Places drawn of every person",
+                help="With replacement, the same number for everyone; a device that sends one place sends it "
+                "so often. Left empty: the fewest of 16, 64 and 256 with nearly the least predicted error.",
+                kind="int",
+                low="1",
+                high=str(MOST_SAMPLES),
+            ),
+        ),
+    ),
+    DeviceEntry(
+        name="shuffle-emd",
+        title="Sparse map by shuffled shares",
+        summary="Every device splits noisy numbers for all squares into shares, of which a shuffler shows "
+        "only sums: as good as with a server that everybody trusts. Every change of a report costs the same. "
+        "Reports are large, one dishonest device can spoil the map, and nothing is left without the "
+        "shuffler.",
+        trust=Trust.SHUFFLE,
+        kind="heatmap",
+        make=building.shares,
+        highest_resolution=32,  # of 64 cells a side, one report would be 60,000 messages
+        usual_resolution=16,
+        usual_delta=USUAL_DELTA,
+        parameters=(
+            Parameter(
+                name="parts",
+                title="Parts of a person",
+                help="What devices divide a person's mass into, a power of two (B in the paper). Fewer lose "
+                "more of people with many places.",
+                kind="int",
+                default=str(DEFAULT_PARTS),
+                low="2",
+                high=str(MOST_PARTS),
+            ),
+        ),
     ),
 )

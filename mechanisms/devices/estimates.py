@@ -30,7 +30,7 @@ def map_of(law: CellLaw, counts: Integers) -> Heatmap:
     rare = _FEW * law.largest**2 * (1 - law.stays)
     variances = np.maximum(finest.squares - np.maximum(finest.values, 0), 0) + rare
     errors, values = np.sqrt(variances), np.maximum(finest.values, 0)
-    found, floor = {}, math.inf
+    found, floor = {}, 0.0
     for level in range(law.level, -1, -1):
         here = finest if level == law.level else law.estimates(counts, level)
         scores = _scores(here)

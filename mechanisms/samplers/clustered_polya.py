@@ -32,7 +32,7 @@ def clustered_polya(rng: RandomSource, *, shape: Fraction, scale: Fraction, size
     Errors: `ParameterError` for a shape outside (0, 1], or a scale that is no multiple of a sixteenth up to
     2^40.
     """
-    counts = _cluster_counts(_checked(shape), _checked_scale(scale)).draw(rng, size)
+    counts = cluster_counts(_checked(shape), _checked_scale(scale)).draw(rng, size)
     drawn = np.zeros(size, dtype=np.int64)
     clusters = log_series(rng, scale=scale, size=int(counts.sum()))
     np.add.at(drawn, np.repeat(np.arange(size), counts), clusters)
@@ -86,7 +86,7 @@ def _uniform_below_each(rng: RandomSource, bounds: NDArray[np.uint64]) -> NDArra
 
 
 @lru_cache(maxsize=64)
-def _cluster_counts(shape: Fraction, scale: Fraction) -> DrawTable:
+def cluster_counts(shape: Fraction, scale: Fraction) -> DrawTable:
     """The Poisson law of mean −shape · log(1 − e^(−1/scale)), as integers."""
     context = Context(prec=_DIGITS, Emin=-999_999, Emax=999_999)
     rate = context.divide(Decimal(scale.denominator), Decimal(scale.numerator))

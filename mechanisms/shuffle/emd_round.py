@@ -146,12 +146,20 @@ class EmdRound:
 
     def noisy_masses(self, shuffled: Words) -> NDArray[np.int64]:
         """`(m,)` sums in parts: those in the upper margin of the modulus are negative."""
-        found = sums(shuffled, modulus=self.modulus).astype(np.int64)
+        return self.signed(sums(shuffled, modulus=self.modulus))
+
+    def signed(self, added: Words) -> NDArray[np.int64]:
+        """`(m,)` sums in parts from sums modulo q."""
+        found = added.astype(np.int64)
         return np.where(found >= self.modulus - _margin(self.law), found - self.modulus, found)
 
     def analyse(self, shuffled: Words) -> Heatmap:
         """The reconstruction from the sums of all shares, as `ShuffleEmd` makes it."""
-        noisy, start, candidates = self.noisy_masses(shuffled), 0, np.arange(4 ** self.law.levels[0])
+        return self.reconstructed(self.noisy_masses(shuffled))
+
+    def reconstructed(self, noisy: NDArray[np.int64]) -> Heatmap:
+        """From `(m,)` sums in parts."""
+        start, candidates = 0, np.arange(4 ** self.law.levels[0])
         measured = []
         for level in self.law.levels:
             values = noisy[start + candidates]

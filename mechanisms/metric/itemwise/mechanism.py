@@ -131,15 +131,19 @@ class EmdItemwise(RecordMechanism):
         return replace(self._wanted.release(self.fitted.decay_per_m), trust=trust)
 
     def release(self, records: ItemRecords, rng: RandomSource) -> Heatmap:
-        shares = likeliest(self.reports(records, rng), *self._laws)
+        return self.map_behind(self.reports(records, rng), persons=self.persons)
+
+    def map_behind(self, reports: Integers, *, persons: int) -> Heatmap:
+        """The likeliest map of so many persons behind `(columns, rows)` numbers of reports."""
+        shares = likeliest(reports, *self._laws)
         shares[shares * shares.size < _LEAST_SHARE] = 0
         column, row = np.nonzero(shares)
-        level = records.level
+        level = level_of(self.resolution, highest=self.highest_resolution)
         return Heatmap(
             level=level,
             levels=np.full(column.size, level, np.uint8),
             prefixes=morton_encode(column, row, level),
-            values=shares[column, row] / shares.sum() * self.persons,
+            values=shares[column, row] / shares.sum() * persons,
             standard_errors=np.full(column.size, np.nan),
         )
 
@@ -172,7 +176,17 @@ class EmdItemwise(RecordMechanism):
         return counted
 
     def expected_error(self) -> ErrorForecast:
-        return forecast(self.persons * self.samples, self._wanted.noise_cap(float(self.fitted.decay_per_m)))
+        return forecast(self.persons * self.samples, self.noise_cap)
+
+    @property
+    def noise_cap(self) -> float:
+        """Loss of one report, at most: what the forecast depends on."""
+        return self._wanted.noise_cap(float(self.fitted.decay_per_m))
+
+    @property
+    def blur(self) -> GeoLocal:
+        """What each report is moved by."""
+        return GeoLocal(lattice=self._wanted.lattice, decay_per_m=self.fitted.decay_per_m)
 
     @property
     def _wanted(self) -> Wanted:
@@ -188,8 +202,7 @@ class EmdItemwise(RecordMechanism):
     @property
     def _laws(self) -> tuple[Floats, Floats]:
         """`(columns, columns)` and `(rows, rows)` probabilities of reports (columns) by cell (rows)."""
-        lattice, decay_per_m = self._wanted.lattice, self.fitted.decay_per_m
-        across, along = GeoLocal(lattice=lattice, decay_per_m=decay_per_m).tables
+        across, along = self.blur.tables
         return row_law(across), row_law(along)
 
 

@@ -14,9 +14,9 @@ from mechanisms.samplers.bernoulli_exp import bernoulli_exp
 from mechanisms.samplers.binomial import binomial
 from mechanisms.samplers.clustered_polya import (
     TOTAL_VARIATION,
-    _cluster_counts,
     _octaves,
     _uniform_below_each,
+    cluster_counts,
 )
 from mechanisms.samplers.discrete_laplace import LARGEST_NUMERATOR
 from mechanisms.samplers.negative_binomial import table, table_of
@@ -99,7 +99,7 @@ def test_a_difference_of_two_draws_that_is_conditioned_is_farther_off():
 
 @pytest.mark.parametrize("scale", [Fraction(3), Fraction(10**6)])
 def test_numbers_of_clusters_are_as_near_to_poisson_as_is_said(scale):
-    drawn, shape = _cluster_counts(Fraction(1, 2), scale), Fraction(1, 2)
+    drawn, shape = cluster_counts(Fraction(1, 2), scale), Fraction(1, 2)
     with mpmath.workdps(400):
         mean = -mpmath.log(-mpmath.expm1(-mpmath.mpf(scale.denominator) / scale.numerator)) * shape.numerator
         mean /= shape.denominator
