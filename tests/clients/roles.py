@@ -3,6 +3,7 @@
 import hashlib
 import json
 import threading
+import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -24,6 +25,9 @@ class Roles:
         self.invitations = {SECRET}
         self.packets = []  # every packet that arrived, in order, also the same one again
         self.headers = []
+        self.clock = time.time
+        self.moments = []  # when each packet arrived
+        self.before_answer = lambda: None
         self.paths = []
 
     @property
@@ -49,6 +53,8 @@ class Roles:
         self.headers.append(dict(headers))
         is_new = body not in self.packets
         self.packets.append(body)
+        self.moments.append(self.clock())
+        self.before_answer()
         if self.refusal:
             return self.refusal[0], {"code": self.refusal[1]}
         if headers["Hazemap-Invitation"] not in self.invitations:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import time
 import uuid
+from collections import Counter
 from dataclasses import dataclass, field
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -81,6 +82,21 @@ def shares(levels=(1, 2), count=4):
     }  # fmt: skip
     table = numbers(30_000, 60_000, width=2) * len(levels)
     return encoding, table, count * sum(4**level for level in levels), 8
+
+
+def quiet_shares(levels=(1, 2)):
+    """Without noise but once in 2^120 coordinates: what is sent sums to the place itself."""
+    encoding, _, messages, size = shares(levels)
+    encoding = {**encoding, "number_bytes": 16, "cluster_entries": [1] * len(levels)}
+    return encoding, b"\xff" * 16 * len(levels), messages, size
+
+
+def masses(messages, modulus=2**30):
+    """Sums of shares by coordinate, those that are not 0."""
+    sums = Counter()
+    for message in messages:
+        sums[int.from_bytes(message[:4], "big")] += int.from_bytes(message[4:], "big")
+    return {coordinate: value % modulus for coordinate, value in sums.items() if value % modulus}
 
 
 KINDS = {

@@ -81,7 +81,7 @@ class Odometer:
     def count(self, facts: Facts, *, slot: int | None) -> int:
         """Counts a report that is about to be drawn. Errors: `DeviceError` where none may be drawn."""
         with self._database() as database:
-            self._check(database, facts)
+            self._check(database, facts, slot)
             loss = facts.loss
             cursor = database.execute(
                 "INSERT INTO reports (collection, round, number, facts_sha256, epsilon, delta, radius_m,"
@@ -118,14 +118,6 @@ class Odometer:
                 (round_id,),
             ).fetchall()
         return [Pending(id=row[0], address=row[1], packet=bytes(row[2]), invitation=row[3]) for row in rows]
-
-    def is_sealed(self, round_id: str, slot: int) -> bool:
-        """Whether a slot has its report."""
-        with self._database() as database:
-            found = database.execute(
-                "SELECT 1 FROM reports WHERE round = ? AND slot = ? AND is_sealed", (round_id, slot)
-            ).fetchone()
-        return found is not None
 
     def reports(self) -> list[Counted]:
         """All reports ever counted, oldest first."""
@@ -173,12 +165,12 @@ class Odometer:
             )
             database.execute("DELETE FROM invitations WHERE closes_at <= ?", (now,))
 
-    def check(self, facts: Facts) -> None:
-        """Errors: `DeviceError` where no further report of this round may be drawn."""
+    def check(self, facts: Facts, *, slot: int | None) -> None:
+        """Errors: `DeviceError` where no further report of this round, or of this slot, may be drawn."""
         with self._database() as database:
-            self._check(database, facts)
+            self._check(database, facts, slot)
 
-    def _check(self, database: sqlite3.Connection, facts: Facts) -> None:
+    def _check(self, database: sqlite3.Connection, facts: Facts, slot: int | None) -> None:
         if database.execute(
             "SELECT 1 FROM left_collections WHERE collection = ?", (facts.collection,)
         ).fetchone():
@@ -186,15 +178,18 @@ class Odometer:
                 "left", "You left this collection. Join it again with: leave --undo COLLECTION."
             )
         known = database.execute(
-            "SELECT facts_sha256, is_sealed FROM reports WHERE round = ?", (facts.round,)
+            "SELECT facts_sha256, is_sealed, slot FROM reports WHERE round = ?", (facts.round,)
         ).fetchall()
-        if any(sha256 != facts.sha256.hex() for sha256, _ in known):
+        if any(row[0] != facts.sha256.hex() for row in known):
             raise DeviceError(
                 "facts_changed",
                 "The round's facts changed since your last report. Do not take part, and tell them.",
             )
         # A report that was lost before it was sealed has cost what it cost, and nobody has seen it.
-        if sum(is_sealed for _, is_sealed in known) >= facts.reports_per_person:
+        sealed = [row[2] for row in known if row[1]]
+        if slot is not None and slot in sealed:
+            raise DeviceError("slot_sent", "This slot has its report already.")
+        if len(sealed) >= facts.reports_per_person:
             raise DeviceError("all_sent", "You sent all reports that this round takes from one person.")
 
     @contextmanager

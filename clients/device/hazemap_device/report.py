@@ -79,7 +79,7 @@ class Device:
     def _drawn(self, link: Link, agreement: Agreement, places: list[Place], slot: int | None) -> Pending:
         facts = agreement.facts
         facts.encoding.check_places(len(places))
-        self.odometer.check(facts)
+        self.odometer.check(facts, slot=slot)
         invitation = link.secret or self._invitation(link, facts)
         report = self.odometer.count(facts, slot=slot)
         cells = [facts.region.cell(place) for place in places]

@@ -1,0 +1,173 @@
+"""Says in plain words what a round asks for, what a report costs, and what example reports look like."""
+
+import math
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Final
+
+from hazemap_device.encodings import Encoding
+from hazemap_device.encodings.axes import Axes
+from hazemap_device.encodings.gkrr import Gkrr
+from hazemap_device.encodings.items import Items
+from hazemap_device.encodings.lattice import Lattice
+from hazemap_device.encodings.offsets import Offsets
+from hazemap_device.encodings.rows import Rows
+from hazemap_device.encodings.shares import Shares
+from hazemap_device.facts import Facts, Role
+from hazemap_device.odometer import Counted
+from hazemap_device.places import Place, Region
+from hazemap_device.strict_json import exact
+
+_FOUR_DIGITS: Final = Context(prec=4, rounding=ROUND_CEILING)
+_SURE: Final = 30  # a loss at which guesses are right in 100 of 100 cases
+
+
+def asked(facts: Facts) -> list[str]:
+    """Lines on who asks what, when, and what one report costs."""
+    return [
+        f"{printable(facts.title)}: round {facts.number}",
+        printable(facts.question),
+        "",
+        f"Asked by {_named(facts.analyser)}: sees what all messages say, not who sent them.",
+        f"Mixed by {_named(facts.shuffler)}: sees who sends and when, not what.",
+        *_roles(facts),
+        f"Open from {_moment(facts.opens_at)} to {_moment(facts.closes_at)}.",
+        f"A result needs {facts.least_reports} reports. A person may send {facts.reports_per_person}.",
+        "",
+        *cost(facts),
+        "",
+        f"Messages of one report: {facts.messages}, {facts.packet_bytes / 1000:.1f} kB, wherever you are.",
+        "Not hidden: that you take part, when you send, and your network address, from the shuffler.",
+    ]
+
+
+def cost(facts: Facts) -> list[str]:
+    """Lines on what one report costs."""
+    loss = facts.loss
+    near = f"two places up to {rounded(loss.radius_m)} metres apart"
+    lines = [
+        "Your place is blurred on this device. Nothing else of it leaves.",
+        f"One report costs ε = {rounded(loss.epsilon)}, δ = {rounded(loss.delta)} at this distance:",
+        f"  {_guesses(loss.epsilon, loss.delta, near)}",
+        f"  {_guesses(loss.record_epsilon, loss.delta, 'any two places')}",
+    ]
+    if facts.trust == "local":
+        return [*lines, "This holds whoever sees your report."]
+    return [*lines, "This holds as long as the two that ask and mix do not work together."]
+
+
+def totals(reports: Iterable[Counted]) -> list[str]:
+    """Lines on what was sent, and what it costs together, by collection."""
+    by_collection: dict[str, list[Counted]] = {}
+    for report in reports:
+        by_collection.setdefault(report.collection, []).append(report)
+    if not by_collection:
+        return ["Nothing was sent."]
+    lines = []
+    for collection, counted in by_collection.items():
+        lines.append(f"{collection}:")
+        lines += [
+            f"  round {report.number}: {_STATES[report.state]}, ε = {rounded(report.epsilon)}, "
+            f"δ = {rounded(report.delta)} at {rounded(report.radius_m)} metres"
+            for report in counted
+        ]
+        lines.append(f"  {_total(counted)}")
+    return lines
+
+
+def example(encoding: Encoding, messages: list[bytes], region: Region) -> str:
+    """What the messages of one report would tell whoever opens them."""
+    match encoding:
+        case Offsets() | Axes() | Rows():
+            return _middle(messages[0], encoding.lattice, region)
+        case Items():
+            return "; ".join(_middle(message, encoding.axes.lattice, region) for message in messages[:3])
+        case Gkrr():
+            return f"square {int.from_bytes(messages[0], 'big')} of {4**encoding.level}"
+        case Shares():
+            numbers = [str(int.from_bytes(message[4:], "big")) for message in messages[:3]]
+            return f"{len(messages)} numbers, each random by itself: {', '.join(numbers)}, …"
+    ones = [sum(message == bytes((2 * axis + 1,)) for message in messages) for axis in (0, 1)]
+    return f"{ones[0]} ones for east, {ones[1]} for north, among {len(messages)} bits that are mixed with all"
+
+
+def rounded(text: str) -> str:
+    """An exact text to four digits, up; "no bound" for "inf"."""
+    value = exact(text)
+    return "no bound" if value is None else _up(value)
+
+
+def printable(text: str) -> str:
+    """Without what could move a terminal's cursor or turn its direction of writing."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+_STATES: Final = {
+    "received": "received",
+    "pending": "still to be sent",
+    "dropped": "not taken, counted all the same",
+    "lost": "lost before it was sent, counted all the same",
+}
+
+
+def _named(role: Role) -> str:
+    return f"{printable(role.operator)} ({role.url})"
+
+
+def _roles(facts: Facts) -> list[str]:
+    if facts.analyser.operator == facts.shuffler.operator:
+        return ["Both are run by the same operator, which could see who sent what if it wanted to."]
+    return []
+
+
+def _guesses(epsilon: str, delta: str, between: str) -> str:
+    value = exact(epsilon)
+    if value is None:
+        return f"Between {between}: no bound."
+    odds = math.exp(min(float(value), _SURE))
+    cases = min(100, math.ceil(100 * (odds + float(exact(delta) or 0)) / (1 + odds) - 1e-9))
+    return f"Who hesitates between {between} guesses right in at most {cases} of 100 cases instead of 50."
+
+
+def _total(counted: list[Counted]) -> str:
+    epsilons = [exact(report.epsilon) for report in counted]
+    radii = [radius for report in counted if (radius := exact(report.radius_m)) is not None]
+    if None in epsilons:
+        return "Together: no bound."
+    epsilon = sum((value for value in epsilons if value is not None), start=Fraction(0))
+    by_round: dict[str, list[Counted]] = {}
+    for report in counted:
+        by_round.setdefault(report.round, []).append(report)
+    delta = sum((_delta(reports) for reports in by_round.values()), start=Fraction(0))
+    at = f", each place up to {_up(min(radii))} metres off" if radii else ""
+    return f"Together: ε = {_up(epsilon)}, δ = {_up(min(delta, Fraction(1)))}{at}."
+
+
+def _delta(reports: list[Counted]) -> Fraction:
+    """Of reports that are mixed with each other: each change of one costs its δ, all others' loss on it."""
+    found, before = Fraction(0), Fraction(0)
+    for report in reports:
+        if before > 300:
+            return Fraction(1)
+        found += (exact(report.delta) or 0) * Fraction(math.exp(float(before)) * (1 + 1e-12))
+        before += exact(report.epsilon) or 0
+    return found
+
+
+def _up(value: Fraction) -> str:
+    quotient = _FOUR_DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{quotient.normalize():f}" if value == 0 or value >= Fraction(1, 1000) else f"{quotient:.3e}"
+
+
+def _middle(message: bytes, lattice: Lattice, region: Region) -> str:
+    column, row = divmod(int.from_bytes(message, "big"), lattice.rows)
+    lat = region.south + (region.north - region.south) * (2 * row + 1) / (2 * lattice.rows)
+    lon = region.west + (region.east - region.west) * (2 * column + 1) / (2 * lattice.columns)
+    middle = Place(lat=lat, lon=lon)
+    return f"{middle.lat:.5f},{middle.lon:.5f}"
+
+
+def _moment(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
