@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hazemap's command line; `manage.py help` lists the commands."""
+"""Hazemap's command line; `manage.py help` lists the commands, `manage.py shuffler help` the shuffler's."""
 
 import os
 import sys
@@ -7,5 +7,10 @@ import sys
 from django.core.management import execute_from_command_line
 
 if __name__ == "__main__":
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
-    execute_from_command_line(sys.argv)
+    if sys.argv[1:2] == ["shuffler"]:
+        # A role of its own: nothing of the analyser's settings, keys and database is read.
+        os.environ["DJANGO_SETTINGS_MODULE"] = "heatmaps.shuffler.settings"
+        execute_from_command_line([f"{sys.argv[0]} shuffler", *sys.argv[2:]])
+    else:
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
+        execute_from_command_line(sys.argv)

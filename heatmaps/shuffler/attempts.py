@@ -1,0 +1,47 @@
+"""Counts wrong invitations and open-link requests by address, in tables of bounded size in memory.
+
+Only hashes of addresses are counted, under a key that this process made and nobody stores.
+"""
+
+import hashlib
+import secrets
+from typing import Final
+
+from django.http import HttpRequest
+
+from heatmaps.http.attempt_limits import network_of
+from heatmaps.http.counters import OwnCounters
+from heatmaps.shuffler import settings
+from heatmaps.shuffler.problems import Refusal
+
+_counters: Final = OwnCounters()
+_key: Final = secrets.token_bytes(32)
+_DAY: Final = 24 * 3600
+_WRONG: Final = "wrong invitations"
+_OPEN: Final = "open link"
+
+
+def try_invitation(request: HttpRequest) -> None:
+    """Count one as wrong until `was_right`. Errors: Refusal."""
+    _count(_WRONG, _whose(request), settings.WRONG_INVITATIONS_A_MINUTE, 60)
+
+
+def was_right(request: HttpRequest) -> None:
+    """Forget what was counted, so that those who share an address with invited people do not wait."""
+    _counters.forget(_WRONG, _whose(request))
+
+
+def ask_for_invitation(request: HttpRequest, round_id: object) -> None:
+    """Errors: Refusal."""
+    _count(_OPEN, _whose(request, str(round_id)), settings.OPEN_LINK_DAILY, _DAY)
+
+
+def _count(table: str, whose: str, most: int, seconds: int) -> None:
+    counted = _counters.count(table, whose, seconds)
+    if counted.times > most:
+        raise Refusal("too_many_requests", wait_seconds=counted.seconds_left)
+
+
+def _whose(request: HttpRequest, more: str = "") -> str:
+    network = network_of(str(request.META.get("REMOTE_ADDR", "")))
+    return hashlib.blake2b(f"{network} {more}".encode(), key=_key, digest_size=16).hexdigest()

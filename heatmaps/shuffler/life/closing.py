@@ -1,0 +1,66 @@
+"""Closes rounds, mixes the messages of all reports, and hands them over until that is acknowledged.
+
+Which packets a round has is settled by one committed change of its state. From there on everything follows
+from them alone: a hand-over that is repeated, also by another process, is the same batch.
+"""
+
+import logging
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.shuffler import sealing
+from heatmaps.shuffler.analyser import Analyser
+from heatmaps.shuffler.life import forgetting, round_files
+from heatmaps.shuffler.models import Collection, Round, State
+
+_log = logging.getLogger(__name__)
+
+
+def close_due(collection: Collection) -> None:
+    """Take no more packets of rounds whose closing moment has come."""
+    now = int(time.time())
+    for due in collection.rounds.filter(state=State.READY, closes_at__lte=now):
+        Round.objects.filter(pk=due.pk, state=State.READY).update(state=State.CLOSING)
+        _log.info("round %s: closed", due.pk)
+    for closing in collection.rounds.filter(state=State.CLOSING):
+        round_files.destroy_secrets(closing.pk)
+    for never_ready in collection.rounds.filter(state=State.PREPARED, closes_at__lte=now):
+        forgetting.end(never_ready, State.GIVEN_UP)
+
+
+def hand_over(closed: Round, analyser: Analyser) -> None:
+    """Hand over, and forget when it is acknowledged. Errors: AnalyserAway, AnalyserRefuses."""
+    batch, reports = mixed(closed)
+    analyser.hand_over(closed.pk, batch, reports=reports)
+    forgetting.end(closed, State.HANDED_OVER if batch.nbytes else State.TOO_FEW)
+
+
+def mixed(closed: Round) -> tuple[memoryview, int]:
+    """The sealed messages of all, ascending, each once, and of how many reports; empty with too few.
+
+    The order is a function of the set of messages: nothing is left in it of who sent which, or when, and
+    unlike a random order it is the same when a killed hand-over is repeated.
+    """
+    packets = closed.invitations.exclude(packet=None).values_list("packet", flat=True)
+    if (stored := packets.count()) < closed.least_reports:
+        return memoryview(b""), stored
+    opener = sealing.PacketOpener(round_files.read_key(closed.pk), closed.facts)
+    joined, reports = bytearray(), 0
+    for packet in packets.iterator(chunk_size=16):
+        if (opened := opener.opened(bytes(packet or b""))) is not None:
+            joined += opened
+            reports += 1
+    if reports < closed.least_reports:
+        return memoryview(b""), reports
+    return ascending(joined, sealing.OVERHEAD_BYTES + closed.message_bytes), reports
+
+
+def ascending(joined: bytearray, size: int) -> memoryview:
+    """The messages of `size` bytes in ascending order, each once; sorts `joined` in place."""
+    messages: NDArray[np.bytes_] = np.frombuffer(joined, dtype=f"S{size}")
+    messages.sort()  # texts of one length compare as their bytes
+    is_new = np.ones(len(messages), dtype=np.bool_)
+    is_new[1:] = messages[1:] != messages[:-1]
+    return messages[is_new].view(np.uint8).data

@@ -1,0 +1,55 @@
+"""Forgets rounds: packets, invitations, secrets, tables and keys; their facts, which are public, stay."""
+
+import logging
+from threading import Event
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from heatmaps.shuffler import settings
+from heatmaps.shuffler.life import round_files
+from heatmaps.shuffler.models import FINAL, Collection, Round, State
+
+_log = logging.getLogger(__name__)
+_in_log = Event()  # SQLite's log may still hold what was deleted
+_in_log.set()
+
+
+def end(ended: Round, state: State) -> None:
+    """Move a round to a final state and forget it.
+
+    State and rows go in one step. What a process killed after it leaves in files, `finish` finds.
+    """
+    with transaction.atomic():
+        if not Round.objects.filter(pk=ended.pk).exclude(state__in=FINAL).update(state=state):
+            return
+        ended.invitations.all().delete()
+    _log.info("round %s: %s", ended.pk, state.label)
+    _destroy(ended.pk)
+
+
+def finish(collection: Collection) -> None:
+    """Destroy the files of this collection's rounds that ended, and what SQLite still has of them."""
+    for round_id in collection.rounds.filter(state__in=FINAL).values_list("pk", flat=True):
+        if round_files.folder(round_id).exists():
+            _destroy(round_id)
+    if _in_log.is_set():
+        _in_log.clear()
+        with connection.cursor() as cursor:
+            # Deleted rows are zeroed in the database; older copies of their pages leave the log here.
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            (busy, _, _) = cursor.fetchone()
+        if busy:
+            _in_log.set()
+
+
+def destroy_orphans() -> None:
+    """Destroy files of rounds that no row came to be of; before anything else makes files."""
+    for path in settings.ROUNDS_DIR.iterdir():
+        if not Round.objects.filter(pk=path.name).exists():
+            round_files.destroy_all(UUID(path.name))
+
+
+def _destroy(round_id: UUID) -> None:
+    _in_log.set()
+    round_files.destroy_all(round_id)

@@ -1,0 +1,161 @@
+"""Asks analysers what is planned and does what is due, with a thread for each collection.
+
+So an analyser that answers slowly, or never, holds up nobody else's rounds.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any, Final
+
+from django.db import DatabaseError, connection
+
+from heatmaps.shuffler import settings
+from heatmaps.shuffler.analyser import Analyser, AnalyserAway, AnalyserRefuses
+from heatmaps.shuffler.life import analysers, closing, forgetting, planning
+from heatmaps.shuffler.models import FINAL, Collection, Round, State
+
+MOST_SECONDS: Final = 60.0  # between two attempts while the analyser is away
+KEPT_SECONDS: Final = 30 * 24 * 3600  # after the closing moment, for an analyser that takes nothing
+_DECIDED: Final = frozenset({"published", "no_result"})
+_COMMITTED: Final = frozenset({"planned", "ready", "open"})
+
+_log = logging.getLogger(__name__)
+
+
+class Poller:
+    """Everything that `serve` does beside answering requests."""
+
+    def __init__(self) -> None:
+        self._stopping = Event()
+        self._threads: dict[int, Thread] = {}
+
+    def start(self) -> None:
+        forgetting.destroy_orphans()
+        self._begin(self._watch)
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def _begin(self, work: Callable[..., None], *arguments: object) -> Thread:
+        thread = Thread(target=work, args=arguments, daemon=True)
+        thread.start()
+        return thread
+
+    def _watch(self) -> None:
+        """Begin with collections that were joined while this process runs."""
+        while not self._stopping.is_set():
+            try:
+                for collection in Collection.objects.all():
+                    if collection.pk not in self._threads:
+                        self._threads[collection.pk] = self._begin(self._follow, collection.pk)
+            except DatabaseError:
+                _log.exception("the database does not answer")
+                connection.close()
+            self._stopping.wait(settings.POLL_SECONDS)
+
+    def _follow(self, collection_id: int) -> None:
+        failures = 0
+        while not self._stopping.is_set():
+            try:
+                failures = failures + 1 if _turn(collection_id) else 0
+                pause = _pause(collection_id, failures)
+            except Exception:  # noqa: BLE001 - the next turn may find disk, database or peer in order again
+                failures += 1
+                pause = _backed_off(failures)
+                _log.exception("a turn ended with an error")
+                connection.close()
+            self._stopping.wait(pause)
+
+
+def _turn(collection_id: int) -> bool:
+    """Look after a collection; True where its analyser did not answer, or refused."""
+    collection = Collection.objects.get(pk=collection_id)
+    try:
+        refusals = look_after(collection)
+    except AnalyserAway:
+        _log.warning("collection %s: the analyser does not answer", collection.slug)
+        return True
+    except AnalyserRefuses as of_list:
+        refusals = [of_list]
+    for refusal in refusals:
+        _log.error("collection %s: the analyser refuses, status %d", collection.slug, refusal.status)
+    return bool(refusals)
+
+
+def look_after(collection: Collection) -> list[AnalyserRefuses]:
+    """One turn: what is due here first, which needs no analyser. What it refuses holds up no other round.
+
+    Errors: AnalyserAway, AnalyserRefuses.
+    """
+    closing.close_due(collection)
+    forgetting.finish(collection)
+    analyser = analysers.of_collection(collection)
+    refusals = _hand_over_closed(collection, analyser)
+    for listed in analyser.rounds():
+        try:
+            _follow_round(collection, analyser, listed)
+        except AnalyserRefuses as refusal:
+            refusals.append(refusal)
+    forgetting.finish(collection)
+    return refusals
+
+
+def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[AnalyserRefuses]:
+    """A round that is refused does not hold up others; the list of rounds may say that it is over."""
+    refusals = []
+    for closed in collection.rounds.filter(state=State.CLOSING).order_by("number"):
+        try:
+            closing.hand_over(closed, analyser)
+        except AnalyserRefuses as refusal:
+            refusals.append(refusal)
+            if time.time() > closed.closes_at + KEPT_SECONDS:
+                forgetting.end(closed, State.GIVEN_UP)
+    return refusals
+
+
+def _follow_round(collection: Collection, analyser: Analyser, listed: dict[str, Any]) -> None:
+    round_id, state = planning.read_id(listed), listed.get("state")
+    known = collection.rounds.filter(pk=round_id).first() if round_id else None
+    if known is None:
+        if state == "planned":
+            _plan(collection, analyser, listed)
+    elif known.state in FINAL:
+        pass
+    elif state == "cancelled":
+        forgetting.end(known, State.CANCELLED)
+    elif state in _DECIDED:
+        forgetting.end(known, State.GIVEN_UP)
+    elif known.state == State.PREPARED and state in _COMMITTED:
+        planning.commit(known, analyser)
+    elif known.facts_sha256 and listed.get("facts_sha256") not in (known.facts_sha256, "", None):
+        _log.error("round %s: the analyser names other facts than it gave", known.pk)
+
+
+def _plan(collection: Collection, analyser: Analyser, listed: dict[str, Any]) -> None:
+    plan = planning.Plan.read(listed)
+    if plan is None:
+        _log.error("collection %s: the analyser lists a round that cannot be read", collection.slug)
+        return
+    try:
+        prepared = planning.prepare(collection, plan)
+    except planning.NotYet as why:
+        _log.warning("round %s of %s waits: %s", plan.id, collection.slug, why.reason)
+    else:
+        planning.commit(prepared, analyser)
+
+
+def _pause(collection_id: int, failures: int) -> float:
+    """Seconds until the next turn, which the next closing moment does not wait for."""
+    now = time.time()
+    due = Round.objects.filter(collection_id=collection_id, state=State.READY, closes_at__gt=now)
+    if (first := due.order_by("closes_at").first()) is None:
+        return _backed_off(failures)
+    return min(_backed_off(failures), first.closes_at - now + 0.01)
+
+
+def _backed_off(failures: int) -> float:
+    """Doubled with each failure."""
+    most = max(MOST_SECONDS, settings.POLL_SECONDS)
+    return min(settings.POLL_SECONDS * 2.0 ** min(failures, 10), most)

@@ -1,0 +1,26 @@
+"""`manage.py shuffler status`: says what is joined and how its rounds are."""
+
+from typing import Any
+
+from heatmaps.shuffler.life import round_files
+from heatmaps.shuffler.management.command import ShufflerCommand
+from heatmaps.shuffler.models import FINAL, Collection, Round
+
+
+class Command(ShufflerCommand):
+    help = "List collections and their rounds, with how many reports came."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for collection in Collection.objects.order_by("slug"):
+            people = collection.people.count()
+            self.stdout.write(f"{collection.slug} at {collection.analyser_url}: {people} enrolled")
+            for one in collection.rounds.order_by("number", "opens_at"):
+                self.stdout.write(f"  round {one.number} ({one.pk}): {one.state}{_numbers(one)}")
+
+
+def _numbers(one: Round) -> str:
+    if one.state in FINAL:
+        return ""
+    came = one.invitations.filter(packet__isnull=False).count()
+    waiting = "; links not handed out yet" if round_files.read_secrets(one.pk) is not None else ""
+    return f", {came} of {one.places} reports, {one.least_reports} needed{waiting}"

@@ -1,0 +1,1 @@
+"""Answers devices and browsers."""
