@@ -44,7 +44,7 @@ def take_sealing(packages: Path, folder: Path) -> None:
     """
     shutil.rmtree(folder, ignore_errors=True)
     for name in _PACKAGES:
-        _write(folder / name / "LICENSE", (packages / name / "LICENSE").read_text(encoding="utf-8"))
+        _write(folder / name / "LICENSE.txt", (packages / name / "LICENSE").read_text(encoding="utf-8"))
     folder.chmod(0o755)
     waiting, taken = [Path(name) / "mod.js" for name in _PACKAGES], set[Path]()
     while waiting:

@@ -11,7 +11,7 @@ import { signed } from "./offsets.js";
 /** @typedef {{ sums: RunningSums, uniform: bigint, total: bigint }} Axis */
 
 /** @type {import("./encoding.js").Encode} */
-export function axes(encoding, table, [{ cell }], words) {
+export function axes(encoding, table, [cell], words) {
   return [moved(encoding, axesOf(encoding, table), cell, words)];
 }
 
@@ -20,7 +20,7 @@ export function items(encoding, table, places, words) {
   const both = axesOf(encoding, table);
   return Array.from({ length: encoding.samples }, () => {
     const chosen = places[Number(uniformBelow(words, BigInt(places.length)))];
-    return moved(encoding, both, chosen.cell, words);
+    return moved(encoding, both, chosen, words);
   });
 }
 

@@ -7,7 +7,7 @@ import { wholeTable } from "../running_sums.js";
 /** @typedef {import("../places.js").Cell} Cell */
 
 /** @type {import("./encoding.js").Encode} */
-export function unary(encoding, table, [{ cell }], words) {
+export function unary(encoding, table, [cell], words) {
   const { padding, places } = encoding;
   const sums = wholeTable(table, encoding.number_bytes, 2 * padding); // of −c … c, the last left out
   return values(encoding, cell).flatMap((value, axis) => {
@@ -18,7 +18,7 @@ export function unary(encoding, table, [{ cell }], words) {
 }
 
 /** @type {import("./encoding.js").Encode} */
-export function flips(encoding, table, [{ cell }], words) {
+export function flips(encoding, table, [cell], words) {
   if (table.length) throw new RangeError("this round has no table");
   return values(encoding, cell).flatMap((value, axis) => {
     const chance = integer(encoding.flips[axis]);

@@ -9,10 +9,9 @@ import { shares } from "./shares.js";
 
 /** @typedef {import("../places.js").Cell} Cell */
 /** @typedef {import("../random_words.js").Words} Words */
-/** @typedef {{ cell: Cell, weight: bigint }} WeightedPlace */
 /**
  * @typedef {(
- *   encoding: any, table: Uint8Array, places: WeightedPlace[], words: Words
+ *   encoding: any, table: Uint8Array, places: Cell[], words: Words
  * ) => Uint8Array[]} Encode `encoding` is as the facts have it, checked by `facts.js`
  */
 
@@ -28,6 +27,5 @@ export const ENCODINGS = { offsets, axes, rows, gkrr, unary, flips, items, share
  */
 export function messagesOf(encoding, table, places, words) {
   if (!places.length) throw new RangeError("a report is of a place");
-  const weighted = places.map((cell) => ({ cell, weight: 1n }));
-  return ENCODINGS[encoding.kind](encoding, table, weighted, words);
+  return ENCODINGS[encoding.kind](encoding, table, places, words);
 }

@@ -4,7 +4,7 @@ import { bigEndian, integer } from "../numbers.js";
 import { uniformBelow } from "../random_words.js";
 
 /** @type {import("./encoding.js").Encode} */
-export function gkrr(encoding, table, [{ cell }], words) {
+export function gkrr(encoding, table, [cell], words) {
   if (table.length) throw new RangeError("this round has no table");
   const districtCells = integer(encoding.district_cells);
   const cells = integer(encoding.districts) * districtCells;

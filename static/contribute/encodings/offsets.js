@@ -6,7 +6,7 @@ import { wholeTable } from "../running_sums.js";
 import { cellMessage, onLattice, stopped } from "./cells.js";
 
 /** @type {import("./encoding.js").Encode} */
-export function offsets(encoding, table, [{ cell }], words) {
+export function offsets(encoding, table, [cell], words) {
   const lattice = /** @type {import("./cells.js").Lattice} */ (encoding);
   const { columns, rows } = lattice;
   const sums = wholeTable(table, 8, columns * rows);

@@ -6,7 +6,7 @@ import { wholeTable } from "../running_sums.js";
 import { cellMessage, onLattice } from "./cells.js";
 
 /** @type {import("./encoding.js").Encode} */
-export function rows(encoding, table, [{ cell }], words) {
+export function rows(encoding, table, [cell], words) {
   const lattice = /** @type {import("./cells.js").Lattice} */ (encoding);
   const cells = lattice.columns * lattice.rows;
   const { column, row } = onLattice(cell, lattice);

@@ -48,25 +48,18 @@ function laws(encoding, table) {
 }
 
 /**
- * A person's parts by the Morton code of a level: cut at the finest level, then summed.
+ * A person's parts by the Morton code of a level: those of each place are cut to whole ones, then summed.
  * @param {any} encoding
- * @param {import("./encoding.js").WeightedPlace[]} places
+ * @param {import("../places.js").Cell[]} places
  * @param {number} level
  */
 function partsOf(encoding, places, level) {
-  const finest = Math.max(...encoding.levels);
+  const each = integer(encoding.parts) / BigInt(places.length);
   /** @type {Map<bigint, bigint>} */
   const found = new Map();
-  const total = places.reduce((sum, { weight }) => sum + weight, 0n);
-  /** @type {Map<bigint, bigint>} */
-  const weights = new Map();
-  for (const { cell, weight } of places) {
-    const code = morton(cell, finest);
-    weights.set(code, (weights.get(code) ?? 0n) + weight);
-  }
-  for (const [code, weight] of weights) {
-    const above = code >> BigInt(2 * (finest - level));
-    found.set(above, (found.get(above) ?? 0n) + (integer(encoding.parts) * weight) / total);
+  for (const place of places) {
+    const code = morton(place, level);
+    found.set(code, (found.get(code) ?? 0n) + each);
   }
   return found;
 }

@@ -1,0 +1,141 @@
+/** Says in plain words what facts promise; pure, so that it runs in node too. */
+
+/** @typedef {import("./facts.js").Facts} Facts */
+
+const LARGEST = 700; // a loss, whose factor is a number of a double
+
+/**
+ * e^ε for reading, rounded up; empty where it says nothing.
+ * @param {number} epsilon
+ */
+export function factor(epsilon) {
+  if (!(epsilon < LARGEST)) return "";
+  const exact = Math.exp(epsilon);
+  if (exact >= 1e6) return "";
+  const unit = 10 ** (Math.floor(Math.log10(exact)) - 2); // three digits
+  const rounded = Math.ceil(exact / unit - 1e-9) * unit;
+  return rounded.toLocaleString("en", { maximumFractionDigits: Math.max(0, -Math.round(Math.log10(unit))) });
+}
+
+/** @param {number} metres */
+export function length(metres) {
+  if (metres < 1000) return `${Math.round(metres)} m`;
+  return `${(metres / 1000).toLocaleString("en", { maximumFractionDigits: 1 })} km`;
+}
+
+/** @param {number} count */
+export function whole(count) {
+  return count.toLocaleString("en");
+}
+
+/**
+ * A probability as one in so many, rounded so that it is never said to be smaller.
+ * @param {number} delta
+ */
+export function chance(delta) {
+  const digits = 10 ** Math.max(0, Math.floor(Math.log10(1 / delta)) - 1);
+  return `1 in ${whole(Math.max(1, Math.floor(1 / delta / digits + 1e-9) * digits))}`;
+}
+
+/** @param {string} loss */
+export function number(loss) {
+  return loss === "inf" ? Infinity : Number(loss);
+}
+
+/** @param {Facts} facts */
+export function isOneOperator({ analyser, shuffler }) {
+  return analyser.operator.trim().toLowerCase() === shuffler.operator.trim().toLowerCase();
+}
+
+/**
+ * What one report and all reports of a person can reveal.
+ * @param {Facts} facts
+ * @returns {string[]}
+ */
+export function lossSentences(facts) {
+  const [near, far, delta] = [facts.loss.epsilon, facts.loss.record_epsilon, facts.loss.delta].map(number);
+  const radius = length(number(facts.loss.radius_m));
+  const reports = facts.reports_per_person;
+  const all = reports > 1 ? ` All ${whole(reports)} reports that you may send: ${timesWords(reports * near)}.` : "";
+  const found = [
+    `Had you been up to ${radius} away, anything that anyone could see would be ${oddsWords(near)}.${all}`,
+    `Had you been anywhere else in the region: ${timesWords(far)}.${
+      reports > 1 ? ` All ${whole(reports)} reports: ${timesWords(reports * far)}.` : ""
+    }`,
+  ];
+  if (delta > 0) {
+    found.push(`This may fail with a chance of at most ${chance(delta)} a report.`);
+  }
+  return [...found, trustSentence(facts)];
+}
+
+/** @param {number} epsilon */
+function oddsWords(epsilon) {
+  const times = factor(epsilon);
+  return times ? `at most ${times} times as likely or unlikely` : "possibly much likelier or less likely: no useful limit";
+}
+
+/** @param {number} epsilon */
+function timesWords(epsilon) {
+  const times = factor(epsilon);
+  return times ? `at most ${times} times` : "no useful limit";
+}
+
+/** @param {Facts} facts */
+function trustSentence(facts) {
+  const { analyser, shuffler } = facts;
+  if (facts.trust === "local") return "You need to trust no one for this: your device does the blurring.";
+  const people = `${whole(facts.least_honest)} people`;
+  if (isOneOperator(facts)) {
+    return `This needs ${people} who take part honestly, and ${analyser.operator}, who does both the mixing and the `
+      + "counting, to mix as it says. You cannot check that.";
+  }
+  return `This needs ${people} who take part honestly, and ${shuffler.operator} and ${analyser.operator} not to `
+    + "work together against you.";
+}
+
+/**
+ * Who learns what, one line a role.
+ * @param {Facts} facts
+ */
+export function learnsLines(facts) {
+  const isLocal = facts.trust === "local";
+  return {
+    device: "knows your place, and blurs it. The place never leaves it.",
+    shuffler: "mixes everyone’s reports. It sees that this link sent something, and when, but not what.",
+    analyser: isLocal
+      ? "reads the blurred reports, mixed. It does not see which one is yours, or if you took part."
+      : "reads everyone’s pieces, mixed. It does not see which ones are yours, or if you took part.",
+  };
+}
+
+/**
+ * @param {number} seconds since 1970
+ * @param {string} [locale]
+ */
+export function moment(seconds, locale) {
+  return new Date(1000 * seconds).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/**
+ * A time of day, with its day where that is another one.
+ * @param {number} ms since 1970
+ * @param {number} now
+ */
+export function clock(ms, now) {
+  const isToday = new Date(ms).toDateString() === new Date(now).toDateString();
+  return isToday ? new Date(ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : moment(ms / 1000);
+}
+
+const REFUSALS = new Map([
+  ["round_closed", "The round closed before your report arrived. It was not taken."],
+  ["unknown_invitation", "This link is not known to the shuffler. Your report was not taken."],
+  ["invitation_used", "This link was used before, with another report. Yours was not taken."],
+  ["unknown_round", "This round does not exist any more. Your report was not taken."],
+  ["too_many_requests", "Too many people ask at this moment. Try again in a minute."],
+]);
+
+/** @param {string} code */
+export function refusal(code) {
+  return REFUSALS.get(code) ?? `Your report was not taken (${code}).`;
+}
