@@ -143,7 +143,7 @@ def _lattice(facts: Facts) -> Lattice:
 def _told_apart(plan: AnyCellPlan, facts: Facts) -> AnyCellPlan:
     """Errors: `ParameterError` where reports say next to nothing about the squares of the map."""
     try:
-        largest = plan.law.largest
+        largest = plan.law.largest(plan.level)
     except (np.linalg.LinAlgError, ParameterError):
         largest = math.inf
     if not largest <= LARGEST_COEFFICIENT:

@@ -16,24 +16,25 @@ from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE, ToldApart, low_ends
 
+_ROUNDING: Final = 1e-9
 _FEW: Final = 3.0  # reports: none seen is likely, once in twenty, where 3 were expected
 
 
 def map_of(law: CellLaw, counts: Integers) -> Heatmap:
     """Of `(4^level,)` numbers of reports in Morton order. Every square is listed, also those cut to 0.
 
-    A square's variance is estimated without bias, and never taken for less than that of a few reports, each
-    of which counts `law.largest`, where some are lost: no report at all says little about a square that is
-    reported as itself half the time.
+    A square's variance is estimated without bias; two things are added that are too rare to show in it, both
+    in reports that count as much as any does. Where some are lost, a few: no report at all says little about
+    a square that is reported as itself half the time. And one: that of somebody else, or one's own elsewhere.
     """
-    finest = law.estimates(counts, law.level)
-    rare = _FEW * law.largest**2 * (1 - law.stays)
+    finest, largest = law.estimates(counts, law.level), law.largest(law.level)
+    rare = largest**2 * (_FEW * (1 - law.stays) + (1 / WITHIN_ERRORS) ** 2 * (1 + _ROUNDING))
     variances = np.maximum(finest.squares - np.maximum(finest.values, 0), 0) + rare
     errors, values = np.sqrt(variances), np.maximum(finest.values, 0)
     found, floor = {}, 0.0
     for level in range(law.level, -1, -1):
         here = finest if level == law.level else law.estimates(counts, level)
-        scores = _scores(here)
+        scores = _scores(here, law.largest(level))
         told = step_up(_harmonic(scores.size) * ndtr(-scores), of=scores.size) & (scores > 0)
         found[level] = np.flatnonzero(told)
         if level == law.level and told.any():
@@ -45,20 +46,25 @@ def map_of(law: CellLaw, counts: Integers) -> Heatmap:
         values=values,
         standard_errors=errors,
         told=ToldApart.joined(found),
-        lows=_lows(values, errors, found[law.level], floor * np.sqrt(finest.squares)),
+        lows=_lows(values, errors, found[law.level], floor * _deviations(finest, largest)),
         highs=values + WITHIN_ERRORS * errors,
         total=float(counts.sum()),
         total_error=0.0,
     )
 
 
-def _scores(estimates: Estimates) -> Floats:
-    """Values in deviations that they would have of an empty square.
+def _scores(estimates: Estimates, largest: float) -> Floats:
+    return np.asarray(estimates.values / _deviations(estimates, largest))
+
+
+def _deviations(estimates: Estimates, largest: float) -> Floats:
+    """Of the values that empty squares would have.
 
     Of an empty square the number is 0, and the mean of `squares` the variance. It rises with every report
-    that raises the value, so that few reports never make a high score.
+    that raises the value, so that few reports never make a high score. Reports that lower it may be so rare
+    that none was seen: a few of the largest ones are counted in.
     """
-    return np.asarray(estimates.values / np.sqrt(np.maximum(estimates.squares, 1e-300)))
+    return np.sqrt(estimates.squares + _FEW * largest**2)
 
 
 def _threshold(told: int, squares: int) -> float:

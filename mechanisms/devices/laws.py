@@ -36,9 +36,8 @@ class CellLaw(Protocol):
         """From `(4^level of the map,)` numbers of reports in Morton order, for squares of a coarser level."""
         ...
 
-    @property
-    def largest(self) -> float:
-        """The largest coefficient of a cell of the map."""
+    def largest(self, level: int) -> float:
+        """The largest coefficient of a square of that level."""
         ...
 
     @property
@@ -74,20 +73,20 @@ class AxesLaw:
         column, row = morton_decode(np.arange(counts.size), self.level)
         grid = np.zeros((1 << self.level, 1 << self.level))
         grid[column, row] = counts
-        across, along = (_coarser(inverse, self.level - level) for inverse in self.inverses)
+        across, along = self._coefficients(level)
         column, row = morton_decode(np.arange(4**level), level)
         return Estimates(
             values=(across.T @ grid @ along)[column, row],
             squares=((across**2).T @ grid @ along**2)[column, row],
         )
 
-    @property
-    def largest(self) -> float:
-        return float(self._ends.max())
+    def largest(self, level: int) -> float:
+        return float(self._ends(level).max())
 
     @property
     def swing(self) -> float:
-        return float((self._ends.max(axis=2) - self._ends.min(axis=2)).max())
+        ends = self._ends(self.level)
+        return float((ends.max(axis=2) - ends.min(axis=2)).max())
 
     @property
     def stays(self) -> float:
@@ -99,11 +98,14 @@ class AxesLaw:
         sides = (self.across @ (across**2).sum(axis=1), self.along @ (along**2).sum(axis=1))
         return float(sides[0].max() * sides[1].max()) - 1
 
-    @property
-    def _ends(self) -> Floats:
+    def _coefficients(self, level: int) -> tuple[Floats, Floats]:
+        across, along = (_coarser(inverse, self.level - level) for inverse in self.inverses)
+        return across, along
+
+    def _ends(self, level: int) -> Floats:
         """`(side, side, 4)` products of the least and largest coefficients on both axes: the ends of all."""
         across, along = (
-            np.stack((inverse.min(axis=0), inverse.max(axis=0)), axis=1) for inverse in self.inverses
+            np.stack((part.min(axis=0), part.max(axis=0)), axis=1) for part in self._coefficients(level)
         )
         products = across[:, np.newaxis, :, np.newaxis] * along[np.newaxis, :, np.newaxis, :]
         return np.asarray(products.reshape(*products.shape[:2], 4))
@@ -132,9 +134,8 @@ class DenseLaw:
         coefficients = _coarser(self.inverse, 2 * (self.level - level))
         return Estimates(values=counts @ coefficients, squares=counts @ coefficients**2)
 
-    @property
-    def largest(self) -> float:
-        return float(self.inverse.max())
+    def largest(self, level: int) -> float:
+        return float(_coarser(self.inverse, 2 * (self.level - level)).max())
 
     @property
     def swing(self) -> float:
@@ -174,9 +175,10 @@ class GkrrLaw:
             squares=inside**2 * own + beside**2 * (near - own) + rest**2 * (everywhere - near),
         )
 
-    @property
-    def largest(self) -> float:
-        return sum(self.gkrr.inverse)
+    def largest(self, level: int) -> float:
+        a, b, c = self.gkrr.inverse
+        size = 4 ** (self.level - level)
+        return float(a + b * min(size, self.gkrr.district_cells) + c * size)
 
     @property
     def swing(self) -> float:

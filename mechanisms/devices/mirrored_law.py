@@ -35,11 +35,11 @@ class MirroredLaw:
         return found
 
     def estimates(self, counts: Integers, level: int) -> Estimates:
-        side, up = 1 << level, self.level - level
+        side = 1 << level
         column, row = morton_decode(np.arange(counts.size), self.level)
         grid = np.zeros((1, 1 << self.level, 1 << self.level))
         grid[0, column, row] = counts
-        coefficients = self.coefficients.reshape(-1, side, 1 << up, side, 1 << up).sum(axis=(2, 4))
+        coefficients = self._coarser(level)
         values, squares = np.zeros((side, side)), np.zeros((side, side))
         for flips, part in self._parts(grid):
             axes = tuple(axis for axis in (0, 1) if flips[axis])
@@ -48,9 +48,8 @@ class MirroredLaw:
         column, row = morton_decode(np.arange(4**level), level)
         return Estimates(values=values[column, row], squares=squares[column, row])
 
-    @property
-    def largest(self) -> float:
-        return float(self.coefficients.max())
+    def largest(self, level: int) -> float:
+        return float(self._coarser(level).max())
 
     @property
     def swing(self) -> float:
@@ -68,6 +67,11 @@ class MirroredLaw:
     @property
     def spread(self) -> float:
         return float((self._folded((1, 1)) @ (self.coefficients**2).sum(axis=(1, 2))).max()) - 1
+
+    def _coarser(self, level: int) -> Floats:
+        """`(k², side, side)` of the squares of a level."""
+        side, cells = 1 << level, 1 << self.level - level
+        return np.asarray(self.coefficients.reshape(-1, side, cells, side, cells).sum(axis=(2, 4)))
 
     def _folded(self, signs: tuple[int, int]) -> Floats:
         """`(k², k²)`: what the law is on functions that are even (1) or odd (−1) across and along."""
