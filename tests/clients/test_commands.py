@@ -68,6 +68,25 @@ def test_a_report_is_sent_after_a_yes_alone(served, run, monkeypatch):
     assert "Receipt: " in said
 
 
+def test_other_facts_than_those_that_were_shown_are_refused(served, run, monkeypatch):
+    class Input:
+        def readline(self):
+            served.round.facts["loss"]["epsilon"] = "9"
+            return "y"
+
+    monkeypatch.setattr("sys.stdin", Input())
+    code, said = run("report", served.link, "--place", "48.2,16.3")
+    assert code == 1
+    assert "facts changed" in said
+    assert served.packets == []
+
+
+def test_show_says_where_a_link_leads_elsewhere(served, run):
+    assert "another address" not in run("show", served.link)[1]
+    served.round.facts["shuffler"]["url"] = "https://union.example"
+    assert served.url + "/shuffler" in run("show", served.link)[1].splitlines()[-1]
+
+
 def test_places_are_read_from_a_file_and_a_link_from_the_input(served, run, monkeypatch, tmp_path):
     served.round = Round(KINDS["items"](), url=served.url)
     (tmp_path / "places").write_text("48.2,16.3\n\n48.3,16.4\n")

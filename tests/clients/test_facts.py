@@ -121,6 +121,12 @@ def test_a_report_that_is_too_large_is_refused():
     assert "messages" in refusal(Round((encoding, table, 200 * 4**8, size)).content)
 
 
+def test_a_table_that_is_too_large_is_refused():
+    encoding, table, messages, size = KINDS["rows"]()
+    large = {**encoding, "columns": 60, "rows": 50}
+    assert "table" in refusal(Round((large, table, messages, size)).content)
+
+
 @pytest.mark.parametrize("change", [
     {"places": 51}, {"domain": 39, "places": 51}, {"padding": 0, "places": 40}, {"number_bytes": 0},
     {"domains": [40]}, {"domains": [40, 0]}, {"cell_um": 0}, {"cell_um": 1.5}, {"extra": 1},

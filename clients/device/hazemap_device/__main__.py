@@ -42,8 +42,11 @@ def main(arguments: Sequence[str]) -> int:
 
 def show(options: argparse.Namespace) -> None:
     """Says what is asked and what it costs."""
-    agreement = _agreement(options)
-    _say(*wording.asked(agreement.facts))
+    link = _link(options)
+    facts = _agreement(options, link).facts
+    _say(*wording.asked(facts))
+    if link.shuffler != facts.shuffler.url:
+        _say(f"The link leads to another address than the shuffler's usual one: {link.shuffler}")
 
 
 def example(options: argparse.Namespace) -> None:
@@ -62,12 +65,14 @@ def report(options: argparse.Namespace) -> None:
     """Sends one report."""
     places = [Place.parse(options.place)] if options.place else _places(options.places)
     link = _link(options)
+    agreed = None
     if not options.yes:
-        _say(*wording.asked(_agreement(options, link).facts), "", "Send one report? [y/N] ", end="")
+        agreed = _agreement(options, link).facts
+        _say(*wording.asked(agreed), "", "Send one report? [y/N] ", end="")
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             _say("Nothing was sent.")
             return
-    receipt = Device(options.state).report(link, places, analyser_url=options.analyser)
+    receipt = Device(options.state).report(link, places, analyser_url=options.analyser, agreed=agreed)
     if receipt.is_resent:
         _say("A report from before was still waiting: it was sent now, and this place was not used.")
     _say(f"Received. Receipt: {receipt.sha256}")

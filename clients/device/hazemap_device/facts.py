@@ -20,7 +20,7 @@ from hazemap_device.strict_json import Fields, exact, parsed, refuse
 
 MOST_BYTES: Final = 1 << 18
 MOST_MESSAGES: Final = 1 << 16
-MOST_PACKET_BYTES: Final = 1 << 23
+MOST_TABLE_BYTES: Final = 1 << 26
 _TRUSTS: Final = ("local", "shuffle")
 _LATEST: Final = 1 << 40  # seconds since 1970
 _DEGREES: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e-?[0-9]{1,3})?", re.ASCII)
@@ -109,8 +109,8 @@ class Facts:
         message_bytes = fields.whole("message_bytes", 1, 64)
         if (messages, message_bytes) != (encoding.messages, encoding.message_bytes):
             refuse("messages")
-        if packet_bytes(messages, message_bytes) > MOST_PACKET_BYTES:
-            refuse("messages")
+        if encoding.table_bytes > MOST_TABLE_BYTES:
+            refuse("table")
         opens_at = fields.whole("opens_at", 0, _LATEST)
         analyser = Role.read(fields.raw("analyser"), "analyser")
         shuffler = Role.read(fields.raw("shuffler"), "shuffler")

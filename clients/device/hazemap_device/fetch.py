@@ -3,6 +3,7 @@
 import json
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from http.client import HTTPException, HTTPMessage
 from typing import IO, Final
 from urllib.error import HTTPError
@@ -95,7 +96,8 @@ def _answer(request: Request, *, most_bytes: int) -> Answer:
     # Later than the deadline a server that sends byte by byte is left.
     deadline = time.monotonic() + DEADLINE_S
     try:
-        with _opener(request).open(request, timeout=TIMEOUT_S) as response:
+        here = urlsplit(request.full_url).hostname in _LOOPBACK
+        with _opener(is_this_machine=here).open(request, timeout=TIMEOUT_S) as response:
             return Answer(status=response.status, content=_read(response, most_bytes, deadline))
     except HTTPError as refusal:
         with refusal:
@@ -123,8 +125,7 @@ def _read(response: IO[bytes], most_bytes: int, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _opener(request: Request) -> OpenerDirector:
-    """Without the default handler of cookies, of which there is none; and of files and of FTP, by scheme."""
-    if request.host.rsplit(":", 1)[0].strip("[]") in _LOOPBACK:
-        return build_opener(ProxyHandler({}), _SameOrigin)
-    return build_opener(_SameOrigin)
+@cache  # certificates are read once
+def _opener(*, is_this_machine: bool) -> OpenerDirector:
+    """Without cookies; and of the default handlers only those of http and https are ever reached."""
+    return build_opener(ProxyHandler({}), _SameOrigin) if is_this_machine else build_opener(_SameOrigin)

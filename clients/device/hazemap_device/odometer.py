@@ -16,6 +16,7 @@ from hazemap_device.errors import DeviceError
 from hazemap_device.facts import Facts
 
 _SCHEMA: Final = """
+BEGIN;
 CREATE TABLE IF NOT EXISTS reports (
     id INTEGER PRIMARY KEY, collection TEXT NOT NULL, round TEXT NOT NULL, number INTEGER NOT NULL,
     facts_sha256 TEXT NOT NULL, epsilon TEXT NOT NULL, delta TEXT NOT NULL, radius_m TEXT NOT NULL,
@@ -26,6 +27,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS one_packet_a_slot ON reports (round, slot) WHE
 CREATE TABLE IF NOT EXISTS invitations (
     round TEXT PRIMARY KEY, secret TEXT NOT NULL, closes_at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS left_collections (collection TEXT PRIMARY KEY);
+COMMIT;
 """
 _WAIT_S: Final = 60.0  # for another process that is about to send
 

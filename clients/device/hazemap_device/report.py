@@ -53,10 +53,12 @@ class Device:
         places: Iterable[Place],
         *,
         analyser_url: str | None = None,
+        agreed: Facts | None = None,
         slot: int | None = None,
     ) -> Receipt:
         """Sends one report of these places, or the same bytes again where one still waits for its receipt.
 
+        agreed: what the person has seen; other facts are refused. slot: of the daemon.
         Errors: `DeviceError`. Once a report is counted it stays counted, whether it arrives or not.
         """
         link = link if isinstance(link, Link) else Link.parse(link)
@@ -65,6 +67,10 @@ class Device:
             for pending in self.odometer.pending(link.round):
                 return self._sent(pending, is_resent=True)
             agreement = Agreement.reached(link, analyser_url=analyser_url)
+            if agreed is not None and agreed.content != agreement.facts.content:
+                raise DeviceError(
+                    "facts_changed", "The round's facts changed. Look at them again with: show."
+                )
             agreement.check_open(self._clock())
             return self._sent(self._drawn(link, agreement, list(places), slot), is_resent=False)
 
