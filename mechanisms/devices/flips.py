@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import erfinv
@@ -53,8 +54,13 @@ class FlipsPlan(BitsPlan):
         return self._axes[axis].analyse(int(ones), reports)
 
     def _noise_length(self, reports: int) -> tuple[float, float]:
-        """Normal on each axis, as for stored check-ins."""
-        errors = [axis.standard_error(reports) for axis in self._axes]
-        steps = math.sqrt(2) * erfinv((np.arange(BINS) + 0.5) / BINS)
-        lengths = np.sort(np.hypot(errors[0] * steps[:, np.newaxis], errors[1] * steps).ravel())
-        return float(lengths.mean()), float(lengths[int(0.95 * lengths.size)])
+        across, along = (axis.standard_error(reports) for axis in self._axes)
+        return _normal_length(across, along)
+
+
+@lru_cache(maxsize=64)
+def _normal_length(across: float, along: float) -> tuple[float, float]:
+    """Of normal noise on each axis, as for stored check-ins."""
+    steps = math.sqrt(2) * erfinv((np.arange(BINS) + 0.5) / BINS)
+    lengths = np.sort(np.hypot(across * steps[:, np.newaxis], along * steps).ravel())
+    return float(lengths.mean()), float(lengths[int(0.95 * lengths.size)])

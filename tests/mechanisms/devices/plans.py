@@ -23,14 +23,16 @@ SMALL: dict[str, dict[str, Any]] = {
     "shuffle-emd": {"resolution": 4, "parameters": {"parts": 64}},
 }
 
+EPSILON = dict.fromkeys(SMALL, 3) | dict.fromkeys(("planar-geometric", "geo-local", "optimal"), 4)
+
 
 def target(
-    name: str, *, epsilon: int | Fraction = 3, delta: str | None = None, radius_m: int = 3000
+    name: str, *, epsilon: int | Fraction | None = None, delta: str | None = None, radius_m: int = 3000
 ) -> Target:
     usual = delta or catalogue.get(name).usual_delta or "0"
     return Target(
         relation=Relation.REPLACE,
-        epsilon=Fraction(epsilon),
+        epsilon=Fraction(EPSILON[name] if epsilon is None else epsilon),
         delta=Fraction(usual),
         radius_m=Fraction(radius_m),
     )
@@ -40,8 +42,6 @@ def plan(name: str, *, least_honest: int = 100, most_reports: int = 10_000, **ch
     """The small plan of a mechanism, or one with other facts: those of `target`, or of `build`."""
     facts: dict[str, Any] = {"resolution": None, "parameters": {}, "region": REGION, **SMALL[name]}
     wanted = {key: changes.pop(key) for key in ("epsilon", "delta", "radius_m") if key in changes}
-    if name in ("planar-geometric", "geo-local", "optimal"):
-        wanted = {"epsilon": 4, **wanted}
     return catalogue.build(
         name,
         target=changes.pop("target", None) or target(name, **wanted),
