@@ -13,6 +13,7 @@ REGIONS = [
     (170.0, -45.0, 180.0, -30.0),  # its east edge is the antimeridian
     (-180.0, 10.0, -179.9998, 10.0002),  # nearly the smallest
     (-0.1, -0.1, 0.2, 0.3),
+    (-20.0, -45.0, -10.0, -30.0),  # 165° is as far from its east as from its west
 ]
 PLACES = 100_000  # of all regions together, and every edge place
 
@@ -46,8 +47,8 @@ def edge_places(box, seed):
     west, south, east, north = box
     lon = west + columns * ((east - west) / 2**31)
     lat = south + columns * ((north - south) / 2**31)
-    lon = np.concatenate([np.nextafter(lon, -500), lon, np.nextafter(lon, 500), [east, west, 180, -180, 0]])
-    lat = np.concatenate([np.nextafter(lat, -500), lat, np.nextafter(lat, 500), [north, south, 90, -90, 0]])
+    lon = np.concatenate([np.nextafter(lon, -500), lon, np.nextafter(lon, 500), [east, west, 180, -180, 165]])
+    lat = np.concatenate([np.nextafter(lat, -500), lat, np.nextafter(lat, 500), [north, south, 90, -90, -40]])
     return lat.clip(-90, 90), lon.clip(-180, 180)
 
 
@@ -63,6 +64,9 @@ def test_beyond_the_antimeridian_the_nearer_edge_counts():
     assert region.cell(Place(lat=-40, lon=-179.9))[0] == client.LAST_CELL
     assert region.cell(Place(lat=-40, lon=-5.0))[0] == client.LAST_CELL  # as far from both: the east
     assert region.cell(Place(lat=-40, lon=-4.9))[0] == 0
+    region = client.Region(west=-20, south=-45, east=-10, north=-30)
+    assert region.cell(Place(lat=-40, lon=165.0))[0] == client.LAST_CELL
+    assert region.cell(Place(lat=-40, lon=165.1))[0] == 0
 
 
 @pytest.mark.parametrize(
