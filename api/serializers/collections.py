@@ -51,7 +51,7 @@ class DeviceMechanismOut(serializers.Serializer[Any]):
     highest_resolution = serializers.IntegerField(help_text="Cells a side; 0: no cells.")
     usual_resolution = serializers.IntegerField(help_text="Cells a side; 0: no cells.")
     needs_delta = serializers.BooleanField()
-    usual_delta = Exact()
+    usual_delta = serializers.CharField(allow_blank=True, help_text="Exact decimal; empty: it needs none.")
     open_groups = serializers.BooleanField(help_text="May be used with an open link.")
 
 

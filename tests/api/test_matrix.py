@@ -7,20 +7,22 @@ Each request is undone afterwards.
 """
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from api.errors import PROBLEM_JSON
 from heatmaps.ingest import opt_outs
-from heatmaps.models import AdministratorRead, ApiToken, Scope
+from heatmaps.models import AdministratorRead, ApiToken, Membership, Scope
 from heatmaps.people import invitations
 from heatmaps.releases import publication
 from tests.addresses import EVERYBODY, by_person
-from tests.services.seed import store_districts
+from tests.services.seed import make_collection, plan_round, store_districts
 
 READ, RELEASE, STEWARD, NO_SCOPE = "read", "release", "steward", ""
 ALL = (200, 200, 200, 200, 200, 401)
@@ -45,6 +47,16 @@ class Operation:
 
 
 SLUG, ONE_UPLOAD, ONE_RELEASE = ("slug",), ("upload",), ("release",)
+COLLECTION = ("collection",)
+ROUND = {
+    "mechanism": "geo-shuffle",
+    "epsilon": "2",
+    "delta": "0.000001",
+    "least_honest": 20,
+    "parameters": {"cell_m": "600"},
+}
+_OPENS = timezone.now() + timedelta(days=30)
+MOMENTS = {"opens_at": _OPENS.isoformat(), "closes_at": (_OPENS + timedelta(days=1)).isoformat()}
 LIMITS = {"presence": "1"}
 TOWN = {"slug": "town", "title": "Town", "bbox": [0, 0, 1, 1], "relation": "add_remove", "limits": LIMITS}
 WEEKLY = {"schedule": {"every": "weekly", "weekday": "monday", "hour": 3}, "reason": "agreed"}
@@ -140,6 +152,26 @@ OPERATIONS = {
     ("POST", "quotes"): Operation(statuses=ASKING, scope=RELEASE, about=SLUG, body=QUESTION),
     ("GET", "releases"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
     ("POST", "releases"): Operation(statuses=instead(ASKING, 202), scope=RELEASE, about=SLUG, body=QUESTION),
+    ("GET", "device-mechanisms"): Operation(statuses=ALL, scope=READ),
+    ("GET", "rounds"): Operation(statuses=MEMBERS, scope=READ, about=COLLECTION),
+    ("POST", "rounds"): Operation(
+        statuses=instead(STEWARDS, 201), scope=STEWARD, about=COLLECTION, body=ROUND | MOMENTS
+    ),
+    ("POST", "round-quotes"): Operation(statuses=MEMBERS, scope=READ, about=COLLECTION, body=ROUND),
+    ("GET", "round"): Operation(statuses=MEMBERS, scope=READ, about=("collection", "=1")),
+    ("POST", "round-cancel"): Operation(statuses=STEWARDS, scope=STEWARD, about=("collection", "=1")),
+    ("POST", "shuffler-token"): Operation(statuses=instead(STEWARDS, 201), scope=STEWARD, about=COLLECTION),
+    # By the token of a collection's shuffler alone.
+    ("GET", "shuffler-rounds"): Operation(statuses=(401,) * 6, scope=NO_SCOPE),
+    ("PUT", "shuffler-round"): Operation(statuses=(401,) * 6, scope=NO_SCOPE, about=("round",), body={}),
+    ("GET", "shuffler-table"): Operation(statuses=(401,) * 6, scope=NO_SCOPE, about=("round",)),
+    ("PUT", "shuffler-batch"): Operation(
+        statuses=(401,) * 6,
+        scope=NO_SCOPE,
+        about=("round",),
+        body=b"",
+        options={"content_type": "application/octet-stream"},
+    ),
     ("GET", "ledger"): Operation(statuses=(200, 403, 200, 200, 404, 401), scope=READ, about=SLUG),
     ("GET", "budget"): Operation(statuses=MEMBERS, scope=READ, about=SLUG),
     ("PATCH", "budget"): Operation(
@@ -209,7 +241,7 @@ OPERATIONS = {
     ),
 }
 OPEN = {"schema", "docs"}  # the product's documentation: for everybody
-UNBOUND = {"tokens", "mechanisms"}  # about no dataset
+UNBOUND = {"tokens", "mechanisms", "device-mechanisms"}  # about no dataset
 PUBLIC = (
     *(("GET", name) for name in ("release", "heatmap", "release-thumbnail", "release-og-image")),
     *(("GET", name) for name in ("release-districts", "release-district")),
@@ -228,6 +260,9 @@ def things(people, dataset, upload, published):
     """What addresses are about, by the names that the rows use."""
     token, _ = ApiToken.objects.create(user=people["steward"], name="test", scopes=["read"])
     entry, _ = opt_outs.enter(people["steward"], dataset, "left out")
+    walks = make_collection(people["steward"])
+    for name in ("analyst", "auditor"):
+        Membership.objects.create(dataset=walks, user=people[name], role=name)
     return {name: person.pk for name, person in people.items()} | {
         "slug": dataset.slug,
         "upload": upload.pk,
@@ -236,6 +271,8 @@ def things(people, dataset, upload, published):
         "token": token.token_key,
         "opt-out": entry.entry,
         "invitation": invitations.invite(people["steward"], dataset, "analyst").row.pk,
+        "collection": walks.slug,
+        "round": plan_round(people["steward"], walks).pk,
     }
 
 
@@ -292,8 +329,9 @@ def test_it_records_what_an_administrator_reads_of_a_dataset(api, things):
         if method == "GET" and by_person(row.statuses)["administrator"] == 200 and name not in UNBOUND:
             about = [word[1:] if word.startswith("=") else things[word] for word in row.about]
             client.send(method, name, *about)
-            last = AdministratorRead.objects.get(page=f"api:{name}")
-            assert (last.dataset.slug, last.reader.username) == (things["slug"], "administrator")
+            slug = things["collection" if "collection" in row.about else "slug"]
+            last = AdministratorRead.objects.get(page=f"api:{name}", dataset__slug=slug)
+            assert last.reader.username == "administrator"
 
 
 @pytest.mark.parametrize("missing", [scope.value for scope in Scope])

@@ -6,19 +6,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from heatmaps import datasets
 from heatmaps.collections import collection as collections
 from heatmaps.collections import handover, round_keys
-from heatmaps.collections.collection import NewCollection
 from heatmaps.collections.plans import RoundRequest
-from heatmaps.datasets import NewDataset
-from heatmaps.models import AccountKind, Membership
-from mechanisms.guarantee import Relation
-from mechanisms.space.grid import Region
+from heatmaps.models import Membership
 from tests.collections.devices import Shuffler
-
-REGION = Region(-98.0, 30.0, -97.8, 30.2)
-LIMITS = {AccountKind.RECORD: None, AccountKind.RADIUS: "20", AccountKind.DELTA: "0.001"}
+from tests.services import seed
 
 
 class Clock:
@@ -50,27 +43,8 @@ def analyst(db):
 
 @pytest.fixture
 def make_collection(steward, analyst, clock):
-    def make(slug="walks", *, persons=40, limits=LIMITS, **facts):
-        words = {
-            "question": "Where did you wait for a bus?",
-            "analyser_operator": "City office",
-            "shuffler_operator": "University",
-            "analyser_url": "https://maps.example",
-            "shuffler_url": "https://shuffler.example",
-        }
-        made = datasets.create(
-            steward,
-            NewDataset(
-                slug=slug,
-                title="Walks",
-                region=REGION,
-                relation=Relation.REPLACE,
-                limits=limits,
-                persons=persons,
-                radius_m=600,
-                collection=NewCollection(**(words | facts)),
-            ),
-        )
+    def make(slug="walks", **facts):
+        made = seed.make_collection(steward, slug, **facts)
         Membership.objects.create(dataset=made, user=analyst, role="analyst")
         return made
 

@@ -150,6 +150,14 @@ PAGES = {
     "districts": Page(GET=MEMBERS, POST=refused(STEWARDS), about=DATASET, body={"title": "Boroughs"}),
     "district-file": Page(GET=STEWARDS, POST=sent(STEWARDS), about=DISTRICTS, body=CITED),
     "district-file-delete": Page(GET=STEWARDS, POST=sent(STEWARDS), about=DISTRICTS),
+    "dataset-rounds": Page(  # of a collection only; those: tests/collections/test_pages.py
+        GET=(NOT_FOUND,) * 5 + (SIGN_IN,), POST=(NOT_FOUND,) * 5 + (SIGN_IN,), about=DATASET
+    ),
+    "round-cancel": Page(POST=(FORBIDDEN,) * 4 + (NOT_FOUND, SIGN_IN), about=("slug", "=1")),
+    "shuffler-token": Page(POST=(FORBIDDEN,) * 4 + (NOT_FOUND, SIGN_IN), about=DATASET),
+    "round-facts": Page(
+        GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6, about=("=00000000-0000-4000-8000-000000000000",)
+    ),
     "schedule": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
     "retention": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),
     "embedding": Page(GET=STEWARDS, POST=refused(STEWARDS), about=DATASET, body={"reason": ""}),

@@ -2,12 +2,16 @@
 
 import hashlib
 import json
+from datetime import timedelta
 from uuid import uuid4
 
 import numpy as np
 from django.utils import timezone
 
 from heatmaps import datasets
+from heatmaps.collections import rounds
+from heatmaps.collections.collection import NewCollection
+from heatmaps.collections.plans import RoundRequest
 from heatmaps.datasets import NewDataset
 from heatmaps.districts import geojson
 from heatmaps.ingest.versions.advance import next_version
@@ -29,6 +33,43 @@ def make_dataset(steward, slug, relation=Relation.ADD_REMOVE, **facts):
         facts = {"limits": {"presence": "2"}, "expected_persons": 50} | facts
     new = NewDataset(slug=slug, title="A city", relation=relation, **facts)
     return datasets.create(steward, new)
+
+
+def make_collection(steward, slug="walks", **facts):
+    """A dataset that people's devices fill; for 40 people, some twenty kilometres around."""
+    words = {
+        "question": "Where did you wait for a bus?",
+        "analyser_operator": "City office",
+        "shuffler_operator": "University",
+        "analyser_url": "https://maps.example",
+        "shuffler_url": "https://shuffler.example",
+    }
+    limits = facts.pop("limits", {"record": None, "radius": "20", "delta": "0.001"})
+    persons = facts.pop("persons", 40)
+    return make_dataset(
+        steward,
+        slug,
+        Relation.REPLACE,
+        region=Region(-98.0, 30.0, -97.8, 30.2),
+        limits=limits,
+        persons=persons,
+        radius_m=600,
+        collection=NewCollection(**(words | facts)),
+    )
+
+
+def plan_round(steward, dataset, **changes):
+    """A round of tomorrow that nobody has joined yet."""
+    plain = {
+        "mechanism": "geo-shuffle",
+        "epsilon": "2",
+        "delta": "0.000001",
+        "least_honest": 20,
+        "parameters": {"cell_m": "600"},
+    }
+    opens_at = timezone.now() + timedelta(days=1)
+    moments = {"opens_at": opens_at, "closes_at": opens_at + timedelta(days=1)}
+    return rounds.plan(steward, dataset, RoundRequest(**(plain | changes)), **moments)
 
 
 def add_checkins(dataset, seed=1):
