@@ -20,9 +20,16 @@ SMALL: dict[str, dict[str, Any]] = {
     "geo-shuffle": {"parameters": {"cell_m": "2000"}},
     "rr-shuffle": {"parameters": {"cell_m": "2000"}},
     "emd-itemwise": {"resolution": 16, "parameters": {"samples": 16}},
-    "shuffle-emd": {"resolution": 4, "parameters": {"parts": 64}},
+    "shuffle-emd": {"resolution": 4, "parameters": {"parts": 64}, "least_honest": 12},
 }
 
+_USUAL = {
+    "resolution": None,
+    "parameters": {},
+    "region": REGION,
+    "least_honest": 100,
+    "most_reports": 10_000,
+}
 EPSILON = dict.fromkeys(SMALL, 3) | dict.fromkeys(("planar-geometric", "geo-local", "optimal"), 4)
 
 
@@ -38,14 +45,12 @@ def target(
     )
 
 
-def plan(name: str, *, least_honest: int = 100, most_reports: int = 10_000, **changes: Any) -> DevicePlan:
+def plan(name: str, **changes: Any) -> DevicePlan:
     """The small plan of a mechanism, or one with other facts: those of `target`, or of `build`."""
-    facts: dict[str, Any] = {"resolution": None, "parameters": {}, "region": REGION, **SMALL[name]}
+    facts: dict[str, Any] = _USUAL | SMALL[name]
     wanted = {key: changes.pop(key) for key in ("epsilon", "delta", "radius_m") if key in changes}
     return catalogue.build(
         name,
         target=changes.pop("target", None) or target(name, **wanted),
-        least_honest=least_honest,
-        most_reports=most_reports,
         **(facts | changes),
     )

@@ -153,9 +153,9 @@ def test_what_cannot_be_is_refused_by_name(name, change, field):
 
 def test_shares_of_too_many_squares_are_refused_with_their_number():
     with pytest.raises(
-        ParameterError, match=r"resolution is 32, .* 2\d{4} messages, of at most 20000"
+        ParameterError, match=r"resolution is 32, .* \d{5} messages, of at most 20000"
     ) as caught:
-        plan("shuffle-emd", resolution=32, least_honest=20)
+        plan("shuffle-emd", resolution=32)
     assert caught.value.parameter == "resolution"
 
 

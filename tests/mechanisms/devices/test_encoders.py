@@ -22,7 +22,7 @@ from tests.mechanisms.laws import two_sample_p_value
 
 SIGNIFICANCE = 1e-6
 DRAWS = 200_000
-FEW = 4_000  # reports of the slow reference
+FEW = 2_000  # reports of the slow reference
 LOCAL = ["planar-geometric", "geo-local", "optimal", "frequency"]
 PLACE = (300_000_000, 1_900_000_000)
 

@@ -18,7 +18,7 @@ from tests.mechanisms.devices.plans import plan
 from tests.mechanisms.devices.test_encoders import LAWS
 
 STANDARD_ERRORS = 5
-ROUNDS = 400
+ROUNDS = 250
 SHORT = 60
 LOCAL = ["planar-geometric", "geo-local", "optimal", "frequency"]
 CROWDS = ["corner", "middle", "even", "towns", "spread"]

@@ -39,7 +39,10 @@ def off_m(made, point, squares):
     return float(x) - squares[0] * cell_m, float(y) - squares[1] * cell_m
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.long if name != "sgdl-shuffle" else ()) for name in NAMES],
+)
 def test_a_point_is_unbiased_and_as_far_off_as_is_said(name):
     """With three times as many reports as honest ones were promised: noise grows with them."""
     made, source = plan(name, least_honest=20, epsilon=2), SeededSource(1)
