@@ -11,7 +11,7 @@ import numpy as np
 
 from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.check import ParameterError
-from mechanisms.devices.plan import Influence, Json, Kind, Messages, check_reports
+from mechanisms.devices.plan import Influence, Json, Kind, Messages, check_reports, in_parts
 from mechanisms.devices.several import several
 from mechanisms.error_bounds import PointError
 from mechanisms.guarantee import Guarantee, Trust
@@ -76,7 +76,9 @@ class BitsPlan(ABC):
 
     def analyse(self, messages: Messages, reports: int) -> Point:
         check_reports(reports, self.most_reports)
-        counted = np.bincount(messages.ravel(), minlength=256)
+        counted = np.zeros(256, np.int64)
+        for part in in_parts(messages):
+            counted += np.bincount(part.ravel(), minlength=256)
         across, along = (
             self._squares(axis, Fraction(int(counted[2 * axis + 1])), reports) / reports for axis in (0, 1)
         )

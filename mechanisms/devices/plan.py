@@ -1,6 +1,7 @@
 """Defines what a mechanism is to a round of devices: numbers for devices, a promise, an analysis."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
@@ -19,6 +20,7 @@ Kind: TypeAlias = Literal["heatmap", "centroid"]
 
 MOST_MESSAGES: Final = 20_000  # of one report: a phone seals so many in a few seconds
 MOST_REPORTS: Final = 10**6  # of a round
+_AT_ONCE: Final = 1 << 22  # messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,12 @@ def check_messages(parameter: str, value: object, messages: int) -> None:
     if messages > MOST_MESSAGES:
         allowed = f"another: one report would be {messages} messages, of at most {MOST_MESSAGES}"
         raise ParameterError(parameter, value, allowed)
+
+
+def in_parts(messages: Messages) -> Iterator[Messages]:
+    """The same messages, so many at a time that counting them takes little memory."""
+    for first in range(0, len(messages), _AT_ONCE):
+        yield messages[first : first + _AT_ONCE]
 
 
 def big_endian(messages: Messages) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from mechanisms.devices.plan import (
     big_endian,
     check_messages,
     check_reports,
+    in_parts,
     number,
 )
 from mechanisms.devices.several import several
@@ -123,10 +124,11 @@ class SharesPlan:
     def analyse(self, messages: Messages, reports: int) -> Heatmap:
         check_reports(reports, self.round.capacity)
         added = np.zeros(self.round.coordinates, np.uint64)
-        coordinates = big_endian(messages[:, :_COORDINATE_BYTES])
-        values = big_endian(messages[:, _COORDINATE_BYTES:])
-        valid = (coordinates < added.size) & (values >= 0) & (values < self.round.modulus)
-        np.add.at(added, coordinates[valid], values[valid].astype(np.uint64))  # wraps at 2^64
+        for part in in_parts(messages):
+            coordinates = big_endian(part[:, :_COORDINATE_BYTES])
+            values = big_endian(part[:, _COORDINATE_BYTES:])
+            valid = (coordinates < added.size) & (values >= 0) & (values < self.round.modulus)
+            np.add.at(added, coordinates[valid], values[valid].astype(np.uint64))  # wraps at 2^64
         added &= np.uint64(self.round.modulus - 1)
         return self.round.reconstructed(self.round.signed(added))
 
