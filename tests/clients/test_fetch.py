@@ -29,8 +29,10 @@ def test_a_proxy_of_the_environment_is_not_asked_on_this_machine(served, device,
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)
+        client._opener.cache_clear()  # what was made before does not know this proxy
         device.report(served.link, [HERE])
         assert proxy.paths == []
+        client._opener.cache_clear()
 
 
 def test_more_bytes_than_agreed_are_refused(served):

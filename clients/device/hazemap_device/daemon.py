@@ -44,19 +44,20 @@ class Daemon:
         return min((self._followed(link) for link in self._read_links()), default=self.clock() + RETRY_S)
 
     def _followed(self, link: Link) -> float:
+        slot = None
         try:
             facts = self._facts_of(link)
-            if self.clock() < facts.opens_at:
-                return facts.opens_at
             slot = slot_at(facts, self.clock())
-            if slot is None:
-                return self.clock() + RETRY_S
-            self._send(link, facts, slot)
-            return slot.ends_at
+            if slot is not None:
+                self._send(link, facts, slot)
+            elif self.clock() < facts.opens_at:
+                return facts.opens_at
         except DeviceError as refusal:
             if refusal.code not in _DONE:
                 self.say(str(refusal))
-            return self.clock() + RETRY_S
+        # Never later than the next slot's start, which nobody shall miss.
+        again_at = self.clock() + RETRY_S
+        return again_at if slot is None else min(slot.ends_at, again_at)
 
     def _send(self, link: Link, facts: Facts, slot: Slot) -> None:
         if self.device.resend(link):
