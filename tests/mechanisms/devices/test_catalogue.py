@@ -9,6 +9,7 @@ import pytest
 
 from mechanisms.check import ParameterError
 from mechanisms.devices import catalogue
+from mechanisms.devices import plan as plan_module
 from mechanisms.error_bounds import ErrorBound, PointError
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.results.heatmap import Heatmap
@@ -84,6 +85,19 @@ def test_nothing_that_devices_send_makes_the_analysis_fail(name):
             found = made.analyse(messages, 120)
             assert isinstance(found, kind)
             assert kind.from_bytes(found.to_bytes()).to_bytes() == found.to_bytes()
+
+
+@pytest.mark.parametrize("name", ["geo-shuffle", "shuffle-emd"])
+def test_large_batches_are_counted_in_parts(name, monkeypatch):
+    made = plan(name)
+    messages = np.random.default_rng(2).integers(0, 4, (1000, made.message_bytes), np.uint8)
+    if name == "shuffle-emd":
+        messages[:, :3] = 0
+    reports = 1000 // made.messages + 1
+    whole = made.analyse(messages, reports).to_bytes()
+    monkeypatch.setattr(plan_module, "_AT_ONCE", 7)
+    assert made.analyse(messages, reports).to_bytes() == whole
+    assert made.analyse(messages[:7], reports).to_bytes() != whole
 
 
 @pytest.mark.parametrize("name", list(SMALL))
