@@ -186,9 +186,11 @@ def events_of(dataset: Dataset, *, selection: Selection | None = None) -> QueryS
 
 def total_guarantee(dataset: Dataset) -> Guarantee:
     """Everything that was asked for and not cancelled, as one promise (plain composition)."""
-    nothing = Guarantee(relation=Relation(dataset.relation))
     asked = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED)
-    return sum(map(Guarantee.from_json, asked.values_list("guarantee", flat=True)), start=nothing)
+    first, *others = [
+        Guarantee.from_json(stored) for stored in asked.values_list("guarantee", flat=True)
+    ] or [Guarantee(relation=Relation(dataset.relation))]
+    return sum(others, start=first)  # from the first on: nothing at all would ask for trust in this server
 
 
 def release_for(person: Person, release_id: UUID) -> Release:

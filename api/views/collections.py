@@ -25,6 +25,7 @@ from heatmaps.collections.plans import PlannedRound, RoundRequest
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.models import Dataset, Round, Scope
 from heatmaps.people.permissions import Act, dataset_for
+from heatmaps.wording.collection import influence_words
 from heatmaps.wording.release import for_guarantee
 from mechanisms.devices import catalogue
 
@@ -177,6 +178,6 @@ def _quote(dataset: Dataset, quoted: PlannedRound) -> dict[str, Any]:
         "most_reports": quoted.most_reports,
         "messages": quoted.device.messages,
         "packet_bytes": quoted.packet_bytes,
-        "dishonest": quoted.dishonest.sentence,
+        "dishonest": influence_words(quoted),
     }
     return dict(RoundQuoteOut(values).data)

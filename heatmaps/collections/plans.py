@@ -16,7 +16,7 @@ from heatmaps.regions import region_of
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.devices import catalogue
 from mechanisms.devices.catalogue import DeviceEntry
-from mechanisms.devices.plan import DevicePlan, Influence
+from mechanisms.devices.plan import DevicePlan
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
 
@@ -61,11 +61,6 @@ class PlannedRound:
     def least_reports(self) -> int:
         """⌈n_min / (1 − f)⌉."""
         return least_reports(self.least_honest, self.dishonest_share)
-
-    @property
-    def dishonest(self) -> Influence:
-        """How far the dishonest devices that are allowed for can move the result."""
-        return self.device.influence(self.least_reports - self.least_honest, self.least_reports)
 
     @property
     def packet_bytes(self) -> int:

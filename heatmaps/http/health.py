@@ -61,7 +61,7 @@ def _check_migrations() -> None:
 
 
 def _demo_problem() -> str:
-    if not Dataset.objects.filter(is_demo=True).exists():
+    if not Dataset.objects.filter(is_demo=True, is_collection=False).exists():
         return ""
     published = Release.objects.filter(dataset__is_demo=True, state=ReleaseState.PUBLISHED)
     return "" if published.exists() else "the demo's first release is not published yet"

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -89,11 +90,13 @@ class Background:
         return lambda: "" if worker.is_ready else "no worker answers"
 
 
-def serve_web(application: Callable[..., Any], listener: socket.socket) -> None:
+def serve_web(
+    application: Callable[..., Any], listener: socket.socket, tls: ssl.SSLContext | None = None
+) -> None:
     """Answer requests until SIGTERM or SIGINT; a second signal ends the process at once."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
-    server.create(application, listener, threads=WEB_THREADS).run()
+    server.create(application, listener, threads=WEB_THREADS, tls=tls).run()
 
 
 def _leave(_number: int, _frame: FrameType | None) -> NoReturn:

@@ -25,7 +25,7 @@ from heatmaps.regions import region_of
 from heatmaps.views.forms.rounds import RoundForm
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
-from heatmaps.wording.collection import for_round, title_of
+from heatmaps.wording.collection import for_round, influence_words, title_of
 from heatmaps.wording.expected_error import ErrorWords
 from heatmaps.wording.release import error_words, for_guarantee, promise_for
 from mechanisms.check import ParameterError
@@ -202,5 +202,5 @@ def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuot
         least_reports=count(quoted.least_reports),
         messages=count(quoted.device.messages),
         packet=size(quoted.packet_bytes),
-        dishonest=quoted.dishonest.sentence,
+        dishonest=influence_words(quoted),
     )

@@ -2,8 +2,9 @@
 
 from typing import Final
 
+from heatmaps.collections.plans import PlannedRound
 from heatmaps.models import Collection, Release, Round
-from heatmaps.numbers import count
+from heatmaps.numbers import UP, count, error_length, number
 from heatmaps.result_kinds.entries import entry_of
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee, Trust
@@ -19,6 +20,23 @@ HONEST_DEVICES: Final = (
 OPEN_LINK: Final = (
     "Anybody could send by an open link: the promise is for each report, not for all that one person sent."
 )
+
+
+def influence_words(plan: PlannedRound) -> str:
+    """How far the dishonest reports that a round allows for can move its result."""
+    reports = plan.least_reports - plan.least_honest
+    found = plan.device.influence(reports, plan.least_reports)
+    who = f"{count(reports)} dishonest report{'' if reports == 1 else 's'} of {count(plan.least_reports)}"
+    if not reports:
+        return "No dishonest report is allowed for."
+    if not found.is_bounded:
+        return f"{who} can move the result without any bound. {found.sentence}"
+    how_far = {
+        "metres": lambda: error_length(found.number),
+        "people": lambda: f"{number(found.number, rounding=UP)} people",
+        "share": lambda: f"{number(100 * found.number, rounding=UP)} % of all",
+    }[found.unit]()
+    return f"{who} can move the result by at most {how_far}. {found.sentence}"
 
 
 def title_of(release: Release) -> str:

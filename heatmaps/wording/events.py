@@ -43,6 +43,7 @@ TITLES: Final = {
     "schedule": "Schedule of data versions set",
     "retention": "How long check-ins are kept set",
     "guide": "Guide file stored",
+    "round": "Round fixed, before its first report",
 }
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -50,7 +51,8 @@ _AMOUNTS: Final = ("limits", "charges", "committed")
 _LOSSES: Final = ("epsilon", "delta")
 _HEADINGS: Final = {"limits": "limit of", "charges": "charge to", "committed": "committed of"}
 # Digests: the first characters tell them apart.
-_LONG: Final = ("guarantee", "question", "sha256", "guide_sha256", "file_sha256")
+_LONG: Final = ("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "collection")
+_OF_ROUNDS: Final = ("facts_sha256", "invitations_sha256", "page_sha384", "analyser_key", "shuffler_key")
 _RELATIONS: Final = {Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace"}
 _WORDS: Final[Mapping[str, Callable[[str], str]]] = {
     "state": lambda state: ReleaseState(state).label.replace("_", " "),
@@ -72,7 +74,16 @@ _NAMES: Final = {
     "delta": "δ",
 }
 # Facts that the page leaves to files and to the API: digests, and what the title of the event says.
-_MINOR: Final = (*_LONG, "state", "starts_at", "slot_doublings", "user_form", "person_bits")
+_MINOR: Final = (
+    *_LONG,
+    *_OF_ROUNDS,
+    "round",
+    "state",
+    "starts_at",
+    "slot_doublings",
+    "user_form",
+    "person_bits",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

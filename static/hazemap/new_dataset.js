@@ -18,8 +18,9 @@ function showSource() {
   const source = /** @type {HTMLInputElement | null} */ (form.querySelector("[data-source]:checked"));
   const isOfDevices = source?.dataset.source === "devices";
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-of]"))) {
-    part.hidden = !isOfDevices;
-    /** @type {HTMLElement} */ (part.querySelector("[data-heading]")).hidden = true;
+    part.hidden = part.dataset.of !== (isOfDevices ? "devices" : "files");
+    const heading = /** @type {HTMLElement | null} */ (part.querySelector("[data-heading]"));
+    if (heading) heading.hidden = true;
   }
   for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-relation]"))) {
     radio.disabled = isOfDevices && radio.value !== "replace";

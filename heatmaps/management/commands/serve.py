@@ -2,8 +2,10 @@
 
 import os
 import socket
+import ssl
 from argparse import ArgumentParser
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -13,6 +15,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connection
 
 from heatmaps import schema
+from heatmaps.front import certificate as certificates
 from heatmaps.http import counters
 from heatmaps.management import database_roles, server
 
@@ -27,16 +30,24 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
+        certificates.add_arguments(parser)
 
-    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+    def handle(
+        self, *args: Any, host: str, port: int, certificate: Path | None, key: Path | None, **options: Any
+    ) -> None:
         alone = server.only_server(settings.STATE_DIR) if server.is_embedded() else nullcontext()
         try:
+            tls = certificates.chosen(certificate, key)
+            _check_origin(tls)
+            for doubt in certificates.doubts(certificate, key):
+                self.stderr.write(self.style.WARNING(doubt))
             with server.listen(host, port) as listener, alone:
-                self._serve(listener, f"http://{host}:{listener.getsockname()[1]}")
-        except server.CannotServe as refusal:
+                scheme = "http" if tls is None else "https"
+                self._serve(listener, f"{scheme}://{host}:{listener.getsockname()[1]}", tls)
+        except (server.CannotServe, certificates.BadCertificate) as refusal:
             raise CommandError(str(refusal)) from None
 
-    def _serve(self, listener: socket.socket, address: str) -> None:
+    def _serve(self, listener: socket.socket, address: str, tls: ssl.SSLContext | None) -> None:
         self.check()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
@@ -47,7 +58,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Hazemap is at {address} (Ctrl+C stops it)")
         self.stdout.flush()
         try:
-            server.serve_web(get_wsgi_application(), listener)
+            server.serve_web(get_wsgi_application(), listener, tls)
         finally:
             background.stop()
 
@@ -59,3 +70,16 @@ class Command(BaseCommand):
                 "the database waits for migrations; as the owner of its tables run `manage.py migrate` and "
                 "then `manage.py grant-roles`"
             )
+
+
+def _check_origin(tls: ssl.SSLContext | None) -> None:
+    """Cookies and redirections follow the origin, so it says how this server is reached. Errors: CannotServe."""
+    if tls is not None and not settings.HTTPS:
+        raise server.CannotServe(
+            "--certificate needs HAZEMAP_ORIGINS=https://..., the origin that browsers show, and "
+            "HAZEMAP_PROXY=none: else cookies would also go out without TLS"
+        )
+    if tls is None and settings.HTTPS and not settings.TRUSTED_PROXIES:
+        raise server.CannotServe(
+            "HAZEMAP_ORIGINS says https and HAZEMAP_PROXY that no proxy ends TLS: give --certificate and --key"
+        )

@@ -78,7 +78,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
         required=False,
         min_value=1,
         label="Declared number of people, n",
-        help_text="Public. Uploads with more people are refused.",
+        help_text="Public: everyone who can take part. More are refused.",
     )
     radius_m = WholeNumber(
         required=False,

@@ -12,9 +12,15 @@ from heatmaps.models import Dataset
 from heatmaps.views.forms.shared import DecimalText, WholeNumber, explain, offer
 from mechanisms.check import ParameterError
 from mechanisms.devices import catalogue
+from mechanisms.devices.catalogue import DeviceEntry
+from mechanisms.guarantee import Trust
 
 _USUAL: Final = "geo-shuffle"
 _SMALLEST_SIDE: Final = 2
+_TRUSTED: Final = {
+    Trust.LOCAL: "Nobody has to be trusted",
+    Trust.SHUFFLE: "The shuffler has to be trusted",
+}
 
 
 class MomentField(forms.DateTimeField):
@@ -82,10 +88,15 @@ class RoundForm(forms.Form):
         offer(self, "resolution", [("", "as usual"), *((str(side), f"{side} × {side}") for side in sides)])
 
     @property
-    def choices(self) -> list[tuple[Any, bool]]:
-        """(entry, chosen) of each way."""
+    def groups(self) -> list[tuple[str, list[tuple[DeviceEntry, bool]]]]:
+        """(whom it trusts, (entry, chosen) of each way)."""
         chosen = self["mechanism"].value()
-        return [(entry, entry.name == chosen) for entry in self.entries]
+        choices = [(entry, entry.name == chosen) for entry in self.entries]
+        return [
+            (heading, of_trust)
+            for trust, heading in _TRUSTED.items()
+            if (of_trust := [choice for choice in choices if choice[0].trust is trust])
+        ]
 
     @property
     def moments(self) -> dict[str, datetime]:
