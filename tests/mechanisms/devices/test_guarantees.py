@@ -228,6 +228,8 @@ def test_a_chain_of_promises_without_a_farthest_distance_takes_one_change_a_repo
 def test_a_chain_is_at_most_certain():
     one = Guarantee.flat(relation=Relation.REPLACE, epsilon=200, delta=F(1, 10**9), trust=Trust.SHUFFLE)
     assert several(one, 3, diameter_m=1).delta == 1
+    far = Guarantee.flat(relation=Relation.REPLACE, epsilon=10**9, delta=F(1, 10**9), trust=Trust.SHUFFLE)
+    assert several(far, 3, diameter_m=1).delta == 1  # and its powers are never computed
     unbounded = Guarantee.flat(
         relation=Relation.REPLACE, epsilon=INFINITY, delta=F(1, 10), trust=Trust.SHUFFLE
     )

@@ -167,6 +167,16 @@ def test_errors_hold_for_every_crowd(name, facts, kind, number):
     check_rates(plan(name, **facts), kind, number, ROUNDS)
 
 
+def test_stated_errors_are_no_wider_than_those_of_the_values():
+    """Beside what is added for reports too rare to be seen, on average over maps."""
+    made = plan("frequency", epsilon=6)
+    people, law = crowd("even", 64, 6400), law_of(made)
+    exact = people @ (law @ np.linalg.inv(law) ** 2) - people
+    stated = np.mean([heatmap.standard_errors**2 for heatmap in maps(made, people, 40, 10)], axis=0)
+    added = made.law.largest(3) ** 2 * (3 * (1 - made.law.stays) + 1 / 2.12**2)
+    assert stated.mean() == pytest.approx(exact.mean() + added, rel=0.03)
+
+
 @pytest.mark.parametrize("name", LOCAL)
 def test_a_crowd_in_one_square_is_told(name):
     made = plan(name)
