@@ -1,6 +1,7 @@
 """Lets a collection's shuffler learn of rounds, take part in them and hand over what came in."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any, BinaryIO
 from uuid import UUID
 
@@ -20,8 +21,9 @@ from api.refusals import TooLarge
 from api.schema import operation
 from api.serializers.collections import BatchOut, FactsOut, PlannedRoundsOut, ShufflerPartIn
 from api.views.shared import ApiView, body
-from heatmaps.collections import collection, handover, plans, rounds
+from heatmaps.collections import collection, facts, handover, plans, rounds
 from heatmaps.collections.handover import ShufflerPart
+from heatmaps.collections.rounds import RoundState
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.models import Collection, Round
 
@@ -141,19 +143,24 @@ def _round(request: Request, round_id: UUID) -> Round:
 
 
 def _planned(row: Round) -> dict[str, Any]:
-    plan = plans.of_round(row)
+    """A round that is over, or fixed, is not worked out again."""
+    state = rounds.state_of(row)
+    if row.facts:
+        sizes = facts.sizes(row)
+    elif state is RoundState.PLANNED:
+        sizes = facts.sizes_of(plans.of_round(row))
+    else:
+        sizes = facts.NOTHING
     return {
         "round": row.pk,
         "number": row.number,
-        "state": rounds.state_of(row),
+        "state": state,
         "opens_at": int(row.opens_at.timestamp()),
         "closes_at": int(row.closes_at.timestamp()),
         "reports_per_person": row.reports_per_person,
-        "most_invitations": plan.most_reports,
+        "most_invitations": rounds.most_reports_of(row),
         "open_link": row.release.dataset.collection.open_link,
-        "least_reports": plan.least_reports,
-        "messages": plan.device.messages,
-        "message_bytes": plan.device.message_bytes,
+        **asdict(sizes),
         "facts_sha256": row.facts_sha256,
     }
 

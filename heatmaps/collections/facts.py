@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from dataclasses import dataclass
 from typing import Final
 
 from heatmaps.collections.plans import PlannedRound, loss_facts
@@ -55,6 +56,33 @@ def text(found: Round, plan: PlannedRound) -> str:
         "page_sha384": found.page_sha384,
     }
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """What is sent in a round."""
+
+    messages: int  # of one report
+    message_bytes: int  # before a message is sealed
+    least_reports: int
+
+
+NOTHING: Final = Sizes(messages=0, message_bytes=0, least_reports=0)
+
+
+def sizes_of(plan: PlannedRound) -> Sizes:
+    """Of a round that is planned."""
+    return Sizes(
+        messages=plan.device.messages,
+        message_bytes=plan.device.message_bytes,
+        least_reports=plan.least_reports,
+    )
+
+
+def sizes(found: Round) -> Sizes:
+    """As the round's facts have them, once they are fixed: nothing is worked out again."""
+    told = json.loads(found.facts)
+    return Sizes(**{name: told[name] for name in ("messages", "message_bytes", "least_reports")})
 
 
 def digest(facts: str) -> str:

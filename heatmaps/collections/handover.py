@@ -97,11 +97,11 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
         raise RoundNotOpen("this round is not closed yet")
     if found.reports is not None:
         return _same(found, sha256, reports)
-    plan = plans.of_round(found)
-    sealed = plan.device.message_bytes + plans.SEALED_BYTES
+    sizes = facts.sizes(found)
+    sealed = sizes.message_bytes + plans.SEALED_BYTES
     if not 0 <= reports <= (found.invitations or 0):
         raise ParameterError("Hazemap-Reports", reports, f"from 0 to {found.invitations}, the invitations")
-    path, size = _written(blocks, most=reports * plan.device.messages * sealed, sha256=sha256)
+    path, size = _written(blocks, most=reports * sizes.messages * sealed, sha256=sha256)
     try:
         if size % sealed:
             raise ParameterError("batch", f"{size} bytes", f"a multiple of {sealed}, a sealed message")

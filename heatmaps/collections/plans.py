@@ -68,6 +68,11 @@ class PlannedRound:
         return SEALED_BYTES + self.device.messages * (SEALED_BYTES + self.device.message_bytes)
 
 
+def most_reports(persons: int, reports_per_person: int, collection: Collection) -> int:
+    """As many invitations as there may be; an open link has one for each person who was declared."""
+    return persons * (1 if collection.open_link else reports_per_person)
+
+
 def least_reports(least_honest: int, dishonest_share: Fraction) -> int:
     return math.ceil(least_honest / (1 - dishonest_share))
 
@@ -88,12 +93,12 @@ def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> 
     elif request.delta not in (None, "", "0", 0):
         raise ParameterError("delta", request.delta, "nothing: this method has none")
     whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=request.reports_per_person)
-    most_reports = (dataset.persons or 1) * (1 if collection.open_link else request.reports_per_person)
-    whole(2, most_reports, least_honest=request.least_honest)
+    most = most_reports(dataset.persons or 1, request.reports_per_person, collection)
+    whole(2, most, least_honest=request.least_honest)
     share = exact_decimal("dishonest_share", request.dishonest_share, low=0, high=Fraction(9, 10))
     needed = least_reports(request.least_honest, share)
-    if needed > most_reports:
-        allowed = f"less: {needed} reports would be needed, and there are at most {most_reports}"
+    if needed > most:
+        allowed = f"less: {needed} reports would be needed, and there are at most {most}"
         raise ParameterError("dishonest_share", request.dishonest_share, allowed)
     resolution = request.resolution
     if entry.has_resolution:
@@ -113,7 +118,7 @@ def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> 
         region=region_of(dataset),
         target=target,
         least_honest=request.least_honest,
-        most_reports=most_reports,
+        most_reports=most,
         resolution=resolution,
         parameters=tuple(sorted(parameters.items())),
     )
@@ -128,7 +133,7 @@ def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> 
         reports_per_person=request.reports_per_person,
         least_honest=request.least_honest,
         dishonest_share=share,
-        most_reports=most_reports,
+        most_reports=most,
         per_report=promised(device.per_report, collection),
         guarantee=guarantee,
         charges=amounts.charges(

@@ -90,6 +90,11 @@ def least_reports_of(found: Round) -> int:
     return plans.least_reports(found.least_honest, found.dishonest_share)
 
 
+def most_reports_of(found: Round) -> int:
+    dataset = found.release.dataset
+    return plans.most_reports(dataset.persons or 1, found.reports_per_person, dataset.collection)
+
+
 def reports_of(found: Round, now: datetime | None = None) -> int | None:
     """How many took part: told with the result, at its public moment; None before."""
     ended = state_of(found, now) in {RoundState.PUBLISHED, RoundState.NO_RESULT}
