@@ -30,7 +30,7 @@ class Collection(models.Model):
 class Person(models.Model):
     objects: ClassVar[models.Manager["Person"]] = models.Manager()
 
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="people")
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE)
     name = models.CharField(max_length=200)
 
     class Meta:
@@ -61,7 +61,7 @@ class Round(models.Model):
     objects: ClassVar[models.Manager["Round"]] = models.Manager()
 
     id = models.UUIDField(primary_key=True)
-    collection = models.ForeignKey(Collection, on_delete=models.PROTECT, related_name="rounds")
+    collection = models.ForeignKey(Collection, on_delete=models.PROTECT)
     number = models.PositiveIntegerField()
     state = models.CharField(max_length=20, choices=State.choices, default=State.PREPARED)
     # What is committed to:
@@ -89,7 +89,7 @@ class Round(models.Model):
 class Invitation(models.Model):
     objects: ClassVar[models.Manager["Invitation"]] = models.Manager()
 
-    round = models.ForeignKey(Round, on_delete=models.CASCADE, related_name="invitations")
+    round = models.ForeignKey(Round, on_delete=models.CASCADE)
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
     packet = models.BinaryField(null=True)  # null: none came yet
 

@@ -38,7 +38,7 @@ HTTPS = bool(TRUSTED_PROXIES)
 HSTS_SUBDOMAINS = False
 POLL_SECONDS = float(os.environ.get("HAZEMAP_SHUFFLER_POLL_SECONDS", "5"))
 OPEN_LINK_DAILY = int(os.environ.get("HAZEMAP_SHUFFLER_OPEN_LINK_DAILY", "100"))
-WRONG_INVITATIONS_A_MINUTE = 60  # of one address
+WRONG_INVITATIONS_A_MINUTE = 20  # of one address
 
 INSTALLED_APPS = ["heatmaps.shuffler"]
 MIDDLEWARE = [
@@ -49,9 +49,6 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
 ]
 ROOT_URLCONF = "heatmaps.shuffler.urls"
-TEMPLATES = [
-    {"BACKEND": "django.template.backends.django.DjangoTemplates", "DIRS": [BASE_DIR / "templates"]},
-]
 PAGE_DIR = BASE_DIR / "static" / "contribute"
 HPKE_DIR = BASE_DIR / "build" / "front" / "hpke"
 

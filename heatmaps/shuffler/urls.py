@@ -14,6 +14,6 @@ urlpatterns = [
     path("rounds/<uuid:round_id>/table.bin", rounds.table),
     path("rounds/<uuid:round_id>/reports/", reports.take_report),
     path("rounds/<uuid:round_id>/invitations/", reports.give_invitation),
-    path("contribute/", page.page),
+    path("contribute/", page.file),
     path("contribute/<path:name>", page.file),
 ]

@@ -1,12 +1,13 @@
 """Speaks the analyser's side of docs/collections.md from a thread: honest, or hostile in a chosen way.
 
-It is a peer of the protocol with keys of its own, for what no honest analyser does: other facts, refusals, errors
-and answers that do not end.
+It is a peer of the protocol with keys of its own, for what no honest analyser does: other facts, refusals,
+errors and answers that do not end.
 """
 
 import contextlib
 import hashlib
 import json
+import math
 import socket
 import threading
 import time
@@ -33,20 +34,22 @@ class PeerRound:
     closes_at: int
     messages: int = 3
     message_bytes: int = 4
-    least_honest: int = 9
+    least_honest: int = 3
     dishonest_share: str = "0.1"
-    least_reports: int = 10
+    least_reports: int = 4
     open_link: bool = False
     reports_per_person: int = 1
     most_invitations: int = 100
     id: uuid.UUID = field(default_factory=uuid.uuid4)
     state: str = "planned"
     changes: dict = field(default_factory=dict)  # what its facts say instead
+    of_shuffler: dict = field(default_factory=dict)  # and of this shuffler
     table: bytes = TABLE
     failures: int = 0  # so many batches are answered by 500
     decided: threading.Event = field(default_factory=threading.Event)
     key: X25519PrivateKey = field(default_factory=X25519PrivateKey.generate)
     commitment: dict | None = None
+    when_asked: dict = field(default_factory=dict)  # by what comes, what happens before its answer, once
     batches: list = field(default_factory=list)  # body, batch id and number of reports of every attempt
 
     def listed(self):
@@ -92,7 +95,7 @@ class PeerRound:
                 "url": analyser_url,
                 "key": base64url(self.key.public_key().public_bytes_raw()),
             },
-            "shuffler": {**shuffler, "key": self.commitment["key"]},
+            "shuffler": shuffler | {"key": self.commitment["key"]} | self.of_shuffler,
         }
         return json.dumps(told | self.changes, sort_keys=True, separators=(",", ":"))
 
@@ -111,7 +114,8 @@ class AnalyserPeer:
         self.shuffler = shuffler  # operator and URL, as the analyser was told of them
         self.rounds = {}
         self.is_away = False  # answers everything by 503
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.peer = self
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -131,7 +135,11 @@ class AnalyserPeer:
         now = int(time.time())
         number = len(self.rounds) + 1
         made = PeerRound(
-            number=number, collection="trees", opens_at=now + opens_in, closes_at=now + seconds, **others
+            number=number,
+            collection="trees",
+            opens_at=now + opens_in,
+            closes_at=now + math.ceil(seconds),
+            **others,
         )
         self.rounds[str(made.id)] = made
         return made
@@ -157,53 +165,61 @@ class AnalyserPeer:
         known.decided.set()
         return 201, {}
 
-    def _handler(peer):  # noqa: N805 - `self` is the request's
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
 
-            def do_GET(self):
-                if self.is_refused():
-                    return
-                if self.path == ROUNDS:
-                    self.tell(200, {"results": [one.listed() for one in list(peer.rounds.values())]})
-                else:
-                    self.tell_bytes(200, self.known().table)
+class Handler(BaseHTTPRequestHandler):
+    """A request to the server's `peer`."""
 
-            def do_PUT(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                if self.is_refused():
-                    return
-                if self.path.endswith("/batch/"):
-                    batch_id, reports = self.headers["Hazemap-Batch"], int(self.headers["Hazemap-Reports"])
-                    self.tell(*peer.take_batch(self.known(), body, batch_id, reports))
-                else:
-                    self.tell(*peer.take_commitment(self.known(), json.loads(body)))
+    protocol_version = "HTTP/1.1"
 
-            def known(self):
-                return peer.rounds[self.path.removeprefix(ROUNDS).partition("/")[0]]
+    def do_GET(self):
+        peer = self.server.peer
+        if self.is_refused():
+            return
+        if self.path == ROUNDS:
+            self.tell(200, {"results": [one.listed() for one in list(peer.rounds.values())]})
+        else:
+            self.tell_bytes(200, self.known().table)
 
-            def is_refused(self):
-                if peer.is_away:
-                    self.tell(503, {})
-                elif self.headers["Authorization"] != f"Bearer {TOKEN}":
-                    self.tell(401, {"code": "not_authenticated"})
-                else:
-                    return False
-                return True
+    def do_PUT(self):
+        peer, body = self.server.peer, self.rfile.read(int(self.headers["Content-Length"]))
+        if self.is_refused():
+            return
+        if self.path.endswith("/batch/"):
+            self.happens("batch")
+            batch_id, reports = self.headers["Hazemap-Batch"], int(self.headers["Hazemap-Reports"])
+            self.tell(*peer.take_batch(self.known(), body, batch_id, reports))
+            self.happens("batch taken")
+        else:
+            self.happens("commitment")
+            self.tell(*peer.take_commitment(self.known(), json.loads(body)))
 
-            def tell(self, status, value):
-                self.tell_bytes(status, json.dumps(value).encode())
+    def happens(self, what):
+        self.known().when_asked.pop(what, lambda: None)()
 
-            def tell_bytes(self, status, body):
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+    def known(self):
+        return self.server.peer.rounds[self.path.removeprefix(ROUNDS).partition("/")[0]]
 
-            def log_message(self, *_):
-                pass
+    def is_refused(self):
+        if self.server.peer.is_away:
+            self.tell(503, {})
+        elif self.headers["Authorization"] != f"Bearer {TOKEN}":
+            self.tell(401, {"code": "not_authenticated"})
+        else:
+            return False
+        return True
 
-        return Handler
+    def tell(self, status, value):
+        self.tell_bytes(status, json.dumps(value).encode())
+
+    def tell_bytes(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        with contextlib.suppress(ConnectionError):  # it was killed meanwhile
+            self.end_headers()
+            self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
 
 
 @contextlib.contextmanager

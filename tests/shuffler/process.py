@@ -1,13 +1,13 @@
 """A shuffler of its own for tests: state folder, commands, and `serve` as a process."""
 
 import contextlib
-import csv
 import http.client
-import io
 import json
 import os
+import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -24,7 +24,7 @@ PATIENCE_SECONDS = 30
 @dataclass
 class Answer:
     status: int
-    headers: dict
+    headers: http.client.HTTPMessage
     body: bytes
 
     def json(self):
@@ -39,8 +39,7 @@ class Shuffler:
     process: subprocess.Popen | None = None
 
     def __post_init__(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
 
     @property
     def state(self):
@@ -57,10 +56,8 @@ class Shuffler:
 
     @property
     def environment(self):
-        """Nothing of the analyser is in it."""
-        kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("HAZEMAP_", "DJANGO_"))
-        }
+        foreign = ("HAZEMAP_", "DJANGO_")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
         own = {
             "HAZEMAP_SHUFFLER_STATE": str(self.state),
@@ -69,9 +66,9 @@ class Shuffler:
         }
         return kept | own | self.others
 
-    def manage(self, *arguments, check=True):
-        """Run a command to its end."""
-        result = subprocess.run(
+    def manage(self, *arguments):
+        """A command that is run to its end."""
+        return subprocess.run(
             [sys.executable, ROOT / "manage.py", "shuffler", *map(str, arguments)],
             env=self.environment,
             cwd=self.folder,
@@ -80,16 +77,30 @@ class Shuffler:
             timeout=60,
             check=False,
         )
-        assert not check or result.returncode == 0, result.stderr[-3000:]
-        return result
 
-    def join(self, analyser_url, slug="trees", token=TOKEN):
-        token_file = self.folder / "token"
+    def commands(self, *several):
+        """What several commands print, and how they refuse, in one process: starting takes longest."""
+        result = subprocess.run(
+            [sys.executable, "-m", "tests.shuffler.commands"],
+            input=json.dumps([[str(word) for word in one] for one in several]),
+            env=self.environment | {"PYTHONPATH": str(ROOT)},
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert result.returncode == 0, result.stderr[-3000:]
+        return [tuple(one) for one in json.loads(result.stdout)]
+
+    def joining(self, analyser_url, slug="trees", token=TOKEN):
+        """The words of `join`."""
+        token_file = self.folder / f"file of {token}"
         token_file.write_text(token + "\n")
         about = ("--operator", OPERATOR, "--url", self.url)
-        return self.manage("join", analyser_url, slug, "--token-file", token_file, *about)
+        return ("join", analyser_url, slug, "--token-file", token_file, *about)
 
-    def start(self, patience=PATIENCE_SECONDS):
+    def start(self):
         with (self.folder / "output").open("ab") as output:
             self.process = subprocess.Popen(
                 [sys.executable, ROOT / "manage.py", "shuffler", "serve", "--port", str(self.port)],
@@ -98,7 +109,6 @@ class Shuffler:
                 stdout=output,
                 stderr=subprocess.STDOUT,
             )
-        wait_until(self.is_up, "the server", patience)
 
     def is_up(self):
         assert self.process.poll() is None, self.output()
@@ -106,47 +116,89 @@ class Shuffler:
             return self.get("/healthz").status == 200
         return False
 
-    def stop(self, number=signal.SIGTERM):
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(number)
-            self.process.wait(PATIENCE_SECONDS)
-
     def kill(self):
-        self.stop(signal.SIGKILL)
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait(PATIENCE_SECONDS)
 
     def output(self):
         return (self.folder / "output").read_text()
 
-    def ask(self, method, path, body=None, **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
+    def ask(self, method, path, body=None, *, source="127.0.0.1", **headers):
+        """`source`: which of this machine's addresses asks."""
+        connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=PATIENCE_SECONDS, source_address=(source, 0)
+        )
         try:
-            names = {name.replace("_", "-"): value for name, value in headers.items()}
-            connection.request(method, path, body=body, headers=names)
+            connection.request(method, path, body=body, headers=headers)
             answer = connection.getresponse()
-            return Answer(answer.status, dict(answer.getheaders()), answer.read())
+            return Answer(answer.status, answer.headers, answer.read())
         finally:
             connection.close()
 
     def get(self, path, **headers):
         return self.ask("GET", path, **headers)
 
-    def report(self, made, secret, packet):
+    def report(self, made, secret, packet, **others):
         headers = {"Content-Type": "application/octet-stream", "Hazemap-Invitation": secret}
-        return self.ask("POST", f"/rounds/{made.id}/reports/", packet, **headers)
+        return self.ask("POST", f"/rounds/{made.id}/reports/", packet, **headers, **others)
 
     def facts(self, made):
         """The facts' bytes, once they are fixed."""
         wait_until(lambda: self.get(f"/rounds/{made.id}/facts.json").status == 200, "facts")
         return self.get(f"/rounds/{made.id}/facts.json").body
 
-    def secrets(self, made):
-        """What the links of a round hold, as its operator gets them."""
-        listed = csv.DictReader(io.StringIO(self.manage("invitations", "trees", made.number).stdout))
-        return [(row["name"], row["link"].partition("#")[2].partition(".")[2]) for row in listed]
+    def files_of(self, made):
+        return self.state / "rounds" / str(made.id)
 
-    def stored_secrets(self, made):
-        """The same without the command, which takes half a second, and without handing them out."""
-        return json.loads((self.state / "rounds" / str(made.id) / "secrets").read_bytes())
+    def secrets(self, made):
+        """Names and secrets of a round, before they are handed out."""
+        return json.loads((self.files_of(made) / "secrets").read_bytes())
+
+    def rows(self):
+        """All rows of all tables but Django's own."""
+        with contextlib.closing(sqlite3.connect(self.state / "shuffler.sqlite3")) as database:
+            tables = [
+                name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            ]
+            own = sorted(name for name in tables if name.startswith("shuffler_"))
+            return {name: database.execute(f"SELECT * FROM {name} ORDER BY 1").fetchall() for name in own}
+
+    def let_close(self, made):
+        """The closing moment of a round is now: a test waits for no clock, however busy the machine is."""
+        with contextlib.closing(sqlite3.connect(self.state / "shuffler.sqlite3", timeout=30)) as database:
+            now = int(time.time())
+            database.execute("UPDATE shuffler_round SET closes_at = ? WHERE id = ?", (now, made.id.hex))
+            database.commit()
+
+    def state_of(self, made):
+        for row in self.rows()["shuffler_round"]:
+            if made.id.hex in row:
+                return row[2]
+        return None
+
+    def memory(self):
+        """What the process has in memory, but for what is mapped from files."""
+        found = bytearray()
+        maps = Path(f"/proc/{self.process.pid}/maps").read_text().splitlines()
+        with Path(f"/proc/{self.process.pid}/mem").open("rb", buffering=0) as memory:
+            for line in maps:
+                span, rights, _, _, inode, *_ = line.split()
+                if rights.startswith("rw") and inode == "0":
+                    first, last = (int(end, 16) for end in span.split("-"))
+                    memory.seek(first)
+                    while first < last and (part := memory.read(last - first)):
+                        found += part
+                        first += len(part)
+        return bytes(found)
+
+
+def free_port():
+    """None of those that clients get: one could connect to itself while the server is away."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def wait_until(is_so, what, seconds=PATIENCE_SECONDS):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heatmaps.shuffler import sealing
 from heatmaps.shuffler.analyser import Analyser
 from heatmaps.shuffler.life import forgetting, round_files
-from heatmaps.shuffler.models import Collection, Round, State
+from heatmaps.shuffler.models import Collection, Invitation, Round, State
 
 _log = logging.getLogger(__name__)
 
@@ -21,12 +21,13 @@ _log = logging.getLogger(__name__)
 def close_due(collection: Collection) -> None:
     """Take no more packets of rounds whose closing moment has come."""
     now = int(time.time())
-    for due in collection.rounds.filter(state=State.READY, closes_at__lte=now):
+    for due in Round.objects.filter(collection=collection, state=State.READY, closes_at__lte=now):
         Round.objects.filter(pk=due.pk, state=State.READY).update(state=State.CLOSING)
         _log.info("round %s: closed", due.pk)
-    for closing in collection.rounds.filter(state=State.CLOSING):
+    for closing in Round.objects.filter(collection=collection, state=State.CLOSING):
         round_files.destroy_secrets(closing.pk)
-    for never_ready in collection.rounds.filter(state=State.PREPARED, closes_at__lte=now):
+    unfixed = Round.objects.filter(collection=collection, state=State.PREPARED)
+    for never_ready in unfixed.filter(closes_at__lte=now):
         forgetting.end(never_ready, State.GIVEN_UP)
 
 
@@ -43,7 +44,7 @@ def mixed(closed: Round) -> tuple[memoryview, int]:
     The order is a function of the set of messages: nothing is left in it of who sent which, or when, and
     unlike a random order it is the same when a killed hand-over is repeated.
     """
-    packets = closed.invitations.exclude(packet=None).values_list("packet", flat=True)
+    packets = Invitation.objects.filter(round=closed).exclude(packet=None).values_list("packet", flat=True)
     if (stored := packets.count()) < closed.least_reports:
         return memoryview(b""), stored
     opener = sealing.PacketOpener(round_files.read_key(closed.pk), closed.facts)

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 
 from heatmaps.shuffler import settings
 from heatmaps.shuffler.life import round_files
-from heatmaps.shuffler.models import FINAL, Collection, Round, State
+from heatmaps.shuffler.models import FINAL, Collection, Invitation, Round, State
 
 _log = logging.getLogger(__name__)
 _in_log = Event()  # SQLite's log may still hold what was deleted
@@ -23,16 +23,16 @@ def end(ended: Round, state: State) -> None:
     with transaction.atomic():
         if not Round.objects.filter(pk=ended.pk).exclude(state__in=FINAL).update(state=state):
             return
-        ended.invitations.all().delete()
+        Invitation.objects.filter(round=ended).all().delete()
     _log.info("round %s: %s", ended.pk, state.label)
     _destroy(ended.pk)
 
 
 def finish(collection: Collection) -> None:
     """Destroy the files of this collection's rounds that ended, and what SQLite still has of them."""
-    for round_id in collection.rounds.filter(state__in=FINAL).values_list("pk", flat=True):
-        if round_files.folder(round_id).exists():
-            _destroy(round_id)
+    for ended in Round.objects.filter(collection=collection, state__in=FINAL).only("pk"):
+        if round_files.folder(ended.pk).exists():
+            _destroy(ended.pk)
     if _in_log.is_set():
         _in_log.clear()
         with connection.cursor() as cursor:

@@ -17,7 +17,7 @@ from django.db import transaction
 from heatmaps.shuffler import facts, sealing, secret_texts
 from heatmaps.shuffler.analyser import Analyser, AnalyserRefuses
 from heatmaps.shuffler.life import forgetting, round_files
-from heatmaps.shuffler.models import Collection, Invitation, Round, State
+from heatmaps.shuffler.models import Collection, Invitation, Person, Round, State
 
 MOST_PLACES: Final = 10_000_000
 _MOST_MOMENT: Final = 2**53
@@ -78,7 +78,8 @@ def prepare(collection: Collection, plan: Plan) -> Round:
     """Make key and invitations of a round, before its opening moment. Errors: NotYet."""
     if plan.opens_at <= time.time():
         raise NotYet("its opening moment has passed")
-    names = [] if plan.open_link else list(collection.people.order_by("pk").values_list("name", flat=True))
+    people = Person.objects.filter(collection=collection).order_by("pk")
+    names = [] if plan.open_link else [person.name for person in people]
     places = plan.most_invitations if plan.open_link else len(names) * plan.reports_per_person
     if not places:
         raise NotYet("nobody is enrolled")

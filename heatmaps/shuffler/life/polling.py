@@ -6,6 +6,7 @@ So an analyser that answers slowly, or never, holds up nobody else's rounds.
 import logging
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from threading import Event, Thread
 from typing import Any, Final
 
@@ -105,7 +106,7 @@ def look_after(collection: Collection) -> list[AnalyserRefuses]:
 def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[AnalyserRefuses]:
     """A round that is refused does not hold up others; the list of rounds may say that it is over."""
     refusals = []
-    for closed in collection.rounds.filter(state=State.CLOSING).order_by("number"):
+    for closed in Round.objects.filter(collection=collection, state=State.CLOSING).order_by("number"):
         try:
             closing.hand_over(closed, analyser)
         except AnalyserRefuses as refusal:
@@ -117,7 +118,7 @@ def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[Analys
 
 def _follow_round(collection: Collection, analyser: Analyser, listed: dict[str, Any]) -> None:
     round_id, state = planning.read_id(listed), listed.get("state")
-    known = collection.rounds.filter(pk=round_id).first() if round_id else None
+    known = Round.objects.filter(collection=collection, pk=round_id).first() if round_id else None
     if known is None:
         if state == "planned":
             _plan(collection, analyser, listed)
@@ -130,20 +131,26 @@ def _follow_round(collection: Collection, analyser: Analyser, listed: dict[str, 
     elif known.state == State.PREPARED and state in _COMMITTED:
         planning.commit(known, analyser)
     elif known.facts_sha256 and listed.get("facts_sha256") not in (known.facts_sha256, "", None):
-        _log.error("round %s: the analyser names other facts than it gave", known.pk)
+        _say_once(f"round {known.pk}: the analyser names other facts than it gave")
 
 
 def _plan(collection: Collection, analyser: Analyser, listed: dict[str, Any]) -> None:
     plan = planning.Plan.read(listed)
     if plan is None:
-        _log.error("collection %s: the analyser lists a round that cannot be read", collection.slug)
+        _say_once(f"collection {collection.slug}: the analyser lists a round that cannot be read")
         return
     try:
         prepared = planning.prepare(collection, plan)
     except planning.NotYet as why:
-        _log.warning("round %s of %s waits: %s", plan.id, collection.slug, why.reason)
+        _say_once(f"round {plan.id} of {collection.slug} waits: {why.reason}")
     else:
         planning.commit(prepared, analyser)
+
+
+@lru_cache(maxsize=1000)
+def _say_once(line: str) -> None:
+    """Not at every turn again."""
+    _log.warning("%s", line)
 
 
 def _pause(collection_id: int, failures: int) -> float:

@@ -66,7 +66,6 @@ class Migration(migrations.Migration):
                     "collection",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.PROTECT,
-                        related_name="rounds",
                         to="shuffler.collection",
                     ),
                 ),
@@ -87,7 +86,6 @@ class Migration(migrations.Migration):
                     "round",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="invitations",
                         to="shuffler.round",
                     ),
                 ),
@@ -107,7 +105,6 @@ class Migration(migrations.Migration):
                     "collection",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="people",
                         to="shuffler.collection",
                     ),
                 ),

@@ -1,15 +1,19 @@
-"""Serves the contributor page and its files: those of two folders, and nothing beside them."""
+"""Serves the contributor page as its files stand, and the list of them that browsers install.
+
+A file `places.json` of the state folder, if the operator puts one there, names the region's towns.
+"""
 
 import hashlib
-from pathlib import Path
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
+from heatmaps.page_bundle import PAGE, SEALING_FOLDER, bundle, canonical
 from heatmaps.shuffler import headers, problems, settings
 
 TYPES: Final = {
@@ -27,27 +31,22 @@ TYPES: Final = {
     ".woff2": "font/woff2",
 }
 SERVICE_WORKER: Final = "service-worker.js"
+BUNDLE: Final = "bundle.json"
+PLACES: Final = "places.json"
+_PAGE: Final = ""
 
 
 @require_safe
-def page(request: HttpRequest) -> HttpResponse:
-    """The page is the same for everybody: which round it is about stands behind the link's #."""
-    response = render(request, "contribute/page.html")
-    response["Cache-Control"] = "no-cache"
-    return response
-
-
-@require_safe
-def file(request: HttpRequest, name: str) -> HttpResponse:
-    """One of the page's files."""
-    path = _files().get(name)
-    if path is None:
+def file(request: HttpRequest, name: str = _PAGE) -> HttpResponse:
+    """The page, which is the same for everybody (its round stands behind the link's #), or a file of it."""
+    content = _files().get(name)
+    if content is None:
         return problems.answer(problems.Refusal("not_found"))
-    content = path.read_bytes()
     etag = f'"{hashlib.sha256(content).hexdigest()}"'
     response = get_conditional_response(request, etag=etag)
     if response is None:
-        response = HttpResponse(content, content_type=TYPES[path.suffix])
+        suffix = ".html" if name == _PAGE else PurePosixPath(name).suffix
+        response = HttpResponse(content, content_type=TYPES.get(suffix, "application/octet-stream"))
     response["ETag"] = etag
     response["Cache-Control"] = "no-cache"
     if name == SERVICE_WORKER:
@@ -63,11 +62,29 @@ def healthz(_request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 
-def _files() -> dict[str, Path]:
-    """Address of each file: walked, so that no address leads out of the folders."""
-    found = {}
-    for folder, under in ((settings.PAGE_DIR, ""), (settings.HPKE_DIR, "hpke/")):
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in TYPES and path.is_file() and not path.is_symlink():
-                found[under + path.relative_to(folder).as_posix()] = path
+def _files() -> dict[str, bytes]:
+    """Content by address below /contribute/: what the bundle lists, so that no address leads elsewhere."""
+    try:
+        found = _bundled()
+    except FileNotFoundError:  # its packages are not installed
+        return {}
+    places = settings.STATE_DIR / PLACES
+    return {**found, PLACES: places.read_bytes()} if places.is_file() else found
+
+
+@cache
+def _bundled() -> dict[str, bytes]:
+    """Read once: devices would refuse files that are not those of their list."""
+    manifest, _ = bundle(settings.PAGE_DIR, settings.HPKE_DIR)
+    found = {BUNDLE: canonical(manifest)}
+    for name, _ in manifest:
+        found[name] = _path(name).read_bytes()
     return found
+
+
+def _path(name: str) -> Path:
+    if name == _PAGE:
+        return PAGE
+    if name.startswith(SEALING_FOLDER):
+        return settings.HPKE_DIR / name.removeprefix(SEALING_FOLDER)
+    return settings.PAGE_DIR / name

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.shuffler import attempts, facts, problems, sealing, secret_texts
-from heatmaps.shuffler.models import Round, State
+from heatmaps.shuffler.models import Invitation, Round, State
 from heatmaps.shuffler.problems import Refusal
 from heatmaps.shuffler.views.rounds import open_round
 
@@ -47,7 +47,7 @@ def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
         raise Refusal("wrong_size")
     attempts.try_invitation(request)
     digest = _digest(request)
-    if not open_one.invitations.filter(digest=digest).exists():
+    if not Invitation.objects.filter(round=open_one, digest=digest).exists():
         raise Refusal("unknown_invitation")
     attempts.was_right(request)
     packet = request.read(size)
@@ -70,9 +70,9 @@ def give_invitation(request: HttpRequest, round_id: UUID) -> HttpResponse:
     secret = secret_texts.new()
     with transaction.atomic():
         _check_ready(open_one)
-        if open_one.invitations.count() >= open_one.places:
+        if Invitation.objects.filter(round=open_one).count() >= open_one.places:
             raise Refusal("too_many_requests")
-        open_one.invitations.create(digest=secret_texts.digest(secret))
+        Invitation.objects.create(round=open_one, digest=secret_texts.digest(secret))
     return JsonResponse({"invitation": secret}, status=201)
 
 
@@ -88,7 +88,7 @@ def _store(open_one: Round, digest: str, packet: bytes) -> bool:
     """True where the packet is new, False where it was there. Errors: Refusal."""
     with transaction.atomic():
         _check_ready(open_one)
-        own = open_one.invitations.filter(digest=digest)
+        own = Invitation.objects.filter(round=open_one, digest=digest)
         if own.filter(packet=None).update(packet=packet):
             return True
         stored = own.values_list("packet", flat=True).first()

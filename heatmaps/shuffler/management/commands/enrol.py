@@ -24,7 +24,7 @@ class Command(ShufflerCommand):
         where = collection(slug)
         wanted = dict.fromkeys(name for text in names for name in _names(text))
         with transaction.atomic():
-            known = set(where.people.values_list("name", flat=True))
+            known = set(Person.objects.filter(collection=where).values_list("name", flat=True))
             new = [Person(collection=where, name=name) for name in wanted if name not in known]
             Person.objects.bulk_create(new, batch_size=1000)
         self.stdout.write(f"{len(new)} enrolled, {len(wanted) - len(new)} were already.")

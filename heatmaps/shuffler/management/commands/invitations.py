@@ -3,7 +3,6 @@
 import csv
 import io
 import os
-import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,12 @@ class Command(ShufflerCommand):
         links = _links(ready)
         try:
             files = [_write_code(qr, place, link) for place, (_, link) in enumerate(links, 1)] if qr else []
-            _write(_as_csv(links, files), output)
+            text = _as_csv(links, files)
+            if output is None:
+                self.stdout.write(text)
+                self.stdout.flush()
+            else:
+                _write(text, output)
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}; the links are still there") from None
         # Only now that they are on disk, or were shown.
@@ -41,7 +45,7 @@ class Command(ShufflerCommand):
 
 def _round(where: Collection, number: int) -> Round:
     """Errors: CommandError."""
-    known = where.rounds.filter(number=number).exclude(state__in=FINAL).first()
+    known = Round.objects.filter(collection=where, number=number).exclude(state__in=FINAL).first()
     if known is None or known.state == State.CLOSING:
         raise CommandError(f"{where.slug} has no round {number} that people can be invited to")
     if known.state == State.PREPARED:
@@ -77,11 +81,7 @@ def _as_csv(links: list[tuple[str, str]], files: list[str]) -> str:
     return text.getvalue()
 
 
-def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-        return
+def _write(text: str, output: Path) -> None:
     with output.open("x", encoding="utf-8") as file:
         file.write(text)
         file.flush()

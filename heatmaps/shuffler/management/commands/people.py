@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from heatmaps.shuffler.management.command import ShufflerCommand, collection
+from heatmaps.shuffler.models import Person
 
 
 class Command(ShufflerCommand):
@@ -13,5 +14,5 @@ class Command(ShufflerCommand):
         parser.add_argument("slug")
 
     def handle(self, *args: Any, slug: str, **options: Any) -> None:
-        for name in collection(slug).people.order_by("name").values_list("name", flat=True):
-            self.stdout.write(name)
+        for person in Person.objects.filter(collection=collection(slug)).order_by("name"):
+            self.stdout.write(person.name)

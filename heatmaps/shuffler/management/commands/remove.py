@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from heatmaps.shuffler.management.command import ShufflerCommand, collection
+from heatmaps.shuffler.models import Person
 
 
 class Command(ShufflerCommand):
@@ -16,7 +17,7 @@ class Command(ShufflerCommand):
         parser.add_argument("name")
 
     def handle(self, *args: Any, slug: str, name: str, **options: Any) -> None:
-        removed, _ = collection(slug).people.filter(name=name).delete()
+        removed, _ = Person.objects.filter(collection=collection(slug), name=name).delete()
         if not removed:
             raise CommandError("nobody of that name is enrolled")
         self.stdout.write("Removed; the next round has no invitation for them.")

@@ -32,6 +32,8 @@ class Command(ShufflerCommand):
                 self._serve(host, port)
         except files.InUse:
             raise CommandError(f"another server uses {settings.STATE_DIR}") from None
+        except OverflowError:
+            raise CommandError(f"there is no port {port}") from None
         except OSError as error:
             raise CommandError(f"port {port} of {host}: {error.strerror}") from None
 

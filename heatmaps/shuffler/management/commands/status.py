@@ -4,7 +4,7 @@ from typing import Any
 
 from heatmaps.shuffler.life import round_files
 from heatmaps.shuffler.management.command import ShufflerCommand
-from heatmaps.shuffler.models import FINAL, Collection, Round
+from heatmaps.shuffler.models import FINAL, Collection, Invitation, Person, Round
 
 
 class Command(ShufflerCommand):
@@ -12,15 +12,15 @@ class Command(ShufflerCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         for collection in Collection.objects.order_by("slug"):
-            people = collection.people.count()
+            people = Person.objects.filter(collection=collection).count()
             self.stdout.write(f"{collection.slug} at {collection.analyser_url}: {people} enrolled")
-            for one in collection.rounds.order_by("number", "opens_at"):
+            for one in Round.objects.filter(collection=collection).order_by("number", "opens_at"):
                 self.stdout.write(f"  round {one.number} ({one.pk}): {one.state}{_numbers(one)}")
 
 
 def _numbers(one: Round) -> str:
     if one.state in FINAL:
         return ""
-    came = one.invitations.filter(packet__isnull=False).count()
+    came = Invitation.objects.filter(round=one, packet__isnull=False).count()
     waiting = "; links not handed out yet" if round_files.read_secrets(one.pk) is not None else ""
     return f", {came} of {one.places} reports, {one.least_reports} needed{waiting}"
