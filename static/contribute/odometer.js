@@ -119,6 +119,9 @@ export async function change(id, changes) {
     asked.onsuccess = () => {
       if (!asked.result) return transaction.abort(); // the list was emptied meanwhile
       const record = { ...asked.result, ...changes };
+      for (const name of /** @type {(keyof Record)[]} */ (Object.keys(changes))) {
+        if (changes[name] === undefined) delete record[name];
+      }
       store.put(record);
       keep(/** @type {Record} */ (record));
     };

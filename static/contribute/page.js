@@ -22,6 +22,15 @@ function readLink() {
 
 async function start() {
   byId("forget").addEventListener("click", forget);
+  // The address holds the link, which a jump by "#main" would replace.
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("main").focus();
+  });
+  byId("start").addEventListener("click", () => {
+    byId("place").scrollIntoView();
+    byId("place").focus({ preventScroll: true });
+  });
   for (const [name, isOff] of /** @type {const} */ ([["offline", true], ["online", false]])) {
     addEventListener(name, () => show(byId("offline"), isOff));
   }
@@ -62,6 +71,7 @@ async function openRound(link, bundle) {
     const round = await loadRound(link.round);
     const here = (await allRecords()).filter((record) => record.round === link.round);
     await fillRound(round, await towns);
+    show(byId("plain-title"), false);
     show(byId("round"), true);
     void compareBundle(round.facts.page_sha384, bundle);
     await enterSending(round, link.secret, await towns, here);

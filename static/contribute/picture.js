@@ -79,6 +79,21 @@ export function headPicture(facts, towns) {
 }
 
 /**
+ * Where a person's own places lie; it is drawn here and goes nowhere.
+ * @param {Facts} facts
+ * @param {import("./places.js").Cell[]} places
+ * @param {Town[]} towns
+ */
+export function ownPicture(facts, places, towns) {
+  const { svg, placed } = regionPicture(facts, towns, "Your place in the region; only this device sees it");
+  for (const place of places) {
+    const { x, y } = placed({ x: place.x / FINEST, y: 1 - place.y / FINEST, width: 0, height: 0 });
+    svg.append(draw("circle", { class: "own-place", cx: x, cy: y, r: 6 }));
+  }
+  return svg;
+}
+
+/**
  * What several draws of one place would send.
  * @param {Facts} facts
  * @param {import("./places.js").Cell} place
@@ -103,19 +118,24 @@ function cellPicture(facts, place, draws, towns) {
   const { svg, placed } = regionPicture(facts, towns, words);
   const middle = placed({ x: place.x / FINEST, y: 1 - place.y / FINEST, width: 0, height: 0 });
   const boxes = draws.map((messages) => messages.map((message) => reportBox(facts, message)));
+  /** How often a square was reported, so that its numbers stand side by side. @type {Map<string, number>} */
+  const seen = new Map();
   for (const [at, reported] of boxes.entries()) {
     for (const box of reported) {
       const { x, y, width, height } = placed(box);
       const [cx, cy] = [x + width / 2, y + height / 2];
       const [wide, high] = [Math.max(width, 5), Math.max(height, 5)];
       svg.append(
-        draw("path", { class: `arrow draw-${at + 1}`, d: `M${middle.x} ${middle.y}L${cx} ${cy}` }),
         draw("rect", { class: `cell draw-${at + 1}`, x: cx - wide / 2, y: cy - high / 2, width: wide, height: high, rx: 1.5 }),
       );
       if (reported.length === 1) {
+        const before = seen.get(`${cx} ${cy}`) ?? 0;
+        seen.set(`${cx} ${cy}`, before + 1);
+        const left = cx + 13 * before;
         svg.append(
-          draw("circle", { class: `draw-${at + 1}`, cx, cy, r: 7 }),
-          draw("text", { class: "number", x: cx, y: cy, "aria-hidden": "true" }, String(at + 1)),
+          draw("path", { class: `arrow draw-${at + 1}`, d: `M${middle.x} ${middle.y}L${cx} ${cy}` }),
+          draw("circle", { class: `disc draw-${at + 1}`, cx: left, cy, r: 7 }),
+          draw("text", { class: "number", x: left, y: cy, "aria-hidden": "true" }, String(at + 1)),
         );
       }
     }
@@ -231,8 +251,9 @@ export function exampleWords(facts) {
   const { kind } = facts.encoding;
   const count = whole(facts.messages);
   if (kind === "unary" || kind === "flips") {
+    const random = kind === "flips" ? "Many bits are flipped at random" : "A random part is added";
     return `For a place in the middle of the region your device would send ${count} bits, each on its own. How many are `
-      + "ones says where you are, give or take a random part.";
+      + `ones says where you are. ${random}; yours alone may be small. The blur is everyone’s together, once mixed.`;
   }
   if (kind === "shares") {
     return `Your device would send ${count} pieces, each on its own. A piece by itself is a random number. Only `

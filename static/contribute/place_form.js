@@ -1,6 +1,7 @@
 /** The form in which a person chooses places; they stay in this module until a report is drawn. */
 
 import { byId, inputById, make, show } from "./dom.js";
+import { ownPicture } from "./picture.js";
 import { contains, finestCell } from "./places.js";
 
 /** @typedef {import("./facts.js").Facts} Facts */
@@ -42,6 +43,8 @@ export function placeForm(facts, towns) {
     byId("place-news").textContent = isOutside
       ? "This place is outside the region. It counts as the nearest place on its edge."
       : "";
+    const cells = [...chosen, ...(spot ? [spot] : [])].map((one) => finestCell(region, one.lat, one.lon));
+    byId("place-picture").replaceChildren(...(cells.length ? [ownPicture(facts, cells, towns)] : []));
   }
 
   function list() {
@@ -51,6 +54,7 @@ export function placeForm(facts, towns) {
       remove.addEventListener("click", () => {
         chosen.splice(at, 1);
         list();
+        told();
         lat.focus();
       });
       return make("li", {}, `Place ${at + 1}: ${spot.lat}, ${spot.lon}`, remove);
@@ -62,7 +66,8 @@ export function placeForm(facts, towns) {
     const found = towns.find(({ name }) => name === town.value);
     if (found) fill(found);
   });
-  for (const input of [lat, lon]) input.addEventListener("change", told);
+  // While it is typed: a picture that came when the field is left would push away what is being clicked.
+  for (const input of [lat, lon]) input.addEventListener("input", told);
   byId("add").addEventListener("click", () => {
     const spot = typed(lat, lon);
     if (!spot || chosen.length === MOST_PLACES) return complain(spot ? "These are as many places as fit." : "");
@@ -70,6 +75,7 @@ export function placeForm(facts, towns) {
     [lat.value, lon.value, town.value] = ["", "", ""];
     complain("", false);
     list();
+    told();
     byId("place-news").textContent = `Place ${chosen.length} was added.`;
   });
 
@@ -143,8 +149,8 @@ function sensed(fill) {
   news.textContent = "Asking this device …";
   navigator.geolocation.getCurrentPosition(
     ({ coords }) => {
-      news.textContent = `Found, to about ${Math.ceil(coords.accuracy)} m.`;
       fill({ lat: coords.latitude, lon: coords.longitude });
+      news.textContent = `Found, to about ${Math.ceil(coords.accuracy)} m. ${news.textContent}`;
     },
     () => (news.textContent = "This device does not tell its place. Type it."),
     { enableHighAccuracy: false, timeout: 30_000, maximumAge: 60_000 },

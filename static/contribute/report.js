@@ -10,7 +10,7 @@ import { packetOf } from "./sealing.js";
 /** @typedef {import("./places.js").Cell} Cell */
 /** @typedef {import("./round.js").Round} Round */
 
-const LAST_MS = 60_000; // before a round closes nothing is planned
+const LAST_MS = 60_000; // of a round: for packets that have to be sent again
 const SOON_MS = 60_000;
 
 /** The shuffler refused for good; `code` is of docs/collections.md. */
@@ -62,17 +62,20 @@ export async function drawReport({ facts, factsSha256, table }, places, secret, 
 }
 
 /**
- * A uniform moment of what is left of a round; at once where next to nothing is.
+ * A uniform moment of what is left of a round, but for its last minute or the second half of less than two.
  * @param {number} closesAt
  */
 function randomMoment(closesAt) {
-  const left = closesAt - LAST_MS - Date.now();
-  return Date.now() + within(left > 0 ? left : 1);
+  const left = Math.max(0, closesAt - Date.now());
+  return Date.now() + within(Math.max(left - LAST_MS, left / 2));
 }
 
-/** A uniform moment of the next minute. */
-export function soon() {
-  return Date.now() + within(SOON_MS);
+/**
+ * A uniform moment of the next minute, or of half of what is left of a round where that is less.
+ * @param {number} closesAt
+ */
+export function soon(closesAt) {
+  return Date.now() + within(Math.min(SOON_MS, Math.max(0, closesAt - Date.now()) / 2));
 }
 
 /** @param {number} ms */

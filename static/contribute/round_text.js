@@ -5,7 +5,7 @@ import { messagesOf } from "./encodings/encoding.js";
 import { DRAWS, examplePicture, exampleWords, headPicture } from "./picture.js";
 import { finestCell } from "./places.js";
 import { systemWords } from "./random_words.js";
-import { isOneOperator, learnsLines, length, lossSentences, moment, number, whole } from "./words.js";
+import { isOneOperator, learnsLines, length, lossSentences, number, span, whole } from "./words.js";
 
 /** @typedef {import("./round.js").Round} Round */
 
@@ -21,7 +21,7 @@ export async function fillRound({ facts, table }, towns) {
     : `${analyser.operator} asks, ${shuffler.operator} mixes`;
   byId("title").textContent = facts.title;
   byId("question").textContent = facts.question;
-  byId("moments").textContent = `Round ${whole(facts.number)}: ${moment(facts.opens_at)} to ${moment(facts.closes_at)}. `
+  byId("moments").textContent = `Round ${whole(facts.number)}, ${span(facts.opens_at, facts.closes_at)}. `
     + `A result comes only if at least ${whole(facts.least_reports)} people send.`;
   byId("region-picture").replaceChildren(headPicture(facts, towns));
   byId("shuffler-name").textContent = `Shuffler: ${shuffler.operator}`;
@@ -35,12 +35,12 @@ export async function fillRound({ facts, table }, towns) {
     make("dt", {}, name), make("dd", {}, value),
   ]));
   byId("consent-words").textContent = facts.reports_per_person > 1
-    ? `I want to send one blurred report to this round. I know that it cannot be called back.`
+    ? "I want to send one blurred report to this round. I know that it cannot be called back."
     : "I want to send my one blurred report to this round. I know that it cannot be called back.";
   showExample({ facts, table }, towns);
   byId("example-again").addEventListener("click", () => {
     showExample({ facts, table }, towns);
-    byId("example-again").setAttribute("aria-label", "Draw three others: drawn");
+    byId("example-news").textContent = `Three others were drawn. ${byId("example-picture").textContent}`;
   });
 }
 

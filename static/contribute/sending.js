@@ -90,13 +90,16 @@ export async function resume() {
   if (!waiting || waiting.id === undefined) return;
   const { id } = waiting;
   hideForm();
-  // What should have left while the page was closed does not leave at the moment when the page is opened.
-  let at = (waiting.sendAt ?? 0) > Date.now() ? Number(waiting.sendAt) : soon();
-  await change(id, { sendAt: at });
+  let at = waiting.sendAt ?? 0;
+  if (at < performance.timeOrigin) {
+    // What should have left while the page was closed does not leave at the moment when it is opened.
+    at = soon(waiting.closesAt);
+    await change(id, { sendAt: at });
+  }
   const sooner = byId("sooner");
   show(sooner, at - Date.now() > LONGEST_WAIT_MS);
   sooner.onclick = async () => {
-    at = soon();
+    at = soon(waiting.closesAt);
     await change(id, { sendAt: at });
     show(sooner, false);
     announceWait(at);

@@ -56,29 +56,27 @@ export function lossSentences(facts) {
   const [near, far, delta] = [facts.loss.epsilon, facts.loss.record_epsilon, facts.loss.delta].map(number);
   const radius = length(number(facts.loss.radius_m));
   const reports = facts.reports_per_person;
-  const all = reports > 1 ? ` All ${whole(reports)} reports that you may send: ${timesWords(reports * near)}.` : "";
   const found = [
-    `Had you been up to ${radius} away, anything that anyone could see would be ${oddsWords(near)}.${all}`,
-    `Had you been anywhere else in the region: ${timesWords(far)}.${
-      reports > 1 ? ` All ${whole(reports)} reports: ${timesWords(reports * far)}.` : ""
-    }`,
+    `Compared with any place up to ${radius} away, your report changes the odds of anything that anyone could see `
+      + `${factorWords(near)}.`,
+    `Compared with anywhere else in the region, ${factorWords(far)}.`,
   ];
-  if (delta > 0) {
-    found.push(`This may fail with a chance of at most ${chance(delta)} a report.`);
+  if (reports > 1) {
+    found.push(
+      `You may send ${whole(reports)} reports. All of them together: ${factorWords(reports * near)} up to ${radius} `
+        + `away, ${factorWords(reports * far)} anywhere else.`,
+    );
+  } else {
+    found.push("You send one report, so this is all that you reveal here.");
   }
+  if (delta > 0) found.push(`Each report may miss this with a chance of at most ${chance(delta)}.`);
   return [...found, trustSentence(facts)];
 }
 
 /** @param {number} epsilon */
-function oddsWords(epsilon) {
+function factorWords(epsilon) {
   const times = factor(epsilon);
-  return times ? `at most ${times} times as likely or unlikely` : "possibly much likelier or less likely: no useful limit";
-}
-
-/** @param {number} epsilon */
-function timesWords(epsilon) {
-  const times = factor(epsilon);
-  return times ? `at most ${times} times` : "no useful limit";
+  return times ? `by at most a factor of ${times}` : "without a useful limit";
 }
 
 /** @param {Facts} facts */
@@ -115,6 +113,17 @@ export function learnsLines(facts) {
  */
 export function moment(seconds, locale) {
   return new Date(1000 * seconds).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
+}
+
+/**
+ * From one moment to another, naming a common day once.
+ * @param {number} from seconds since 1970
+ * @param {number} to
+ * @param {string} [locale]
+ */
+export function span(from, to, locale) {
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
+  return format.formatRange(1000 * from, 1000 * to);
 }
 
 /**

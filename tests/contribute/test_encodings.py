@@ -50,6 +50,7 @@ def test_it_makes_the_reports_of_other_clients(node, cases):
         assert {report["count"] for report in reports} == {case["messages"]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found_out(page_copy, cases, fault):
     name, line, broken = FAULTS[fault]

@@ -3,14 +3,13 @@
 import math
 
 import numpy as np
-import pytest
 
 from mechanisms.space.grid import Region, morton_decode
 
 CELLS = """
 const { finestCell } = await import("./places.js");
-const cells = given.places.map(([lat, lon]) => finestCell(given.region, lat, lon));
-answer(cells.map(({ x, y }) => [x, y]));
+const cells = ({ region, places }) => places.map(([lat, lon]) => finestCell(region, lat, lon));
+answer(given.map((one) => cells(one).map(({ x, y }) => [x, y])));
 """
 REGIONS = [
     Region(11.3, 48.0, 11.8, 48.3),
@@ -21,12 +20,15 @@ REGIONS = [
 ]
 
 
-@pytest.mark.parametrize("region", REGIONS, ids=str)
-def test_it_finds_the_same_cells(node, region):
-    lat, lon = places(region)
-    found = node(CELLS, {"region": list(region), "places": np.stack([lat, lon], axis=1).tolist()})
-    expected = np.stack(morton_decode(region.morton(lat, lon), 31), axis=1)
-    assert np.array_equal(found, expected)
+def test_it_finds_the_same_cells(node):
+    spots = [places(region) for region in REGIONS]
+    given = [
+        {"region": list(region), "places": np.stack(spot, axis=1).tolist()}
+        for region, spot in zip(REGIONS, spots, strict=True)
+    ]
+    for region, (lat, lon), found in zip(REGIONS, spots, node(CELLS, given), strict=True):
+        expected = np.stack(morton_decode(region.morton(lat, lon), 31), axis=1)
+        assert np.array_equal(found, expected), region
 
 
 def test_it_refuses_what_is_no_number(node):

@@ -16,7 +16,7 @@ const { uniformBelow, systemWords } = await import("./random_words.js");
 const words = given.seed === undefined ? systemWords() : seededWords(given.seed);
 const counts = new Array(given.cells).fill(0);
 for (let draw = 0; draw < given.draws; draw += 1) {
-  counts[Number(%s * BigInt(given.cells) / given.bound)] += 1;
+  counts[Number(uniformBelow(words, given.bound) * BigInt(given.cells) / given.bound)] += 1;
 }
 answer(counts);
 """
@@ -60,9 +60,18 @@ def test_it_draws_what_the_mechanisms_draw(node):
 
 
 def test_a_remainder_of_an_unequal_range_is_found_out(node):
-    given = {"bound": {"integer": str(UNEVEN)}, "cells": 12, "draws": 20_000, "seed": 5}
-    assert p_value(node(COUNTS % "uniformBelow(words, given.bound)", given)) > SIGNIFICANCE
-    assert p_value(node(COUNTS % "(words.word() %% given.bound)".replace("%%", "%"), given)) < SIGNIFICANCE
+    program = """
+    const { uniformBelow } = await import("./random_words.js");
+    const bound = 3n * 2n ** 62n;
+    const counts = (draw) => {
+      const [found, words] = [new Array(12).fill(0), seededWords(5)];
+      for (let at = 0; at < 20000; at += 1) found[Number(draw(words) * 12n / bound)] += 1;
+      return found;
+    };
+    answer([counts((words) => uniformBelow(words, bound)), counts((words) => words.word() % bound)]);
+    """
+    right, wrong = map(p_value, node(program))
+    assert right > SIGNIFICANCE > wrong
 
 
 @pytest.mark.long
@@ -70,7 +79,7 @@ def test_a_remainder_of_an_unequal_range_is_found_out(node):
 def test_a_million_draws_are_uniform(node, bound):
     cells = min(bound, 500)
     given = {"bound": {"integer": str(bound)}, "cells": cells, "draws": 10**6, "seed": bound % 1000}
-    counts = node(COUNTS % "uniformBelow(words, given.bound)", given, seconds=280)
+    counts = node(COUNTS, given, seconds=280)
     sizes = [-(-(cell + 1) * bound // cells) - -(-cell * bound // cells) for cell in range(cells)]
     assert p_value(counts, sizes) > SIGNIFICANCE
 
@@ -78,7 +87,7 @@ def test_a_million_draws_are_uniform(node, bound):
 @pytest.mark.long
 def test_a_million_draws_of_the_device_itself_are_uniform(node):
     given = {"bound": {"integer": "1000"}, "cells": 1000, "draws": 10**6}
-    assert p_value(node(COUNTS % "uniformBelow(words, given.bound)", given)) > SIGNIFICANCE
+    assert p_value(node(COUNTS, given)) > SIGNIFICANCE
 
 
 def p_value(counts, sizes=None):

@@ -52,6 +52,7 @@ def test_javascript_opens_what_python_sealed(node, keys):
     assert bytes.fromhex(node(OPENED, given)) == plain
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_native", [True, False], ids=["of the browser", "of the package"])
 def test_either_x25519_seals_the_same(node, keys, is_native):
     program = """
@@ -69,15 +70,15 @@ def test_either_x25519_seals_the_same(node, keys, is_native):
     assert SUITE.decrypt(sealed, keys[0], b"hazemap message 1\0" + FACTS) == b"\1\2"
 
 
-@pytest.mark.parametrize("is_native", [True, False], ids=["of the browser", "of the package"])
-def test_it_refuses_a_key_that_gives_everybody_the_secret(node, is_native):
+def test_it_refuses_a_key_that_gives_everybody_the_secret(node):
     program = """
     const { sealer, suiteOf } = await import("./sealing.js");
     const zeros = new Uint8Array(32);
-    const sealed = sealer(zeros, "hazemap message 1", zeros, suiteOf(given)).then((seal) => seal(zeros));
-    answer(await sealed.then(() => "sealed", () => "refused"));
+    const tried = [true, false].map((isNative) =>
+      sealer(zeros, "hazemap message 1", zeros, suiteOf(isNative)).then((seal) => seal(zeros)));
+    answer((await Promise.allSettled(tried)).map(({ status }) => status));
     """
-    assert node(program, is_native) == "refused"
+    assert node(program) == ["rejected", "rejected"]
 
 
 def packet_of(node, keys, messages):

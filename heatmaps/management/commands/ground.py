@@ -15,7 +15,7 @@ SEALING: Final = "hpke"  # a folder of `settings.FRONT_DIR`, as the contributors
 _PACKAGES: Final = ("common", "core", "dhkem-x25519")
 # `import … from "@hpke/common"`: a browser finds no package by its name.
 _NAMED: Final = re.compile(r'(\bfrom\s*)"@hpke/([a-z0-9-]+)"')
-_IMPORTED: Final = re.compile(r'^(?:import|export)\b[^;"]*"(\.[^"]+)"', re.MULTILINE)
+_IMPORTED: Final = re.compile(r'^(?:import|export)\b[^;"]*\bfrom\s*"(\.[^"]+)"', re.MULTILINE)
 
 
 class Command(BaseCommand):
