@@ -168,11 +168,16 @@ def keeps_promise(release: Release, today: PlannedRound) -> bool:
 
 
 def promised(guarantee: Guarantee, collection: Collection) -> Guarantee:
-    """With one operator for both roles, what is left without a shuffler is all that is promised."""
+    """With one operator for both roles, what is left without a shuffler is all that is promised.
+
+    So it is where anybody may send: whoever reads the result could be the whole crowd but one.
+    """
     left = guarantee.if_shuffler_fails
-    if guarantee.trust is not Trust.SHUFFLE or left is None or collection.has_two_operators:
+    if guarantee.trust is not Trust.SHUFFLE or left is None:
         return guarantee
-    return replace(left, simulated=True)
+    if not collection.has_two_operators:
+        return replace(left, simulated=True)
+    return left if collection.open_link else guarantee
 
 
 def loss_facts(plan: PlannedRound, dataset: Dataset) -> dict[str, str]:

@@ -18,7 +18,8 @@ HONEST_DEVICES: Final = (
     "It counts on at least {least} honest reports, as declared before the first one; nobody can check that."
 )
 OPEN_LINK: Final = (
-    "Anybody could send by an open link: the promise is for each report, not for all that one person sent."
+    "Anybody could send by an open link, also who reads the result: the promise is for each report by "
+    "itself, not for all that one person sent, and counts on no shuffler."
 )
 
 

@@ -40,6 +40,7 @@ class DeviceEntry:
     usual_resolution: int = 0
     usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
     parameters: tuple[Parameter, ...] = ()
+    is_bounded: bool = True  # one device can move the result only so far
 
     @property
     def has_resolution(self) -> bool:
@@ -51,8 +52,8 @@ class DeviceEntry:
 
     @property
     def open_groups(self) -> bool:
-        """Whether anybody may ask for an invitation: where nothing rests on how many honest people report."""
-        return self.trust is Trust.LOCAL
+        """Whether anybody may ask for an invitation: where one sender can move a result only so far."""
+        return self.is_bounded
 
     def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
@@ -260,6 +261,7 @@ _ENTRIES: Final = (
         trust=Trust.SHUFFLE,
         kind="heatmap",
         make=building.shares,
+        is_bounded=False,  # one share sets any cell
         highest_resolution=32,  # of 64 cells a side, one report would be 60,000 messages
         usual_resolution=16,
         usual_delta=USUAL_DELTA,
