@@ -32,7 +32,7 @@ def test_show_says_what_is_asked_and_what_it_costs(served, run):
 
 def test_show_says_where_one_operator_has_both_roles(served, run):
     assert "same operator" not in run("show", served.link)[1]
-    served.round.facts["shuffler"]["operator"] = "City"
+    served.round.facts["shuffler"]["operator"] = "CITY"
     assert "same operator" in run("show", served.link)[1]
 
 

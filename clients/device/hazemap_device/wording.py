@@ -117,7 +117,7 @@ def _named(role: Role) -> str:
 
 
 def _roles(facts: Facts) -> list[str]:
-    if facts.analyser.operator == facts.shuffler.operator:
+    if facts.analyser.operator.casefold() == facts.shuffler.operator.casefold():
         return ["Both are run by the same operator, which could see who sent what if it wanted to."]
     return []
 
