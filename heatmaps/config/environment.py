@@ -11,8 +11,8 @@
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
-| `HAZEMAP_ORIGINS` | (none) | origin at which a proxy shows this server; `https://…` needs HAZEMAP_PROXY |
-| `HAZEMAP_PROXY` | (none) | the proxy's addresses or networks: only from there X-Forwarded-* are believed |
+| `HAZEMAP_ORIGINS` | (none) | origin at which browsers find this server; `https://…` needs HAZEMAP_PROXY |
+| `HAZEMAP_PROXY` | (none) | addresses or networks of the proxy, alone believed; `none` with `--certificate` |
 | `HAZEMAP_HSTS_SUBDOMAINS` | `0` | `1` where every name below the origin's speaks `https` too |
 | `HAZEMAP_BASEMAP` | (none) | a PMTiles file of streets, shown under every map and served to everybody |
 | `HAZEMAP_TILES` | (none) | street tiles `https://host/{z}/{x}/{y}.png`: that host sees who looks where |
@@ -37,6 +37,7 @@ from urllib.parse import quote, urlsplit
 
 from heatmaps.config import private_files
 
+NO_PROXY = "none"
 LEAST_RENDERED_BYTES = 2**20  # the page of a usual map and its files
 _SIZE_CLASSES = 4
 _LONGEST_SLOT_SECONDS = 86_400
@@ -104,14 +105,16 @@ def listed(name: str, default: str = "") -> list[str]:
 
 def trusted_proxies(origins: Sequence[str]) -> list[IPv4Network | IPv6Network]:
     """Where the operator's proxy asks from. Errors: RuntimeError naming the variable."""
+    if listed("HAZEMAP_PROXY") == [NO_PROXY]:
+        return []
     try:
         networks = [ip_network(text) for text in listed("HAZEMAP_PROXY")]
     except ValueError as error:
         raise RuntimeError(f"HAZEMAP_PROXY: {error}; allowed are such as 127.0.0.1,10.1.2.0/24") from None
     if not networks and any(origin.startswith("https:") for origin in origins):
         raise RuntimeError(
-            "HAZEMAP_ORIGINS says https, so a proxy ends TLS: set HAZEMAP_PROXY to the address it asks from "
-            "(127.0.0.1 for one on this machine)"
+            "HAZEMAP_ORIGINS says https: set HAZEMAP_PROXY to the address that the proxy before it asks from "
+            "(127.0.0.1 for one on this machine), or to none where `serve` has a --certificate itself"
         )
     return networks
 

@@ -91,7 +91,7 @@ class Refusal(ErrorTask):  # type: ignore[misc]  # as above
         error = self.request.error
         self.status = f"{error.code} {error.reason}"
         kind, body = _described(error.code, error.reason, getattr(self.request, "path", ""))
-        told = of_answers(secure=is_proxy(self.channel.addr[0]))
+        told = of_answers(secure=self.channel.is_encrypted or is_proxy(self.channel.addr[0]))
         told |= {"Content-Type": kind, "Content-Security-Policy": NOTHING_LOADED, "Cache-Control": "no-store"}
         self.response_headers.extend(told.items())
         self.set_close_on_finish()

@@ -20,6 +20,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
     task_class = Answer
     error_task_class = Refusal
 
+    is_encrypted = False  # TLS ends here (`tls.TlsConnection`)
     request: Any  # the `Request` that is coming in, or None
     asking = False  # the program is being asked about the body of `request`, and nothing is read meanwhile
     lingers = False  # the client may still be sending when its answer is out

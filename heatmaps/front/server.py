@@ -1,7 +1,9 @@
 """Listens for connections and decides which are admitted and which are closed."""
 
+import contextlib
 import resource
 import socket
+import ssl
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,12 +15,25 @@ from waitress.task import ThreadedTaskDispatcher
 from heatmaps.front import limits
 from heatmaps.front.connection import Connection
 from heatmaps.front.proxy import is_proxy
+from heatmaps.front.tls import TlsConnection
 
 _FILES: Final = 4 * limits.CONNECTIONS  # sockets, bodies and answers on disk, and what the program has open
 
 
 class FrontServer(TcpWSGIServer):  # type: ignore[misc]  # waitress carries no types
     channel_class = Connection
+    tls: ssl.SSLContext | None = None
+
+    def accept(self) -> tuple[socket.socket, Any] | None:
+        accepted: tuple[socket.socket, Any] | None = super().accept()
+        if accepted is None or self.tls is None:
+            return accepted
+        client, address = accepted
+        client.setblocking(False)
+        with contextlib.suppress(OSError):  # gone again
+            return self.tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False), address
+        client.close()
+        return None
 
     def handle_accept(self) -> None:
         """Never stops accepting: who comes last is as good as who came first."""
@@ -39,13 +54,20 @@ class FrontServer(TcpWSGIServer):  # type: ignore[misc]  # waitress carries no t
             one.handle_close()  # at once: who takes nothing is never found writable
 
 
-def create(application: Callable[..., Any], listener: socket.socket, *, threads: int) -> FrontServer:
-    """A server that answers on a listening TCP socket once it runs."""
+def create(
+    application: Callable[..., Any],
+    listener: socket.socket,
+    *,
+    threads: int,
+    tls: ssl.SSLContext | None = None,
+) -> FrontServer:
+    """A server that answers on a listening TCP socket once it runs; by nothing but TLS where it is given."""
     _allow_files(_FILES)
     adjustments = Adjustments(
         sockets=[listener],
         ident=None,
         threads=threads,
+        url_scheme="http" if tls is None else "https",
         connection_limit=10 * limits.CONNECTIONS,  # at its own limit waitress would accept nobody
         asyncore_use_poll=True,  # `select` ends at 1,024 open files
         cleanup_interval=1,
@@ -59,7 +81,7 @@ def create(application: Callable[..., Any], listener: socket.socket, *, threads:
     dispatcher = ThreadedTaskDispatcher()
     dispatcher.set_thread_count(threads)
     about = (listener.family, listener.type, listener.proto, listener.getsockname())
-    return FrontServer(
+    server = FrontServer(
         application,
         map={},
         _sock=listener,
@@ -68,6 +90,9 @@ def create(application: Callable[..., Any], listener: socket.socket, *, threads:
         bind_socket=False,
         sockinfo=about,
     )
+    if tls is not None:
+        server.tls, server.channel_class = tls, TlsConnection
+    return server
 
 
 def _make_room(connections: list[Connection]) -> None:

@@ -12,11 +12,11 @@ from heatmaps.management.server import listen
 class Front:
     """Answers every request that gets through with the length of its body; `seen` has what got through."""
 
-    def __init__(self):
+    def __init__(self, tls=None):
         self.seen, self._stop = [], threading.Event()
         self._listener = listen("127.0.0.1", 0)
         self.port = self._listener.getsockname()[1]
-        self.server = server.create(self._answer, self._listener, threads=2)
+        self.server = server.create(self._answer, self._listener, threads=2, tls=tls)
         self._thread = threading.Thread(target=self._run)
 
     def __enter__(self):

@@ -1,4 +1,4 @@
-"""A proxy that ends TLS on loopback with a certificate of its own, as an operator's does."""
+"""Certificates of openssl, and a proxy that ends TLS on loopback, as an operator's does."""
 
 import contextlib
 import shutil
@@ -12,6 +12,14 @@ from pathlib import Path
 _SUBJECT = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
 
 
+def made_certificate(folder, *, days=2, kind=("ec", "-pkeyopt", "ec_paramgen_curve:P-256")):
+    """Files of a certificate for this machine and its key, in PEM."""
+    certificate, key = folder / "certificate", folder / "key"
+    make = ["openssl", "req", "-x509", "-newkey", *kind, "-nodes", "-days", str(days), *_SUBJECT]
+    subprocess.run([*make, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return certificate, key
+
+
 class Tls:
     """`context` of its clients trusts its certificate."""
 
@@ -20,13 +28,7 @@ class Tls:
         return "" if shutil.which("openssl") else "openssl is not installed"
 
     def __init__(self, folder, target):
-        certificate, key = folder / "certificate", folder / "key"
-        make = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-        subprocess.run(
-            [*make, "-days", "2", *_SUBJECT, "-keyout", key, "-out", certificate],
-            check=True,
-            capture_output=True,
-        )
+        certificate, key = made_certificate(folder)
         self._served = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self._served.load_cert_chain(certificate, key)
         self.context = ssl.create_default_context(cafile=certificate)

@@ -73,7 +73,7 @@ class Command(BaseCommand):
 
 
 def _check_origin(tls: ssl.SSLContext | None) -> None:
-    """Cookies and redirections follow the origin, so it says how this server is reached. Errors: CannotServe."""
+    """Cookies and redirections follow the origin, so it must be the true one. Errors: CannotServe."""
     if tls is not None and not settings.HTTPS:
         raise server.CannotServe(
             "--certificate needs HAZEMAP_ORIGINS=https://..., the origin that browsers show, and "
@@ -81,5 +81,5 @@ def _check_origin(tls: ssl.SSLContext | None) -> None:
         )
     if tls is None and settings.HTTPS and not settings.TRUSTED_PROXIES:
         raise server.CannotServe(
-            "HAZEMAP_ORIGINS says https and HAZEMAP_PROXY that no proxy ends TLS: give --certificate and --key"
+            "HAZEMAP_ORIGINS says https and HAZEMAP_PROXY=none: give --certificate and --key, or name a proxy"
         )

@@ -1,0 +1,105 @@
+"""Reads certificate and key of a server that ends TLS itself."""
+
+import ssl
+import stat
+import warnings
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+
+# The owner's group may read a key, as Debian's ssl-cert does.
+_OPEN_TO_OTHERS: Final = stat.S_IWGRP | stat.S_IRWXO
+
+
+class BadCertificate(Exception):  # noqa: N818 - reads as what it says
+    """A readable reason in one line, naming the file."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """The options by which `serve` ends TLS itself."""
+    told = "PEM file of the certificate and those that signed it: the port then speaks TLS, without a proxy"
+    parser.add_argument("--certificate", type=Path, metavar="FILE", help=told)
+    parser.add_argument("--key", type=Path, metavar="FILE", help="PEM file of the certificate's private key")
+
+
+def chosen(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    """By those options; None where neither is given. Errors: BadCertificate."""
+    if certificate is None and key is None:
+        return None
+    if certificate is None or key is None:
+        raise BadCertificate("--certificate and --key go together")
+    return context(certificate, key)
+
+
+def context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """TLS 1.2 and later, by PEM files; the certificate's own comes first, then those that signed it.
+
+    Errors: BadCertificate.
+    """
+    _check(certificate, key)
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Without tickets, whose key would open the past for whoever takes the process over.
+    made.options |= ssl.OP_NO_TICKET | ssl.OP_NO_RENEGOTIATION | ssl.OP_NO_COMPRESSION
+    made.num_tickets = 0
+    made.set_alpn_protocols(["http/1.1"])
+    try:
+        made.load_cert_chain(certificate, key, password=_no_password)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", None) or type(error).__name__
+        raise BadCertificate(f"{certificate} cannot serve TLS: {reason}") from None
+    return made
+
+
+def doubts(certificate: Path | None, key: Path | None, *, now: datetime | None = None) -> list[str]:
+    """What an operator should change though it works, a line each; of files that `chosen` took."""
+    found: list[str] = []
+    if certificate is None or key is None:
+        return found
+    if key.stat().st_mode & _OPEN_TO_OTHERS:
+        found.append(f"the private key {key} is open to other accounts; chmod 600 closes it")
+    ends = _first_of(certificate).not_valid_after_utc
+    if ends <= (now or datetime.now(UTC)):
+        found.append(f"the certificate {certificate} ended on {ends:%Y-%m-%d}; browsers refuse it")
+    return found
+
+
+def _check(certificate: Path, key: Path) -> None:
+    """What OpenSSL would say of neither file by name. Errors: BadCertificate."""
+    public, content = _first_of(certificate).public_key(), _read(key)
+    try:
+        private = load_pem_private_key(content, password=None)
+    except TypeError:
+        raise BadCertificate(f"{key} is encrypted; a server that starts by itself needs it without") from None
+    except Exception:  # noqa: BLE001 - several kinds, and none may show the file's content
+        raise BadCertificate(f"{key} holds no private key in PEM") from None
+    raw = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    if public.public_bytes(*raw) != private.public_key().public_bytes(*raw):
+        raise BadCertificate(f"{key} is not the key of {certificate}")
+
+
+def _first_of(certificate: Path) -> x509.Certificate:
+    """Errors: BadCertificate."""
+    content = _read(certificate)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of what it does not like but reads
+            return x509.load_pem_x509_certificates(content)[0]
+    except ValueError:
+        raise BadCertificate(f"{certificate} holds no certificate in PEM") from None
+
+
+def _read(path: Path) -> bytes:
+    """Errors: BadCertificate."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadCertificate(f"{path}: {error.strerror}") from None
+
+
+def _no_password() -> str:
+    """Instead of a question at the terminal."""
+    return ""
