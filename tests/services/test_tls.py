@@ -1,19 +1,22 @@
-"""A server at https, behind a proxy that ends TLS: headers, cookies, redirection, who is believed."""
+"""A server at https, behind a proxy or with a certificate: headers, cookies, redirection, who is believed."""
 
 import re
 import sqlite3
-from contextlib import closing
-from http.client import HTTPConnection, HTTPSConnection
+import ssl
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from http.cookies import SimpleCookie
 from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
+from django.core.management import CommandError, call_command
 
 from tests.pages.test_headers import POLICY, documented, plain
 from tests.services.http import health
 from tests.services.programs import found_or_skip, free_port, wait_until
-from tests.services.tls import Tls
+from tests.services.tls import Tls, made_certificate
 
 PASSWORD = "long enough to pass"
 FORM = "application/x-www-form-urlencoded"
@@ -31,18 +34,57 @@ ASKED = {
 }
 
 
-@pytest.fixture(scope="module")
-def site(migrated_sqlite, tmp_path_factory):
-    """A proxy in front of an embedded server that knows it, and the port of the server itself."""
+@dataclass
+class Site:
+    port: int
+    context: ssl.SSLContext  # trusts its certificate
+    server: int  # the port of the server itself
+
+    @property
+    def origin(self):
+        return f"https://127.0.0.1:{self.port}"
+
+
+@pytest.fixture(scope="module", params=["by a proxy", "itself"])
+def site(request, migrated_sqlite, tmp_path_factory):
+    """An embedded server that knows that TLS is ended before it, or ends it itself."""
     found_or_skip(Tls)
     made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("tls") / "state")
+    add_analyst(made.folder / "hazemap.sqlite3")
+    ends = behind_proxy if request.param == "by a proxy" else with_certificate
+    with ends(made) as site:
+        yield site
+
+
+@contextmanager
+def behind_proxy(made):
     port = free_port()
     with Tls.before(port) as proxy:
-        made.others = {"HAZEMAP_ORIGINS": f"https://127.0.0.1:{proxy.port}", "HAZEMAP_PROXY": "127.0.0.1"}
-        add_analyst(made.folder / "hazemap.sqlite3")
+        site = Site(port=proxy.port, context=proxy.context, server=port)
+        made.others = {"HAZEMAP_ORIGINS": site.origin, "HAZEMAP_PROXY": "127.0.0.1"}
         with made.running("manage.py", "serve", "--port", port):
             wait_until(lambda: health(port)[0] == 200, seconds=120, what="the server's answer")
-            yield proxy, port
+            yield site
+
+
+@contextmanager
+def with_certificate(made):
+    port, (certificate, key) = free_port(), made_certificate(made.folder)
+    site = Site(port=port, context=ssl.create_default_context(cafile=certificate), server=port)
+    key.chmod(0o644)
+    made.others = {"HAZEMAP_ORIGINS": site.origin, "HAZEMAP_PROXY": "none"}
+    with made.running("manage.py", "serve", "--port", port, "--certificate", certificate, "--key", key):
+        wait_until(lambda: is_healthy(site), seconds=120, what="the server's answer")
+        assert f"Hazemap is at {site.origin}" in made.output()
+        assert f"the private key {key} is open to other accounts" in made.output()
+        yield site
+
+
+def is_healthy(site):
+    try:
+        return by_tls(site, "GET", "/healthz").status == 200
+    except OSError:
+        return False
 
 
 def add_analyst(path):
@@ -64,7 +106,7 @@ def asked(connection, method, path, body=None, headers=None):
 
 
 def by_tls(site, method, path, body=None, headers=None):
-    connection = HTTPSConnection("127.0.0.1", site[0].port, context=site[0].context, timeout=30)
+    connection = HTTPSConnection("127.0.0.1", site.port, context=site.context, timeout=30)
     return asked(connection, method, path, body, headers)
 
 
@@ -88,8 +130,7 @@ def test_cookies_are_bound_to_this_host_and_to_tls(site):
     first = by_tls(site, "GET", "/sign-in/")
     csrf = cookies_of(first)["__Host-csrftoken"]
     body = urlencode({"username": "analyst", "password": PASSWORD, "csrfmiddlewaretoken": csrf.value})
-    origin = f"https://127.0.0.1:{site[0].port}"
-    told = {"Content-Type": FORM, "Cookie": f"__Host-csrftoken={csrf.value}", "Origin": origin}
+    told = {"Content-Type": FORM, "Cookie": f"__Host-csrftoken={csrf.value}", "Origin": site.origin}
 
     signed_in = by_tls(site, "POST", "/sign-in/", body, told)
 
@@ -105,8 +146,21 @@ def test_cookies_are_bound_to_this_host_and_to_tls(site):
     assert by_tls(site, "GET", "/datasets/", headers={"Cookie": session.replace("__Host-", "")}).status == 302
 
 
+@pytest.mark.parametrize("site", ["itself"], indirect=True)
+def test_a_port_of_tls_answers_nothing_else(site):
+    with pytest.raises((OSError, HTTPException)):
+        asked(HTTPConnection("127.0.0.1", site.server, timeout=30), "GET", "/help/")
+
+
+@pytest.mark.parametrize("site", ["itself"], indirect=True)
+def test_nobody_is_believed_about_scheme_and_address_where_there_is_no_proxy(site):
+    answer = by_tls(site, "GET", "/help/", headers={"X-Forwarded-Proto": "http"})
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("site", ["by a proxy"], indirect=True)
 def test_who_comes_without_tls_is_sent_to_it(site):
-    plainly = HTTPConnection("127.0.0.1", site[1], timeout=30)
+    plainly = HTTPConnection("127.0.0.1", site.server, timeout=30)
 
     answer = asked(plainly, "GET", "/help/?a=b", headers={"X-Forwarded-Proto": "http"})
 
@@ -114,3 +168,24 @@ def test_who_comes_without_tls_is_sent_to_it(site):
     assert re.fullmatch(r"https://127\.0\.0\.1:\d+/help/\?a=b", answer.headers["Location"])
     assert answer.headers["Strict-Transport-Security"] is None
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("https", "given", "reason"),
+    [
+        (False, True, r"--certificate needs HAZEMAP_ORIGINS=https://\.\.\."),
+        (True, False, "give --certificate and --key, or name a proxy"),
+    ],
+)
+def test_it_serves_only_as_its_origin_says(tmp_path, settings, https, given, reason):
+    found_or_skip(Tls)
+    settings.HTTPS, settings.TRUSTED_PROXIES = https, []
+    certificate, key = made_certificate(tmp_path) if given else (None, None)
+    with pytest.raises(CommandError, match=reason):
+        call_command("serve", port=0, certificate=certificate, key=key)
+
+
+def test_it_says_in_a_line_what_is_wrong_with_a_file(tmp_path):
+    with pytest.raises(CommandError) as refusal:
+        call_command("serve", port=0, certificate=tmp_path / "absent", key=tmp_path / "key")
+    assert str(refusal.value) == f"{tmp_path / 'absent'}: No such file or directory"
