@@ -15,7 +15,8 @@ from mechanisms.devices.laws import DenseLaw, GkrrLaw
 from mechanisms.metric.frequency.gkrr import Gkrr
 from mechanisms.space.grid import morton_encode
 from tests.mechanisms.devices.plans import plan
-from tests.mechanisms.devices.test_encoders import LAWS
+from tests.mechanisms.devices.reference import report
+from tests.mechanisms.devices.test_encoders import LAWS, words
 
 STANDARD_ERRORS = 5
 ROUNDS = 250
@@ -235,3 +236,41 @@ def test_the_error_bound_is_kept():
     bound = made.expected_error(5000).emd
     off = [abs(heatmap.values - people).sum() for heatmap in maps(made, people, 30, 9)]
     assert 0.2 * bound < 2 * np.mean(off) / 5000 < bound < 2
+
+
+def test_a_crowd_in_one_square_is_the_likeliest_map():
+    made = plan("emd-itemwise", epsilon=20, least_honest=2000)
+    column, row = 3, 12
+    counts = law_of_items(made, column, row) * 16_000
+    cells = np.repeat(np.arange(256), counts.astype(np.int64)).astype(">u4")
+    heatmap = made.analyse(cells.view(np.uint8).reshape(-1, 4), 1000)
+    place = heatmap.values.argmax()
+    assert heatmap.prefixes[place] == morton_encode(column, row, 4)
+    assert heatmap.values.sum() == pytest.approx(1000)
+
+
+def law_of_items(made, column, row):
+    return LAWS["items"](made.encoding, made.table, column, row)
+
+
+def test_shares_of_honest_devices_sum_to_their_map():
+    """Noise is small at this epsilon; shares alone are uniform, and their sums wrap around."""
+    made = plan("shuffle-emd", epsilon=50, most_reports=100)
+    encoding, table, source = made.encoding, made.table, words(11)
+    sent = [
+        message
+        for place in [(0, 0)] * 10 + [(1 << 30, 3 << 29)] * 30
+        for message in report(encoding, table, [place], source)
+    ]
+    messages = np.frombuffer(b"".join(sent), np.uint8).reshape(-1, made.message_bytes)
+    heatmap = made.analyse(messages, 40)
+    found = dict(zip(heatmap.prefixes.tolist(), heatmap.values.tolist(), strict=True))
+    assert found[0] == pytest.approx(10, abs=3)
+    assert found[int(morton_encode(2, 3, 2))] == pytest.approx(30, abs=3)
+
+
+def test_the_error_of_shares_grows_with_every_further_report():
+    made = plan("shuffle-emd", epsilon=100, resolution=4, least_honest=12)
+    few, many = made.expected_error(12), made.expected_error(36)
+    assert few.emd < 2
+    assert many.emd * 36 == pytest.approx(3 * few.emd * 12)
