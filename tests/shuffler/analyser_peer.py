@@ -44,6 +44,8 @@ class PeerRound:
     state: str = "planned"
     changes: dict = field(default_factory=dict)  # what its facts say instead
     of_shuffler: dict = field(default_factory=dict)  # and of this shuffler
+    spelling: dict = field(default_factory=lambda: {"separators": (",", ":")})
+    refuses: bool = False  # whatever is committed
     table: bytes = TABLE
     failures: int = 0  # so many batches are answered by 500
     decided: threading.Event = field(default_factory=threading.Event)
@@ -97,7 +99,7 @@ class PeerRound:
             },
             "shuffler": shuffler | {"key": self.commitment["key"]} | self.of_shuffler,
         }
-        return json.dumps(told | self.changes, sort_keys=True, separators=(",", ":"))
+        return json.dumps(told | self.changes, sort_keys=True, **self.spelling)
 
     @property
     def handed_over(self):
@@ -147,6 +149,8 @@ class AnalyserPeer:
     def take_commitment(self, known, told):
         if known.state == "cancelled" or known.commitment not in (None, told):
             return 409, {"code": "round_is_fixed"}
+        if known.refuses:
+            return 422, {"code": "invalid"}
         known.commitment = told
         known.state = "ready"
         return 200, {"facts": known.facts(self.url, self.shuffler)}

@@ -100,10 +100,10 @@ class Shuffler:
         about = ("--operator", OPERATOR, "--url", self.url)
         return ("join", analyser_url, slug, "--token-file", token_file, *about)
 
-    def start(self):
+    def start(self, *options):
         with (self.folder / "output").open("ab") as output:
             self.process = subprocess.Popen(
-                [sys.executable, ROOT / "manage.py", "shuffler", "serve", "--port", str(self.port)],
+                [sys.executable, ROOT / "manage.py", "shuffler", "serve", "--port", str(self.port), *options],
                 env=self.environment,
                 cwd=self.folder,
                 stdout=output,

@@ -43,6 +43,7 @@ def test_it_refuses_facts_that_do_not_hold_what_it_committed(shuffler, analyser)
     """All at once, as each takes a turn or two."""
     made = {name: analyser.plan(changes=changes) for name, changes in wrong_facts().items()}
     made |= {name: analyser.plan(of_shuffler={name: value}) for name, value in WRONG_SHUFFLER.items()}
+    made["spelling"] = analyser.plan(spelling={})
     assert [name for name, one in made.items() if not is_refused(shuffler, one)] == []
 
 
@@ -51,13 +52,23 @@ def test_it_refuses_a_table_that_is_not_the_facts(shuffler, analyser):
     assert is_refused(shuffler, made)
 
 
+def test_a_round_that_is_refused_holds_up_no_other(shuffler, analyser):
+    made = analyser.plan(refuses=True)
+    wait_until(lambda: shuffler.state_of(made) == "prepared", "its commitment")
+    shuffler.facts(analyser.plan())
+    assert shuffler.state_of(made) == "prepared"
+    assert "collection trees: the analyser refuses, status 422" in shuffler.output()
+    del analyser.rounds[str(made.id)]
+
+
 def test_it_refuses_a_round_that_another_shuffler_committed_to(shuffler, analyser):
     made = analyser.plan(commitment={"key": OTHER_KEY})
     assert is_refused(shuffler, made)
 
 
-def test_it_waits_for_more_places_than_people(shuffler, analyser):
-    made = analyser.plan(most_invitations=29)
+@pytest.mark.parametrize("terms", [{"most_invitations": 29}, {"least_reports": 31}])
+def test_it_waits_where_people_and_places_do_not_fit(shuffler, analyser, terms):
+    made = analyser.plan(**terms)
     wait_until(lambda: f"{made.id} of trees waits" in shuffler.output(), "its log")
     assert shuffler.state_of(made) is None
     del analyser.rounds[str(made.id)]

@@ -176,7 +176,9 @@ def test_it_writes_nothing_about_people_into_its_log(shuffler, opened):
     made, _, secrets, packet = opened
     shuffler.get(f"/rounds/{made.id}/nothing?Person+1={secrets[0]}")
     shuffler.report(made, secrets[0], os.urandom(len(packet)))
+    shuffler.get("/healthz", Host="ada.example")
     output = shuffler.output()
+    assert "django.security.DisallowedHost: at" in output
     assert f"round {made.id}: the facts are fixed" in output
-    for told in ("Person", secrets[0], "127.0.0.2", "nothing?", TOKEN):
+    for told in ("Person", secrets[0], "127.0.0.2", "nothing?", "ada", TOKEN):
         assert told not in output

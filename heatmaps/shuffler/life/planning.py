@@ -83,6 +83,8 @@ def prepare(collection: Collection, plan: Plan) -> Round:
     places = plan.most_invitations if plan.open_link else len(names) * plan.reports_per_person
     if not places:
         raise NotYet("nobody is enrolled")
+    if places < plan.least_reports:
+        raise NotYet("fewer people are enrolled than the round needs reports")
     if places > plan.most_invitations:
         raise NotYet("more people are enrolled than the round has places for")
     if places > MOST_PLACES:
