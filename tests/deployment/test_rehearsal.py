@@ -1,4 +1,4 @@
-"""`make production-check` as a test, and the reading of the compose file it stands on."""
+"""`make production-check` as a test, and the reading of the compose files it stands on."""
 
 import os
 import re
@@ -10,8 +10,9 @@ import pytest
 from tests.services import compose
 from tests.services.installation import ROOT
 from tests.services.programs import Postgres, Redis, found_or_skip
+from tests.services.rehearsal import Rehearsal
 
-SERVICES = ["postgres", "migrate", "redis", "web", "worker", "reader", "scheduler"]
+ANALYSER = ["postgres", "migrate", "redis", "web", "worker", "reader", "scheduler"]
 
 
 @pytest.mark.long
@@ -31,17 +32,29 @@ def test_the_deployment_goes_from_request_to_published_and_leaves_nothing_behind
     assert run.returncode == 0, run.stdout + run.stderr[-4000:]
     started = dict(re.findall(r"^(\w+) +started, process (\d+)$", run.stdout, re.MULTILINE))
     stopped = dict(re.findall(r"^(\w+) +stopped, exit code (-?\d+)$", run.stdout, re.MULTILINE))
-    assert list(started) == SERVICES
-    assert stopped == dict.fromkeys(SERVICES, "0")
+    assert sorted(started) == sorted([*ANALYSER, "shuffler"])
+    assert stopped == dict.fromkeys(started, "0")
     assert "release    published, drawn once, ledger verifies" in run.stdout
     assert "roles      web and worker cannot change events or tables" in run.stdout
+    assert "shuffler   asks the analyser, which knows its own tokens alone" in run.stdout
     for process in started.values():
         with pytest.raises(ProcessLookupError):
             os.kill(int(process), 0)
 
 
+def test_the_shuffler_starts_alone_as_its_operator_starts_it(tmp_path, capsys):
+    service = compose.parsed(compose.COLLECTIONS, with_included=False)["services"]
+    with Rehearsal(tmp_path, {"services": service}) as rehearsal:
+        rehearsal.start()
+        rehearsal.shuffler()
+    (process,) = rehearsal.processes.values()
+    assert process.returncode == 0
+    assert "shuffler   healthy after" in capsys.readouterr().out
+
+
 def test_a_service_comes_after_those_it_depends_on():
-    assert compose.in_order(compose.parsed()) == SERVICES
+    assert compose.in_order(compose.parsed()) == ANALYSER
+    assert set(compose.in_order(compose.parsed(compose.COLLECTIONS))) == {*ANALYSER, "shuffler"}
 
 
 def test_words_are_replaced_once_each():

@@ -1,4 +1,4 @@
-"""docker-compose.yml as data, and its texts as they read outside of containers."""
+"""The compose files as data, and their texts as they read outside of containers."""
 
 import re
 
@@ -13,11 +13,22 @@ ON_LOOPBACK = {
     "//redis:": "//127.0.0.1:",
     "0.0.0.0": "127.0.0.1",
 }
+PARTS = ("services", "networks", "volumes", "secrets")
 
 
-def parsed():
+COLLECTIONS = "docker-compose.collections.yml"
+
+
+def parsed(name="docker-compose.yml", *, with_included=True):
     """The whole file, anchors and merges resolved, variables as they are written."""
-    return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    file = yaml.safe_load((ROOT / name).read_text())
+    if with_included:
+        for included in map(parsed, file.pop("include", [])):
+            for section, found in included.items():
+                if section in PARTS:
+                    assert not set(found) & set(file.get(section, {})), "Compose refuses a name twice"
+                    file[section] = found | file.get(section, {})
+    return file
 
 
 def in_order(file):

@@ -1,6 +1,6 @@
 """`make production-check`: the deployment's own commands as processes of this machine.
 
-Commands, environments, health checks and order are read from docker-compose.yml. Only what containers
+Commands, environments, health checks and order are read from the compose files. Only what containers
 give is put in their place: names of services and ports become loopback addresses, mounted paths become
 folders that are thrown away, and PostgreSQL's cluster is made as its image makes it.
 """
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from http.client import HTTPConnection
 from pathlib import Path
 
 from tests.services import compose
@@ -22,7 +23,7 @@ from tests.services.http import get, health
 from tests.services.installation import ROOT
 from tests.services.programs import Postgres, Redis, free_port, wait_until
 
-START_SECONDS = 60
+START_SECONDS = 180  # beside seven busy processes
 
 
 def main():
@@ -35,15 +36,17 @@ def main():
             rehearsal.start()
             rehearsal.release()
             rehearsal.roles()
+            rehearsal.shuffler()
+            rehearsal.meeting()
     print("production-check: everything was started, used and stopped")
 
 
 class Rehearsal:
-    """All services of the compose file; leaving it stops every process by its id, the last one first."""
+    """All services of analyser and shuffler; leaving it stops every process by its id, the last one first."""
 
-    def __init__(self, folder):
-        self._folder, self._file = folder, compose.parsed()
-        self._ports = {"8000": free_port(), "5432": free_port(), "6379": free_port()}
+    def __init__(self, folder, file=None):
+        self._folder, self._file = folder, file or compose.parsed(compose.COLLECTIONS)
+        self._ports = {inside: free_port() for inside in ("8000", "5432", "6379", "8100")}
         self._stopped = contextlib.ExitStack()
         self._output = folder / "output"
         self.processes = {}
@@ -51,7 +54,7 @@ class Rehearsal:
     def __enter__(self):
         self._stopped.__enter__()
         secrets_folder = self._made("secrets")
-        for name in self._file["secrets"]:
+        for name in self._file.get("secrets", {}):
             path = secrets_folder / name
             path.write_text(secrets.token_hex(32) + "\n")
             path.chmod(0o444)
@@ -98,6 +101,40 @@ class Rehearsal:
             told = self._asked("rights", service=name)
             assert told == {"role": f"hazemap_{name}", "granted": [] if hidden else ["check-ins"]}, told
         self.say("roles", "web and worker cannot change events or tables; web cannot read check-ins")
+
+    def shuffler(self):
+        """It answers whom its proxy sends, knows nothing of the analyser, and asks it as anybody would."""
+        port, environment = self._ports["8100"], self._environment("shuffler")
+        assert self._status(port, "/healthz") == 200
+        assert self._status(port, "/contribute/") == 301  # to https: this is not its proxy
+        given = {name for name in environment if name.startswith("HAZEMAP_")}
+        assert all(name.startswith("HAZEMAP_SHUFFLER_") for name in given), given
+        token = self._made("memory-shuffler") / "token"
+        token.write_text("of-no-collection")
+        about = ["--token-file", str(token), "--operator", "The same", "--url", "https://reports.example"]
+        joined = subprocess.run(
+            ["python", "manage.py", "shuffler", "join", f"http://127.0.0.1:{self.web_port}", "trees", *about],
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert joined.stdout == "trees is joined.\n", joined.stderr[-3000:]
+        self.say("shuffler", "answers, joined a collection, and was given nothing of the analyser's")
+
+    def meeting(self):
+        """The analyser answers the shuffler: that its token is of no collection."""
+        refused = "collection trees: the analyser refuses, status 401"
+        wait_until(lambda: refused in self._output.read_text(), seconds=60, what="the analyser's answer")
+        self.say("shuffler", "asks the analyser, which knows its own tokens alone")
+
+    @staticmethod
+    def _status(port, path):
+        with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+            connection.request("GET", path)
+            return connection.getresponse().status
 
     @staticmethod
     def say(name, what):
@@ -212,6 +249,7 @@ class Rehearsal:
         here = {
             "/run/secrets/": f"{self._made('secrets')}/",
             "/var/lib/hazemap/": f"{self._made('volumes')}/",
+            "/var/lib/shuffler/": f"{self._made('volumes-shuffler')}/",
             "/tmp": str(self._made(f"memory-{name}")),
             **{inside: str(port) for inside, port in self._ports.items()},
         }
