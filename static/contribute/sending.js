@@ -1,5 +1,6 @@
 /** Takes a report from consent to its receipt, also over visits: the same bytes until they arrived. */
 
+import { digest, hexadecimal } from "./bytes.js";
 import { showDevice } from "./device_list.js";
 import { byId, inputById, make, show } from "./dom.js";
 import { AlreadySent, allRecords, change, counts } from "./odometer.js";
@@ -26,7 +27,11 @@ export async function enterSending(round, secret, towns, here) {
   void resume();
   const waiting = here.find(({ state }) => state === "sealed");
   const sent = here.filter(counts);
+  const link = secret && hexadecimal(await digest(new TextEncoder().encode(secret)));
   if (waiting) return hideForm();
+  if (link && sent.some(({ secretSha256 }) => secretSha256 === link)) {
+    return finished("Sent", "You sent the report of this link. Thank you.", true);
+  }
   if (sent.length >= facts.reports_per_person) return finished("Sent", "You sent all your reports to this round. Thank you.", true);
   const now = Date.now() / 1000;
   if (now < facts.opens_at) return finished("Not open yet", `This round opens ${moment(facts.opens_at)}. Come back then.`);

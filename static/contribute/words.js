@@ -67,7 +67,7 @@ export function lossSentences(facts) {
         + `away, ${factorWords(reports * far)} anywhere else.`,
     );
   } else {
-    found.push("You send one report, so this is all that you reveal here.");
+    found.push("You send one report to this round, so that is all.");
   }
   if (delta > 0) found.push(`Each report may miss this with a chance of at most ${chance(delta)}.`);
   return [...found, trustSentence(facts)];

@@ -89,6 +89,7 @@ class Shuffler(Role):
             "form-action 'none'; frame-ancestors 'none'"
         )
         self.files = files()
+        self.listed = None  # another list of files than theirs
         self.invitations = {}
         self.packets = {}
         self.receives = True  # a shuffler that breaks off takes a packet, and answers nothing of use
@@ -133,7 +134,11 @@ class Shuffler(Role):
     def _file(self, name):
         headers = {"Content-Security-Policy": self.policy, "X-Content-Type-Options": "nosniff"}
         if name == "bundle.json":
-            return 200, canonical(self.manifest), headers | {"Content-Type": "application/json"}
+            return (
+                200,
+                canonical(self.listed or self.manifest),
+                headers | {"Content-Type": "application/json"},
+            )
         if name not in self.files:
             return problem(404, "not_found")
         suffix = "." + name.rsplit(".", 1)[-1]

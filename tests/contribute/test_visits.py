@@ -10,6 +10,23 @@ from tests.contribute.roles import files, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
+# What became of the worker that this page installs.
+SETTLED = """async () => {
+  for (;;) {
+    const found = await navigator.serviceWorker.getRegistration();
+    if (found?.waiting) return "waits";
+    if (found?.active && !found.installing) return "active";
+    if (!found) return "none";
+    await new Promise((resolve) => { setTimeout(resolve, 50); });
+  }
+}"""
+UPDATED = """async () => {
+  const found = await navigator.serviceWorker.ready;
+  await found.update();
+  while (found.installing) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  return found.waiting ? "waits" : "none";
+}"""
+
 
 def reports(role, found):
     return [body for method, path, _, body in role.asked if method == "POST" and found.id in path]
@@ -143,7 +160,7 @@ def test_a_page_that_changed_asks_before_it_is_used(roles, invite, visit):
         new = page.locator("#changed-new").text_content()
         assert new != old
         page.get_by_role("button", name="Keep the old one").click()
-        page.evaluate("navigator.serviceWorker.getRegistration().then((one) => one.update())")
+        assert page.evaluate(UPDATED) == "waits"
         page.close()
         page = person.page()
         page.goto(link)
@@ -159,18 +176,44 @@ def test_a_page_that_changed_asks_before_it_is_used(roles, invite, visit):
 
 def test_a_file_that_is_not_the_one_in_the_list_is_not_installed(roles, invite, visit):
     shuffler, _ = roles
-    manifest = shuffler.manifest
     try:
+        shuffler.listed = shuffler.manifest
         shuffler.files["words.js"] += b"\n"
-        type(shuffler).manifest = manifest
         page = visit().page()
         page.goto(invite()[1])
         page.get_by_role("button", name="Take part").wait_for()
-        page.wait_for_load_state("networkidle")
-        assert page.evaluate("navigator.serviceWorker.getRegistration().then((one) => !one?.active)")
+        assert page.evaluate(SETTLED) == "none"
         assert page.evaluate("import('./bundle_watch.js').then((one) => one.pinnedBundle())") == ""
     finally:
-        shuffler.files = files()
+        shuffler.files, shuffler.listed = files(), None
+
+
+def test_with_several_reports_a_link_still_counts_once(roles, invite, visit):
+    _found, link = invite(closes_in=3600, changes={"reports_per_person": 2})
+    person = visit()
+    one, other = person.page(), person.page()
+    for page in (one, other):
+        page.goto(link)
+        fill(page)
+    one.get_by_role("button", name="Blur and send").click()
+    wait_for_title(one, "Will be sent")
+    other.get_by_role("button", name="Blur and send").click()
+    wait_for_title(other, "Sent before")
+    assert len(records(one)) == 1
+
+
+def test_links_beyond_what_a_person_may_send_are_refused(roles, invite, visit):
+    found, link = invite(closes_in=3600)
+    person = visit()
+    one, other = person.page(), person.page()
+    for page, its_link in ((one, link), (other, roles[0].invite(found))):
+        page.goto(its_link)
+        fill(page)
+    one.get_by_role("button", name="Blur and send").click()
+    wait_for_title(one, "Will be sent")
+    other.get_by_role("button", name="Blur and send").click()
+    wait_for_title(other, "Sent before")
+    assert len(records(one)) == 1
 
 
 def test_a_page_that_the_analyser_does_not_know_is_said(invite, visit):

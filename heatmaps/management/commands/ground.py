@@ -55,7 +55,7 @@ def take_sealing(packages: Path, folder: Path) -> None:
         name, inside = module.parts[0], Path(*module.parts[1:])
         text = (packages / name / "esm" / inside).read_text(encoding="utf-8")
         up = "../" * (len(module.parts) - 1)
-        text = _NAMED.sub(lambda found, up=up: f'{found[1]}"{up}{found[2]}/mod.js"', text)
+        text = _NAMED.sub(rf'\1"{up}\2/mod.js"', text)
         _write(folder / module, text)
         waiting += [_beside(module, address) for address in _IMPORTED.findall(text)]
 
