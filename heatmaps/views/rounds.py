@@ -39,6 +39,7 @@ _STATES: Final = {
     RoundState.NO_RESULT: ("no result", "failed"),
     RoundState.CANCELLED: ("cancelled", "cancelled"),
 }
+_FOR_EVERYBODY: Final = {"Access-Control-Allow-Origin": "*"}
 _CANCELLABLE: Final = (RoundState.PLANNED, RoundState.READY)
 
 
@@ -137,9 +138,9 @@ def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:  # noqa: ARG001
     """The text that devices compare with the shuffler's, for everybody, whatever page asks for it."""
     found = Round.objects.filter(pk=round_id).exclude(facts="").select_related("release").first()
     if found is None or rounds.state_of(found) is RoundState.CANCELLED:
-        raise Http404("no such round")
-    answer = HttpResponse(found.facts, content_type="application/json")
-    answer["Access-Control-Allow-Origin"] = "*"
+        # A page of another origin may read this, too: else it could not tell it from a server that is away.
+        return HttpResponse(status=404, headers=_FOR_EVERYBODY)
+    answer = HttpResponse(found.facts, content_type="application/json", headers=_FOR_EVERYBODY)
     answer["ETag"] = f'"{found.facts_sha256}"'
     answer["Cache-Control"] = "no-cache"
     return answer
