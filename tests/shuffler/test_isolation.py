@@ -6,6 +6,8 @@
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.shuffler.process import ROOT
 
 SHARED = {"front", "http", "page_bundle", "shuffler"}
@@ -43,6 +45,7 @@ def test_it_touches_its_own_state_alone(shuffler):
     assert [path for path in opened if not path.startswith(mine)] == []
 
 
+@pytest.mark.long
 def test_there_is_one_server_a_state_folder(shuffler):
     told = shuffler.manage("serve", "--port", "0")
     assert told.returncode == 1
