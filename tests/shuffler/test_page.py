@@ -54,8 +54,17 @@ def test_it_serves_each_file_of_the_list(shuffler):
     assert manifest.headers["Content-Type"] == "application/manifest+json"
 
 
-def test_it_names_towns_where_its_operator_does(shuffler):
-    assert shuffler.get("/contribute/places.json").status == 404
+def test_it_names_the_towns_of_its_regions(shuffler, analyser):
+    shuffler.facts(analyser.plan())
+    towns = {
+        town["name"]: (town["lat"], town["lon"]) for town in shuffler.get("/contribute/places.json").json()
+    }
+    assert towns["Berlin"] == pytest.approx((52.52, 13.41), abs=0.02)
+    assert "Hamburg" not in towns
+    assert all(52.3 <= lat <= 52.7 and 13.0 <= lon <= 13.8 for lat, lon in towns.values())
+
+
+def test_it_names_the_towns_that_its_operator_gives(shuffler):
     towns = [{"name": "Potsdam", "lat": 52.4, "lon": 13.06}]
     (shuffler.state / "places.json").write_text(json.dumps(towns))
     assert shuffler.get("/contribute/places.json").json() == towns

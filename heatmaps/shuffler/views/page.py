@@ -1,6 +1,7 @@
 """Serves the contributor page as its files stand, and the list of them that browsers install.
 
-A file `places.json` of the state folder, if the operator puts one there, names the region's towns.
+`places.json` names the towns of all regions that rounds have now; a file of that name in the state folder, if
+the operator puts one there, stands for it.
 """
 
 import hashlib
@@ -14,7 +15,7 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 
 from heatmaps.page_bundle import PAGE, SEALING_FOLDER, bundle, canonical
-from heatmaps.shuffler import headers, problems, settings
+from heatmaps.shuffler import headers, problems, settings, towns
 
 TYPES: Final = {
     ".css": "text/css; charset=utf-8",
@@ -39,7 +40,7 @@ _PAGE: Final = ""
 @require_safe
 def file(request: HttpRequest, name: str = _PAGE) -> HttpResponse:
     """The page, which is the same for everybody (its round stands behind the link's #), or a file of it."""
-    content = _files().get(name)
+    content = _places() if name == PLACES else _files().get(name)
     if content is None:
         return problems.answer(problems.Refusal("not_found"))
     etag = f'"{hashlib.sha256(content).hexdigest()}"'
@@ -65,11 +66,15 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 def _files() -> dict[str, bytes]:
     """Content by address below /contribute/: what the bundle lists, so that no address leads elsewhere."""
     try:
-        found = _bundled()
+        return _bundled()
     except FileNotFoundError:  # its packages are not installed
         return {}
-    places = settings.STATE_DIR / PLACES
-    return {**found, PLACES: places.read_bytes()} if places.is_file() else found
+
+
+def _places() -> bytes:
+    """Whatever page asks for it, at whatever moment: nothing in it depends on who asks."""
+    own = settings.STATE_DIR / PLACES
+    return own.read_bytes() if own.is_file() else towns.listed()
 
 
 @cache
