@@ -133,3 +133,9 @@ def distance_m(one, other):
     sides = REGION.width_m, REGION.height_m
     steps = [abs(a - b) * side / 2**FINEST_LEVEL for a, b, side in zip(one, other, sides, strict=True)]
     return float(plane.shrink) * float(np.hypot(*steps))
+
+
+def windowed(rows, centre, width=7):
+    """`(draws,)` numbers for what the columns of `rows` are, cut to so far from a centre."""
+    cut = np.clip(np.asarray(rows, np.int64) - np.asarray(centre, np.int64), -width, width) + width
+    return np.ravel_multi_index(tuple(cut.T), (2 * width + 1,) * cut.shape[1]).astype(np.int64)

@@ -1,0 +1,72 @@
+"""Closes a round as the shuffler does, in a process of its own: its settings are not the analyser's.
+
+`python -m tests.mechanisms.devices.mixing FOLDER`, with HAZEMAP_SHUFFLER_STATE: of `packets`, `key` and
+`round.json` in the folder makes `batch`.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import django
+
+
+def stored(facts, key, packets, *, message_bytes):
+    """A round with its packets in the shuffler's database and its key in a file."""
+    from heatmaps.shuffler.life import round_files
+    from heatmaps.shuffler.models import Collection, Invitation, Round, State
+
+    collection = Collection.objects.create(slug=f"audit-{uuid4()}")
+    made = Round.objects.create(
+        id=uuid4(),
+        collection=collection,
+        number=1,
+        state=State.CLOSING,
+        places=len(packets),
+        open_link=False,
+        reports_per_person=1,
+        opens_at=0,
+        closes_at=1,
+        least_reports=len(packets),
+        messages=1,
+        message_bytes=message_bytes,
+        facts=facts,
+    )
+    digests = [hashlib.sha256(packet).hexdigest() for packet in packets]
+    Invitation.objects.bulk_create(
+        [
+            Invitation(round=made, digest=digest, packet=packet)
+            for digest, packet in zip(digests, packets, strict=True)
+        ],
+        batch_size=100,
+    )
+    round_files.write_key(made.pk, key)
+    return made
+
+
+def set_up():
+    os.environ["DJANGO_SETTINGS_MODULE"] = "heatmaps.shuffler.settings"
+    django.setup()
+    from django.core.management import call_command
+
+    call_command("migrate", verbosity=0)
+
+
+def main(folder):
+    set_up()
+    from heatmaps.shuffler.life.closing import mixed
+
+    told = json.loads((folder / "round.json").read_text())
+    joined, size = (folder / "packets").read_bytes(), told["packet_bytes"]
+    packets = [joined[at : at + size] for at in range(0, len(joined), size)]
+    made = stored(told["facts"], (folder / "key").read_bytes(), packets, message_bytes=told["message_bytes"])
+    batch, reports = mixed(made)
+    (folder / "batch").write_bytes(batch)
+    print(reports)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
