@@ -29,7 +29,6 @@ class FrontServer(TcpWSGIServer):  # type: ignore[misc]  # waitress carries no t
         if accepted is None or self.tls is None:
             return accepted
         client, address = accepted
-        client.setblocking(False)
         with contextlib.suppress(OSError):  # gone again
             return self.tls.wrap_socket(client, server_side=True, do_handshake_on_connect=False), address
         client.close()

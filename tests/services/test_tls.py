@@ -18,6 +18,8 @@ from tests.services.http import health
 from tests.services.programs import found_or_skip, free_port, wait_until
 from tests.services.tls import Tls, made_certificate
 
+# `test_encrypted_front.py` has what the connections do; starting another server takes seconds.
+ITSELF = pytest.param("itself", marks=pytest.mark.long)
 PASSWORD = "long enough to pass"
 FORM = "application/x-www-form-urlencoded"
 # Kind of answer: what is asked, and its status.
@@ -45,7 +47,7 @@ class Site:
         return f"https://127.0.0.1:{self.port}"
 
 
-@pytest.fixture(scope="module", params=["by a proxy", "itself"])
+@pytest.fixture(scope="module", params=["by a proxy", ITSELF])
 def site(request, migrated_sqlite, tmp_path_factory):
     """An embedded server that knows that TLS is ended before it, or ends it itself."""
     found_or_skip(Tls)
@@ -146,13 +148,13 @@ def test_cookies_are_bound_to_this_host_and_to_tls(site):
     assert by_tls(site, "GET", "/datasets/", headers={"Cookie": session.replace("__Host-", "")}).status == 302
 
 
-@pytest.mark.parametrize("site", ["itself"], indirect=True)
+@pytest.mark.parametrize("site", [ITSELF], indirect=True)
 def test_a_port_of_tls_answers_nothing_else(site):
     with pytest.raises((OSError, HTTPException)):
         asked(HTTPConnection("127.0.0.1", site.server, timeout=30), "GET", "/help/")
 
 
-@pytest.mark.parametrize("site", ["itself"], indirect=True)
+@pytest.mark.parametrize("site", [ITSELF], indirect=True)
 def test_nobody_is_believed_about_scheme_and_address_where_there_is_no_proxy(site):
     answer = by_tls(site, "GET", "/help/", headers={"X-Forwarded-Proto": "http"})
     assert answer.status == 200
