@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID, uuid4
 
+import numpy as np
 import structlog
 from django.conf import settings
 from django.utils import timezone
 
 from heatmaps import queue
-from heatmaps.collections import facts, plans, round_keys
+from heatmaps.children.turns import turn
+from heatmaps.collections import facts, plans, round_keys, rounds
 from heatmaps.collections.errors import BatchDiffers, RoundIsFixed, RoundNotOpen
 from heatmaps.ledger import facts as ledger_facts
 from heatmaps.ledger import transitions
@@ -23,6 +25,9 @@ from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, Round
 from mechanisms.check import ParameterError
 
 _DIGEST_LETTERS: Final = 64
+_IN_TIME: Final = timedelta(seconds=1)  # before the opening: the event is written by then
+_OF_SHUFFLER: Final = ("shuffler_key", "invitations", "invitations_sha256", "facts", "facts_sha256")
+_MESSAGES_A_TIME: Final = 2**16
 # A round that is open is cancelled by nobody; it may be spent whenever the clock comes back.
 _NEVER: Final = timedelta(days=365 * 50)
 
@@ -53,34 +58,24 @@ def fix(round_id: UUID, part: ShufflerPart) -> str:
     The same part again: the same text. Errors: RoundIsFixed; RoundNotOpen; `ParameterError`.
     """
     found = _found(round_id)
-    plan = plans.of_round(found)  # may take seconds: before the lock
-    dataset = found.release.dataset
-    with transitions.locked(dataset.pk):
-        found = _found(round_id)
-        if found.facts:
-            told = ShufflerPart(
-                key=found.shuffler_key,
-                invitations=found.invitations or 0,
-                invitations_sha256=found.invitations_sha256,
-            )
-            if told != part:
-                raise RoundIsFixed
-            return found.facts
-        if found.release.state != ReleaseState.RESERVED or timezone.now() >= found.opens_at:
+    if found.facts:
+        return _told_before(found, part)
+    _prepare(found, part)  # may take seconds: before the lock
+    with transitions.locked(found.release.dataset_id):
+        stored, now = _found(round_id), timezone.now()
+        if stored.facts:
+            return _told_before(stored, part)
+        if stored.release.state != ReleaseState.RESERVED or now >= found.opens_at - _IN_TIME:
             raise RoundNotOpen("this round was cancelled, or its opening moment has passed")
-        _check(part, plan, found)
-        found.shuffler_key, found.invitations = part.key, part.invitations
-        found.invitations_sha256 = part.invitations_sha256
-        found.facts = facts.text(found, plan)
-        found.facts_sha256 = facts.digest(found.facts)
-        found.save()
+        found.save(update_fields=_OF_SHUFFLER)
         Release.objects.filter(pk=round_id).update(expires_at=found.closes_at + _NEVER)
         transitions.record(
-            dataset,
+            found.release.dataset,
             moves.ROUND,
             actor=None,
             before={},
             after={"round": str(round_id), **ledger_facts.round_facts(found)},
+            at=now,
         )
     _log.info("rounds.fixed", round=round_id)
     return found.facts
@@ -93,22 +88,23 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
     BatchDiffers; `ParameterError` for a batch that is not what it says it is.
     """
     found = _found(round_id)
-    if not found.facts or timezone.now() < found.closes_at:
-        raise RoundNotOpen("this round is not closed yet")
     if found.reports is not None:
         return _same(found, sha256, reports)
-    sizes = facts.sizes(found)
-    sealed = sizes.message_bytes + plans.SEALED_BYTES
+    _check_moment(found)
+    sealed = found.message_bytes + plans.SEALED_BYTES
     if not 0 <= reports <= (found.invitations or 0):
         raise ParameterError("Hazemap-Reports", reports, f"from 0 to {found.invitations}, the invitations")
-    path, size = _written(blocks, most=reports * sizes.messages * sealed, sha256=sha256)
+    path, size = _written(blocks, most=reports * found.messages * sealed, sha256=sha256)
     try:
         if size % sealed:
             raise ParameterError("batch", f"{size} bytes", f"a multiple of {sealed}, a sealed message")
+        if not _ascends(path, sealed):
+            raise ParameterError("batch", "another order", "messages in ascending order, each once")
         with transitions.locked(found.release.dataset_id):
             now = _found(round_id)
             if now.reports is not None:
                 return _same(now, sha256, reports)
+            _check_moment(now)
             path.replace(batch_path(round_id))
             sync_folder(batch_folder())
             Round.objects.filter(pk=round_id).update(
@@ -164,6 +160,40 @@ def _found(round_id: UUID) -> Round:
     return rows.get(pk=round_id)
 
 
+def _told_before(found: Round, part: ShufflerPart) -> str:
+    """Errors: RoundIsFixed."""
+    told = ShufflerPart(
+        key=found.shuffler_key,
+        invitations=found.invitations or 0,
+        invitations_sha256=found.invitations_sha256,
+    )
+    if told != part:
+        raise RoundIsFixed
+    return found.facts
+
+
+def _prepare(found: Round, part: ShufflerPart) -> None:
+    """The whole text, in memory. Errors: `ParameterError`; RoundNotOpen; Busy."""
+    with turn():
+        plan = plans.of_round(found)
+    if not plans.keeps_promise(found.release, plan):
+        raise RoundNotOpen("this round was charged by another version of the program; plan it again")
+    _check(part, plan, found)
+    found.shuffler_key, found.invitations = part.key, part.invitations
+    found.invitations_sha256 = part.invitations_sha256
+    found.facts = facts.text(found, plan)
+    found.facts_sha256 = facts.digest(found.facts)
+
+
+def _check_moment(found: Round) -> None:
+    """Errors: RoundNotOpen."""
+    now = timezone.now()
+    if not found.facts or now < found.closes_at:
+        raise RoundNotOpen("this round is not closed yet")
+    if found.release.state not in moves.QUEUED or now >= rounds.last_moment(found):
+        raise RoundNotOpen("this round has an end already")
+
+
 def _check(part: ShufflerPart, plan: plans.PlannedRound, found: Round) -> None:
     if not plan.least_reports <= part.invitations <= plan.most_reports:
         allowed = f"from {plan.least_reports}, with fewer nothing is published, to {plan.most_reports}"
@@ -176,6 +206,18 @@ def _same(found: Round, sha256: str, reports: int) -> bool:
     if (found.batch_sha256, found.reports) != (sha256, reports):
         raise BatchDiffers
     return False
+
+
+def _ascends(path: Path, sealed: int) -> bool:
+    """Whether each message is above the one before: none is there twice, and their order tells nothing."""
+    last = b""
+    with path.open("rb") as file:
+        while block := file.read(_MESSAGES_A_TIME * sealed):
+            messages = np.frombuffer(block, f"S{sealed}")  # texts of one length compare as their bytes
+            if block[:sealed] <= last or not (messages[1:] > messages[:-1]).all():
+                return False
+            last = block[-sealed:]
+    return True
 
 
 def _written(blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:

@@ -3,14 +3,16 @@
 import hashlib
 import json
 from datetime import timedelta
+from fractions import Fraction
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from heatmaps.collections import handover, plans, round_keys, rounds
+from heatmaps.collections import facts, handover, plans, round_keys, rounds
 from heatmaps.collections.errors import BatchDiffers, NoCollection, RoundIsFixed, RoundNotOpen
 from heatmaps.collections.rounds import RoundState
 from heatmaps.ingest import uploads
@@ -295,7 +297,9 @@ def test_a_batch_that_is_not_what_it_says_is_refused_and_leaves_nothing(fixed, c
 def test_messages_that_cannot_be_opened_are_dropped(fixed, clock):
     clock.pass_by(hours=2)
     messages = [m for _ in range(25) for m in sealed(fixed.facts, bits_of(fixed.facts, (3, 5)))]
-    messages += [bytes(49)] * 3 + sealed(fixed.facts.replace("walks", "talks"), [b"\1"] * 3)
+    messages += [bytes(48) + bytes([last]) for last in range(3)] + sealed(
+        fixed.facts.replace("walks", "talks"), [b"\1"] * 3
+    )
     batch, digest = batch_of(messages[6:])
     handover.take(fixed.pk, sha256=digest, reports=25, blocks=[batch])
     assert rounds.state_of(run_to_the_end(fixed, clock)) is RoundState.PUBLISHED
@@ -392,3 +396,139 @@ def test_fewest_reports_are_rounded_up(dataset, ask):
     quoted = rounds.quote(dataset, ask(least_honest=19, dishonest_share="0.05"))
     assert quoted.least_reports == 20
     assert plans.least_reports(20, quoted.dishonest_share) == 22
+
+
+def plan_later(steward, dataset, ask, found, **changes):
+    """A round behind another one."""
+    opens_at = found.release.visible_at + HOUR
+    made = rounds.plan(steward, dataset, ask(**changes), opens_at=opens_at, closes_at=opens_at + HOUR)
+    return rounds.round_of(dataset, made.number)
+
+
+def test_a_round_that_nobody_hands_over_ends_and_the_next_one_goes_on(
+    fixed, steward, dataset, ask, clock, shuffler
+):
+    later = plan_later(steward, dataset, ask, fixed)
+    handover.fix(later.pk, shuffler.part())
+    clock.pass_by(hours=1)
+    release_clock.tick()
+    clock.pass_by(days=1)
+    hand_over(later, 25)
+    events = Event.objects.count()
+    for _ in range(8):
+        release_clock.tick()
+        clock.pass_by(days=1)
+    assert Event.objects.count() < events + 30
+    for _ in range(4):
+        release_clock.tick()
+        lifecycle.run(later.pk)
+        clock.pass_by(days=1)
+    assert rounds.state_of(again(fixed)) is RoundState.NO_RESULT
+    assert rounds.state_of(again(later)) is RoundState.PUBLISHED
+    with pytest.raises(RoundNotOpen):
+        hand_over(fixed, 25)
+    assert kept_files() == []
+    assert verification.verify(dataset).ok
+
+
+def test_a_round_that_nobody_joined_expires_behind_one_that_is_waited_for(
+    fixed, steward, dataset, ask, clock
+):
+    later = plan_later(steward, dataset, ask, fixed)
+    clock.pass_by(hours=1)
+    release_clock.tick()
+    clock.pass_by(days=2)
+    release_clock.tick()
+    assert again(later).release.state == ReleaseState.CANCELLED
+    with pytest.raises(ParameterError, match="opens_at"):
+        rounds.plan(steward, dataset, ask(), opens_at=clock.now + HOUR / 60, closes_at=clock.now + HOUR)
+
+
+def test_it_is_not_fixed_where_the_text_takes_until_the_opening(planned, shuffler, clock, monkeypatch):
+    text = facts.text
+
+    def slow(*arguments):
+        clock.pass_by(hours=1)
+        return text(*arguments)
+
+    monkeypatch.setattr("heatmaps.collections.facts.text", slow)
+    with pytest.raises(RoundNotOpen):
+        handover.fix(planned.pk, shuffler.part())
+    assert not again(planned).facts
+    assert not Event.objects.filter(kind="round").exists()
+
+
+def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, ask, clock, shuffler):
+    """Without a limit of whole records the reach is the radius; a limit alone would make it the region's."""
+    dataset = make_collection(
+        "alone", shuffler_operator="City office", limits={"radius": "200", "delta": "0.01"}
+    )
+    planned = rounds.plan(
+        steward,
+        dataset,
+        ask(mechanism="rr-shuffle"),
+        opens_at=clock.now + HOUR,
+        closes_at=clock.now + 2 * HOUR,
+    )
+    planned = rounds.round_of(dataset, planned.number)
+    record = Account.objects.get(dataset=dataset, kind="record")
+    transitions.change_limit(record, 10**15, actor=steward, reason="agreed", seen=None)
+    handover.fix(planned.pk, shuffler.part())
+    assert plans.keeps_promise(again(planned).release, plans.of_round(again(planned)))
+
+
+def test_another_program_fixes_no_round(planned, shuffler):
+    Release.objects.update(guarantee={**planned.release.guarantee, "delta": "1/7"})
+    with pytest.raises(RoundNotOpen, match="another version"):
+        handover.fix(planned.pk, shuffler.part())
+
+
+def test_a_fault_of_the_machine_is_no_end(fixed, clock):
+    clock.pass_by(hours=2)
+    hand_over(fixed, 25)
+    release_clock.tick()
+    away = round_keys.load(fixed.pk)
+    path = next(iter(Path(settings.KEY_DIR).glob(f"*{fixed.pk}*")))
+    moved = path.rename(path.with_suffix(".away"))
+    lifecycle.run(fixed.pk)
+    assert not Drawing.objects.exists()
+    moved.rename(path)
+    assert away is not None
+    assert rounds.state_of(run_to_the_end(fixed, clock)) is RoundState.PUBLISHED
+
+
+@pytest.mark.parametrize("column", ["closes_at", "least_honest", "reports_per_person", "dishonest_share"])
+def test_a_row_that_is_not_what_its_facts_say_is_found(fixed, dataset, column):
+    values = {"closes_at": fixed.closes_at + HOUR, "dishonest_share": Fraction(1, 7)}
+    Round.objects.update(**{column: values.get(column, 3)})
+    assert "its facts say" in verification.verify(dataset).problem
+
+
+def test_reports_that_are_edited_after_the_result_are_found(fixed, dataset, clock):
+    clock.pass_by(hours=2)
+    hand_over(fixed, 25)
+    run_to_the_end(fixed, clock)
+    assert verification.verify(dataset).ok
+    Round.objects.update(reports=26)
+    assert "reports" in verification.verify(dataset).problem
+
+
+def test_a_charge_that_an_open_round_got_back_is_found(fixed, dataset, clock, monkeypatch):
+    """The guard of the move is taken out: the chain is refused all the same."""
+    clock.pass_by(hours=1, minutes=30)
+    monkeypatch.setattr("heatmaps.ledger.events.time.time_ns", lambda: int(clock.now.timestamp() * 10**9))
+    with monkeypatch.context() as patched:
+        patched.setattr("heatmaps.ledger.transitions.drawing.Round.objects", Round.objects.none())
+        assert transitions.cancel(fixed.pk, actor=None)
+    assert "charge of an open round" in verification.verify(dataset).problem
+
+
+def test_by_an_open_link_a_person_sends_one(make_collection, ask):
+    dataset = make_collection(open_link=True, limits={"radius": "100", "delta": "0.01"})
+    with pytest.raises(ParameterError, match="reports_per_person"):
+        rounds.quote(dataset, ask(reports_per_person=2))
+
+
+def test_reports_that_together_promise_nothing_are_refused(dataset, ask):
+    with pytest.raises(ParameterError, match="reports_per_person"):
+        rounds.quote(dataset, ask(reports_per_person=50))
