@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
 
 from heatmaps.front import certificate, server
-from heatmaps.shuffler import files, settings
+from heatmaps.shuffler import files, memory, settings
 from heatmaps.shuffler.life.polling import Poller
 from heatmaps.shuffler.management.command import ShufflerCommand
 
@@ -36,6 +36,7 @@ class Command(ShufflerCommand):
 
     def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an image of this process holds keys
+        memory.overwrite_what_is_freed()
         try:
             with files.locked(settings.STATE_DIR / "serve.lock", wait=False):
                 self._serve(host, port, _tls(options))
