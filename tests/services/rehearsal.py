@@ -103,18 +103,22 @@ class Rehearsal:
         self.say("roles", "web and worker cannot change events or tables; web cannot read check-ins")
 
     def shuffler(self):
-        """It answers whom its proxy sends, knows nothing of the analyser, and asks it as anybody would."""
+        """It answers whom its proxy sends, and knows nothing of the analyser."""
         port, environment = self._ports["8100"], self._environment("shuffler")
         assert self._status(port, "/healthz") == 200
         assert self._status(port, "/contribute/") == 301  # to https: this is not its proxy
         given = {name for name in environment if name.startswith("HAZEMAP_")}
         assert all(name.startswith("HAZEMAP_SHUFFLER_") for name in given), given
+        self.say("shuffler", "answers, and was given nothing of the analyser's")
+
+    def meeting(self):
+        """The shuffler joins and asks the analyser, which answers that its token is of no collection."""
         token = self._made("memory-shuffler") / "token"
         token.write_text("of-no-collection")
         about = ["--token-file", str(token), "--operator", "The same", "--url", "https://reports.example"]
         joined = subprocess.run(
             ["python", "manage.py", "shuffler", "join", f"http://127.0.0.1:{self.web_port}", "trees", *about],
-            env=environment,
+            env=self._environment("shuffler"),
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -122,10 +126,6 @@ class Rehearsal:
             check=False,
         )
         assert joined.stdout == "trees is joined.\n", joined.stderr[-3000:]
-        self.say("shuffler", "answers, joined a collection, and was given nothing of the analyser's")
-
-    def meeting(self):
-        """The analyser answers the shuffler: that its token is of no collection."""
         refused = "collection trees: the analyser refuses, status 401"
         wait_until(lambda: refused in self._output.read_text(), seconds=60, what="the analyser's answer")
         self.say("shuffler", "asks the analyser, which knows its own tokens alone")
