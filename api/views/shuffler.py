@@ -1,7 +1,6 @@
 """Lets a collection's shuffler learn of rounds, take part in them and hand over what came in."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any, BinaryIO
 from uuid import UUID
 
@@ -21,9 +20,9 @@ from api.refusals import TooLarge
 from api.schema import operation
 from api.serializers.collections import BatchOut, FactsOut, PlannedRoundsOut, ShufflerPartIn
 from api.views.shared import ApiView, body
-from heatmaps.collections import collection, facts, handover, plans, rounds
+from heatmaps.children.turns import turn
+from heatmaps.collections import collection, handover, plans, rounds
 from heatmaps.collections.handover import ShufflerPart
-from heatmaps.collections.rounds import RoundState
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.models import Collection, Round
 
@@ -98,8 +97,9 @@ class ShufflerTable(ShufflerView):
     @operation("shuffler_round_table", {(200, "application/octet-stream"): OpenApiTypes.BINARY}, (404,))
     def get(self, request: Request, round_id: UUID) -> HttpResponse:
         """Read a round's table of integers."""
-        plan = plans.of_round(_round(request, round_id))
-        return HttpResponse(plan.device.table, content_type="application/octet-stream")
+        with turn():
+            table = plans.of_round(_round(request, round_id)).device.table
+        return HttpResponse(table, content_type="application/octet-stream")
 
 
 @takes_up_to(lambda: plans.MOST_BATCH_BYTES)
@@ -143,24 +143,19 @@ def _round(request: Request, round_id: UUID) -> Round:
 
 
 def _planned(row: Round) -> dict[str, Any]:
-    """A round that is over, or fixed, is not worked out again."""
-    state = rounds.state_of(row)
-    if row.facts:
-        sizes = facts.sizes(row)
-    elif state is RoundState.PLANNED:
-        sizes = facts.sizes_of(plans.of_round(row))
-    else:
-        sizes = facts.NOTHING
+    """From the row alone: it is asked for every few seconds."""
     return {
         "round": row.pk,
         "number": row.number,
-        "state": state,
+        "state": rounds.state_of(row),
         "opens_at": int(row.opens_at.timestamp()),
         "closes_at": int(row.closes_at.timestamp()),
         "reports_per_person": row.reports_per_person,
         "most_invitations": rounds.most_reports_of(row),
         "open_link": row.release.dataset.collection.open_link,
-        **asdict(sizes),
+        "least_reports": rounds.least_reports_of(row),
+        "messages": row.messages,
+        "message_bytes": row.message_bytes,
         "facts_sha256": row.facts_sha256,
     }
 

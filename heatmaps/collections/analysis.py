@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives import hpke
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
-from heatmaps.collections import handover, plans, round_keys
+from heatmaps.collections import facts, handover, plans, round_keys
 from heatmaps.models import Release, Round
 from mechanisms.results.serialization import Result
 
@@ -24,13 +24,16 @@ class PromiseChanged(Exception):  # noqa: N818 - reads as what it says
     """Today's program would not keep the promise that was charged for."""
 
 
+FINAL: Final = (TooFew, PromiseChanged)
+
+
 def result_of(release: Release) -> Result:
     """The round's result. Errors: TooFew; PromiseChanged; `KeyMissing`; OSError."""
     found = Round.objects.select_related("release__version", "release__dataset__collection").get(
         pk=release.pk
     )
     plan = plans.of_round(found)
-    if not plans.keeps_promise(release, plan):
+    if not (plans.keeps_promise(release, plan) and facts.are_of(found, plan)):
         raise PromiseChanged
     if found.reports is None or found.reports < plan.least_reports:
         raise TooFew

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-from dataclasses import dataclass
 from typing import Final
 
 from heatmaps.collections.plans import PlannedRound, loss_facts
@@ -58,31 +57,11 @@ def text(found: Round, plan: PlannedRound) -> str:
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sizes:
-    """What is sent in a round."""
-
-    messages: int  # of one report
-    message_bytes: int  # before a message is sealed
-    least_reports: int
-
-
-NOTHING: Final = Sizes(messages=0, message_bytes=0, least_reports=0)
-
-
-def sizes_of(plan: PlannedRound) -> Sizes:
-    """Of a round that is planned."""
-    return Sizes(
-        messages=plan.device.messages,
-        message_bytes=plan.device.message_bytes,
-        least_reports=plan.least_reports,
-    )
-
-
-def sizes(found: Round) -> Sizes:
-    """As the round's facts have them, once they are fixed: nothing is worked out again."""
+def are_of(found: Round, plan: PlannedRound) -> bool:
+    """Whether devices were told to do what a plan reads: the same integers in the same way."""
     told = json.loads(found.facts)
-    return Sizes(**{name: told[name] for name in ("messages", "message_bytes", "least_reports")})
+    table = hashlib.sha256(plan.device.table).hexdigest()
+    return bool(told["encoding"] == plan.device.encoding and told["table_sha256"] == table)
 
 
 def digest(facts: str) -> str:

@@ -22,7 +22,7 @@ from mechanisms.mechanism import Target
 
 SEALED_BYTES: Final = 48  # what sealing adds to a message and to a packet (RFC 9180, X25519 and a tag)
 MOST_PACKET_BYTES: Final = 2 * 2**20
-MOST_BATCH_BYTES: Final = 2 * 2**30
+MOST_BATCH_BYTES: Final = 2**29  # half an hour of opening
 MOST_REPORTS_PER_PERSON: Final = 100
 
 
@@ -77,8 +77,13 @@ def least_reports(least_honest: int, dishonest_share: Fraction) -> int:
     return math.ceil(least_honest / (1 - dishonest_share))
 
 
-def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> PlannedRound:
-    """Errors: `ParameterError` naming the field."""
+def planned(
+    dataset: Dataset, collection: Collection, request: RoundRequest, *, is_stored: bool = False
+) -> PlannedRound:
+    """What a request means. Errors: `ParameterError` naming the field.
+
+    is_stored: it has all of its parameters, whatever limits there are by now.
+    """
     entry = catalogue.get(request.mechanism)
     if collection.open_link and not entry.open_groups:
         raise ParameterError(
@@ -93,6 +98,9 @@ def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> 
     elif request.delta not in (None, "", "0", 0):
         raise ParameterError("delta", request.delta, "nothing: this method has none")
     whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=request.reports_per_person)
+    if collection.open_link and request.reports_per_person != 1:
+        allowed = "1: by an open link nobody can count what one person sends"
+        raise ParameterError("reports_per_person", request.reports_per_person, allowed)
     most = most_reports(dataset.persons or 1, request.reports_per_person, collection)
     whole(2, most, least_honest=request.least_honest)
     share = exact_decimal("dishonest_share", request.dishonest_share, low=0, high=Fraction(9, 10))
@@ -105,7 +113,7 @@ def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> 
         resolution = entry.usual_resolution if resolution is None else resolution
     elif resolution is not None:
         raise ParameterError("resolution", resolution, "none: what comes out has no cells; leave it out")
-    parameters = _reaching(dataset, entry, request.parameters)
+    parameters = dict(request.parameters) if is_stored else _reaching(dataset, entry, request.parameters)
     target = Target(
         relation=Relation.REPLACE,
         epsilon=epsilon,
@@ -122,8 +130,10 @@ def planned(dataset: Dataset, collection: Collection, request: RoundRequest) -> 
         resolution=resolution,
         parameters=tuple(sorted(parameters.items())),
     )
-    reports = 1 if collection.open_link else request.reports_per_person
-    guarantee = promised(device.guarantee(reports), collection)
+    guarantee = promised(device.guarantee(request.reports_per_person), collection)
+    if guarantee.delta >= 1:
+        allowed = "fewer, or a smaller δ or ε of a report: together they would promise nothing (δ = 1)"
+        raise ParameterError("reports_per_person", request.reports_per_person, allowed)
     found = PlannedRound(
         device=device,
         epsilon=epsilon,
@@ -160,7 +170,7 @@ def of_round(found: Round) -> PlannedRound:
         least_honest=found.least_honest,
         dishonest_share=found.dishonest_share,
     )
-    return planned(release.dataset, release.dataset.collection, request)
+    return planned(release.dataset, release.dataset.collection, request, is_stored=True)
 
 
 def keeps_promise(release: Release, today: PlannedRound) -> bool:
@@ -223,6 +233,19 @@ def _check_size(plan: PlannedRound) -> None:
         )
 
 
-@lru_cache(maxsize=16)
-def _device(name: str, *, parameters: tuple[tuple[str, object], ...], **facts: Any) -> DevicePlan:
-    return catalogue.build(name, parameters=dict(parameters), **facts)
+def _device(name: str, **facts: Any) -> DevicePlan:
+    """Errors: `ParameterError`, remembered as plans are: some take seconds to be found."""
+    found = _built(name, **facts)
+    if isinstance(found, ParameterError):
+        raise ParameterError(found.parameter, found.value, found.allowed)
+    return found
+
+
+@lru_cache(maxsize=32)
+def _built(
+    name: str, *, parameters: tuple[tuple[str, object], ...], **facts: Any
+) -> DevicePlan | ParameterError:
+    try:
+        return catalogue.build(name, parameters=dict(parameters), **facts)
+    except ParameterError as refusal:
+        return refusal

@@ -14,6 +14,7 @@ from django.db.models import Max, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
+from heatmaps.children.turns import turn
 from heatmaps.collections import plans, round_keys
 from heatmaps.collections.errors import NoCollection, RoundNotOpen
 from heatmaps.collections.plans import PlannedRound, RoundRequest
@@ -28,6 +29,8 @@ from mechanisms.check import ParameterError
 SHORTEST: Final = timedelta(seconds=1)
 LONGEST: Final = timedelta(days=90)
 FARTHEST: Final = timedelta(days=366)
+# After the closing: who has handed over nothing by then never will, and the round ends without a result.
+LAST_HAND_OVER: Final = timedelta(days=7)
 HAND_OVER: Final = timedelta(seconds=5)  # beside a slot: what shuffler and analyser need after the closing
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -102,8 +105,10 @@ def reports_of(found: Round, now: datetime | None = None) -> int | None:
 
 
 def quote(dataset: Dataset, request: RoundRequest) -> PlannedRound:
-    """What a round would be and cost; writes nothing. Errors: `ParameterError`; NoCollection."""
-    return plans.planned(dataset, collection_of(dataset), request)
+    """What a round would be and cost; writes nothing. Errors: `ParameterError`; NoCollection; Busy."""
+    collection = collection_of(dataset)
+    with turn():  # some take seconds to be found
+        return plans.planned(dataset, collection, request)
 
 
 def plan(
@@ -142,6 +147,8 @@ def plan(
                 dishonest_share=found.dishonest_share,
                 opens_at=opens_at,
                 closes_at=closes_at,
+                messages=found.device.messages,
+                message_bytes=found.device.message_bytes,
                 analyser_key=key,
                 page_sha384=page_sha384,
             )
@@ -157,6 +164,17 @@ def cancel(person: Person, found: Round) -> None:
     steward = require(person, found.release.dataset, Act.PLAN_ROUNDS)
     if not transitions.cancel(found.pk, actor=steward):
         raise RoundNotOpen("a round can be cancelled until it opens, and this one is open, over or cancelled")
+
+
+def last_moment(found: Round) -> datetime:
+    """Until when its messages may be handed over."""
+    return found.closes_at + LAST_HAND_OVER
+
+
+def is_given_up(release: Release, now: datetime) -> bool:
+    """Whether nothing was handed over of a round, and nothing will be."""
+    found = Round.objects.filter(pk=release.pk).first()
+    return found is not None and found.reports is None and now >= last_moment(found)
 
 
 def is_waiting_for_batch(release: Release) -> bool:
@@ -184,8 +202,9 @@ def _next_version(dataset: Dataset, *, person: User) -> DataVersion:
     """Each round is a data version of its own: what is read for it."""
     last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
     version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=person)
-    told: dict[str, Facts] = {"before": {"version": last}, "after": {"version": last + 1}}
-    transitions.record(dataset, moves.VERSION, actor=person, **told)
+    before: Facts = {"version": last}
+    after: Facts = {"version": last + 1}
+    transitions.record(dataset, moves.VERSION, actor=person, before=before, after=after)
     return version
 
 

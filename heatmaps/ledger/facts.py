@@ -140,6 +140,28 @@ def guide_facts(file: GuideFile) -> dict[str, int | str]:
     }
 
 
+def says_the_same(found: Round) -> bool:
+    """Whether the columns of a round are what the text says that devices were served."""
+    told = json.loads(found.facts)
+    columns = {
+        "opens_at": int(found.opens_at.timestamp()),
+        "closes_at": int(found.closes_at.timestamp()),
+        "reports_per_person": found.reports_per_person,
+        "least_honest": found.least_honest,
+        "dishonest_share": str(found.dishonest_share),
+        "invitations": found.invitations,
+        "invitations_sha256": found.invitations_sha256,
+    }
+    return all(told.get(name) == value for name, value in columns.items())
+
+
+def batch_facts(found: Round) -> dict[str, int | str]:
+    """How many reports a round had, and the SHA-256 of their messages; nothing where none came."""
+    if found.reports is None:
+        return {}
+    return {"reports": found.reports, "sha256": found.batch_sha256}
+
+
 def balances(accounts: Iterable[Account]) -> dict[str, int | str]:
     """What is committed on each account."""
     return {str(account.kind): NO_BOUND if account.unbounded else account.committed for account in accounts}

@@ -20,6 +20,7 @@ from heatmaps.ledger.facts import (
 from heatmaps.ledger.transitions.moves import (
     ALLOWANCE,
     CANCEL,
+    FAIL,
     GUIDE,
     LATE,
     LIMIT,
@@ -79,6 +80,7 @@ class Replay:
     kept_from: dict[int, str] = field(default_factory=dict)  # by version: the first day that it has
     guides: dict[str, Mapping[str, int | str]] = field(default_factory=dict)  # files, by their id
     rounds: dict[UUID, Mapping[str, int | str]] = field(default_factory=dict)  # fixed, by their release
+    batches: dict[UUID, Mapping[str, int | str]] = field(default_factory=dict)  # of rounds that ended
     schedule: str = NO_SCHEDULE  # of data versions
     retention: int | str = FOR_EVER  # of check-ins, in days
     slot_doublings: int = 0
@@ -202,6 +204,10 @@ class Replay:
         self._expect(event, "state", after["state"], move.after)
         if event.kind == RESERVE:
             release = self._reserve(event, after)
+        if event.kind == CANCEL and event.release in self.rounds:
+            self._check_not_open(event)
+        if event.kind in (PUBLISH, FAIL) and event.release in self.rounds:
+            self.batches[event.release] = after.get("batch", {})
         if event.kind == SPEND and "collection" in self.dataset and event.release not in self.rounds:
             raise Disagreement(event.sequence, "the event opens a round that was not fixed")
         assert release is not None  # noqa: S101 - every other move starts from a state
@@ -212,6 +218,13 @@ class Replay:
             self._expect(event, "balance", after["committed"], self.balances())
         release.state, release.sequence = move.after, event.sequence
         release.sha256 = after["sha256"] if event.kind == PUBLISH else ""
+
+    def _check_not_open(self, event: Event) -> None:
+        """A round that may have reports keeps its charge."""
+        release = None if event.release is None else self.releases.get(event.release)
+        moments = {} if release is None else release.moments or {}
+        if event.at_microseconds >= int(moments.get("starts_at", 0)):
+            raise Disagreement(event.sequence, "the event gives the charge of an open round back")
 
     def _reserve(self, event: Event, after: Any) -> ReplayedRelease:
         charges, facts = after["charges"], after["release"]

@@ -122,6 +122,10 @@ def _check_rounds(dataset: Dataset, replay: Replay) -> None:
             raise Disagreement(None, f"round {pk}: it is not what its event says")
         if hashlib.sha256(rows[pk].facts.encode()).hexdigest() != rows[pk].facts_sha256:
             raise Disagreement(None, f"round {pk}: its facts were changed")
+        if not facts.says_the_same(rows[pk]):
+            raise Disagreement(None, f"round {pk}: its row is not what its facts say")
+        if pk in replay.batches and facts.batch_facts(rows[pk]) != replay.batches[pk]:
+            raise Disagreement(None, f"round {pk}: its reports are not what its event says")
 
 
 def _check_accounts(dataset: Dataset, replay: Replay) -> None:

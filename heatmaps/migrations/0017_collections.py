@@ -66,6 +66,8 @@ class Migration(migrations.Migration):
                 ("dishonest_share", models.CharField(max_length=80)),
                 ("opens_at", models.DateTimeField()),
                 ("closes_at", models.DateTimeField()),
+                ("messages", models.PositiveIntegerField()),
+                ("message_bytes", models.PositiveSmallIntegerField()),
                 ("analyser_key", models.CharField(max_length=43)),
                 ("page_sha384", models.CharField(blank=True, default="", max_length=64)),
                 ("shuffler_key", models.CharField(blank=True, default="", max_length=43)),

@@ -40,6 +40,8 @@ class Round(models.Model):
     dishonest_share = FractionField(max_length=80)  # f
     opens_at = models.DateTimeField()
     closes_at = models.DateTimeField()
+    messages = models.PositiveIntegerField()  # that a device sends for each report
+    message_bytes = models.PositiveSmallIntegerField()  # of one, before it is sealed
     analyser_key = models.CharField(max_length=43)  # public; base64url
     page_sha384 = models.CharField(max_length=64, blank=True, default="")
     # Fixed once the shuffler has told its part: the text that both roles serve, and its SHA-256.

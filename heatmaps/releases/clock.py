@@ -17,6 +17,7 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from heatmaps import queue
+from heatmaps.collections import rounds
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots
@@ -90,6 +91,7 @@ def _advance_alone(dataset_id: int, now: datetime) -> None:
 
 def _advance(dataset_id: int, now: datetime) -> None:
     """The queue from its head on, as far as it is due."""
+    _expire_rounds(dataset_id, now)
     for release in slots.queue(dataset_id).select_related("dataset", "version"):
         if release.state == ReleaseState.SPENT:
             if release.visible_at > now or not _end(release):
@@ -98,6 +100,13 @@ def _advance(dataset_id: int, now: datetime) -> None:
             transitions.cancel(release.pk, actor=None)
         elif release.starts_at > now or not _begin(release):
             return
+
+
+def _expire_rounds(dataset_id: int, now: datetime) -> None:
+    """Rounds that no shuffler joined, wherever they stand: the ones before them may be open for months."""
+    queued = slots.queue(dataset_id).filter(dataset__is_collection=True, state=ReleaseState.RESERVED)
+    for release_id in queued.filter(expires_at__lt=now).values_list("pk", flat=True):
+        transitions.cancel(release_id, actor=None)
 
 
 def _begin(release: Release) -> bool:
@@ -111,6 +120,12 @@ def _begin(release: Release) -> bool:
     if transitions.spend(release.pk):
         queue.send(queue.RELEASE, str(release.pk))
     return False
+
+
+def _give_up(release_id: UUID) -> None:
+    """A round of which nothing was handed over ends without a result."""
+    if draws.claim(release_id):
+        draws.give_up(release_id)
 
 
 def _has_place(dataset: Dataset) -> bool:
@@ -136,7 +151,9 @@ def _end(release: Release) -> bool:
             transitions.fail(release.pk)
         else:
             transitions.delay(release.pk)
-            if drawing is None or is_over:
+            if release.dataset.is_collection and rounds.is_given_up(release, timezone.now()):
+                _give_up(release.pk)  # told at the moment that it was put off to
+            elif drawing is None or is_over:
                 queue.send(queue.RELEASE, str(release.pk))  # the message was lost, or no worker is there
             return False
     except IllegalTransition:  # it moved meanwhile: the next tick sees how

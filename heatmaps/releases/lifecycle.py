@@ -119,7 +119,11 @@ def run(release_id: UUID) -> None:
         _log.info("release.not_waiting", release=release_id)
         return
     cause = _cause(release)
-    if cause is not None:
+    if cause is not None and release.dataset.is_collection and cause not in analysis.FINAL:
+        # Nothing is drawn: whatever is wrong with this machine, the sweep has it read again.
+        _log.error("round.not_read", release=release_id, cause=cause)
+        draws.begin_again(release_id)
+    elif cause is not None:
         # The name of the error's class only: its message and its traceback may hold data.
         _log.error("release.no_result", release=release_id, cause=cause)
         draws.give_up(release_id)

@@ -38,4 +38,4 @@ def _cities() -> list[dict[str, Any]]:
 
 def _is_in(city: dict[str, Any], box: Box) -> bool:
     west, south, east, north = box
-    return west <= city["longitude"] <= east and south <= city["latitude"] <= north
+    return west <= float(city["longitude"]) <= east and south <= float(city["latitude"]) <= north

@@ -124,8 +124,9 @@ def test_one_operator_leaves_what_devices_do_alone(steward, make_collection, ask
 
 def test_several_reports_in_a_round_cost_as_many_times(dataset, ask):
     far = {"cell_m": "600", "reach_m": "40000"}
-    one = rounds.quote(dataset, ask(parameters=far))
-    three = rounds.quote(dataset, ask(parameters=far, reports_per_person=3))
+    small = {"epsilon": "0.1", "delta": "0.000000001", "parameters": far}
+    one = rounds.quote(dataset, ask(**small))
+    three = rounds.quote(dataset, ask(**small, reports_per_person=3))
     assert three.guarantee.loss(600) == 3 * one.guarantee.loss(600)
     assert three.guarantee.delta > 3 * one.guarantee.delta
     assert three.per_report == one.per_report
@@ -152,7 +153,7 @@ def test_a_round_over_the_limit_is_refused_whole(steward, dataset, ask, clock):
         rounds.plan(
             steward,
             dataset,
-            ask(epsilon="20", reports_per_person=2),
+            ask(mechanism="frequency", epsilon="11", delta=None, parameters={}, reports_per_person=2),
             opens_at=clock.now + HOUR,
             closes_at=clock.now + 2 * HOUR,
         )
@@ -405,15 +406,14 @@ def plan_later(steward, dataset, ask, found, **changes):
     return rounds.round_of(dataset, made.number)
 
 
-def test_a_round_that_nobody_hands_over_ends_and_the_next_one_goes_on(
-    fixed, steward, dataset, ask, clock, shuffler
-):
+def test_a_round_that_nobody_hands_over_ends_and_the_next_one_goes_on(fixed, steward, ask, clock, shuffler):
+    dataset = fixed.release.dataset
     later = plan_later(steward, dataset, ask, fixed)
     handover.fix(later.pk, shuffler.part())
     clock.pass_by(hours=1)
     release_clock.tick()
     clock.pass_by(days=1)
-    hand_over(later, 25)
+    hand_over(again(later), 25)
     events = Event.objects.count()
     for _ in range(8):
         release_clock.tick()
@@ -472,7 +472,7 @@ def test_a_limit_that_is_set_later_changes_no_round(steward, make_collection, as
     )
     planned = rounds.round_of(dataset, planned.number)
     record = Account.objects.get(dataset=dataset, kind="record")
-    transitions.change_limit(record, 10**15, actor=steward, reason="agreed", seen=None)
+    transitions.change_limit(record, 10**15, actor=steward, reason="agreed")
     handover.fix(planned.pk, shuffler.part())
     assert plans.keeps_promise(again(planned).release, plans.of_round(again(planned)))
 

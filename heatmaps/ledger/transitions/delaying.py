@@ -9,8 +9,9 @@ from heatmaps.ledger import events, facts
 from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions import slots
 from heatmaps.ledger.transitions.moves import LATE, POSTPONE
-from heatmaps.models import Dataset, Ledger, Release, ReleaseState
+from heatmaps.models import Dataset, Ledger, Release, ReleaseState, Round
 
+_LONGEST_WAIT_OF_ROUNDS: Final = timedelta(hours=6)
 _LONGEST_WAIT: Final = timedelta(minutes=5)  # of one that no worker has begun, where slots are shorter
 
 
@@ -22,7 +23,12 @@ def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
     """
     wait = slots.length(ledger.dataset)
     starts_at = now if release.state == ReleaseState.RESERVED else release.starts_at
-    wait = max(wait, min(now - starts_at, _LONGEST_WAIT))
+    if ledger.dataset.is_collection:
+        # As long as its messages are waited for: a shuffler that is away must not fill it either.
+        closed = now - Round.objects.values_list("closes_at", flat=True).get(pk=release.pk)
+        wait = max(wait, min(closed, _LONGEST_WAIT_OF_ROUNDS))
+    else:
+        wait = max(wait, min(now - starts_at, _LONGEST_WAIT))
     _move(ledger, POSTPONE, release, starts_at, now + wait)
     _push_back(ledger, release)
 

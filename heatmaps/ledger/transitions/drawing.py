@@ -59,7 +59,7 @@ def publish(release_id: UUID) -> None:
         _must_move(release, PUBLISH, finished_at=release.visible_at)
         Result.objects.create(release_id=release_id, content=drawing.content, sha256=drawing.sha256)
         drawing.delete()
-        _append_move(ledger, PUBLISH, release, sha256=drawing.sha256)
+        _append_move(ledger, PUBLISH, release, sha256=drawing.sha256, **_batch(release_id))
 
 
 def fail(release_id: UUID) -> None:
@@ -71,7 +71,7 @@ def fail(release_id: UUID) -> None:
         release, drawing = _visible(ledger, release_id, FAIL, DrawingState.FAILED)
         _must_move(release, FAIL, finished_at=release.visible_at)
         drawing.delete()
-        _append_move(ledger, FAIL, release)
+        _append_move(ledger, FAIL, release, **_batch(release_id))
 
 
 def delay(release_id: UUID) -> None:
@@ -148,7 +148,13 @@ def _must_move(release: Release, name: str, **columns: object) -> None:
         raise IllegalTransition(name, Release.objects.get(pk=release.pk).state)
 
 
-def _append_move(ledger: Ledger, name: str, release: Release, **after: str) -> None:
+def _batch(release_id: UUID) -> dict[str, Facts]:
+    """What a round was read from, which is public with its outcome; nothing of other releases."""
+    found = Round.objects.filter(pk=release_id).first()
+    return {} if found is None else {"batch": facts.batch_facts(found)}
+
+
+def _append_move(ledger: Ledger, name: str, release: Release, **after: str | Facts) -> None:
     move = MOVES[name]
     events.append(
         ledger,

@@ -1,6 +1,7 @@
 """Opens a dataset's ledger, and writes events that move no release and no balance."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -36,9 +37,20 @@ def open_ledger(dataset: Dataset, *, actor: User, limits: Mapping[AccountKind, i
         events.append(ledger, OPEN, actor=actor, release=None, before={}, after=after)
 
 
-def record(dataset: Dataset, kind: str, *, actor: User | None, before: Facts, after: Facts) -> None:
-    """An event that moves no release and no balance, e.g. a new data version: public facts only."""
+def record(
+    dataset: Dataset,
+    kind: str,
+    *,
+    actor: User | None,
+    before: Facts,
+    after: Facts,
+    at: datetime | None = None,
+) -> None:
+    """An event that moves no release and no balance, e.g. a new data version: public facts only.
+
+    at: what it is stamped with; None: now.
+    """
     if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE, LATE, POSTPONE}:
         raise ValueError(f"kind is {kind}, which only its own transition writes")
     with locked(dataset.pk) as ledger:
-        events.append(ledger, kind, actor=actor, release=None, before=before, after=after)
+        events.append(ledger, kind, actor=actor, release=None, before=before, after=after, at=at)

@@ -36,8 +36,8 @@ def queue(dataset_id: int) -> "QuerySet[Release]":
 
 def taken_until(dataset_id: int) -> "QuerySet[Release, datetime]":
     """The moment that the last slot of a queue ends, if there is one."""
-    # Slots do not overlap: the one that begins last ends last.
-    return queue(dataset_id).reverse().values_list("visible_at", flat=True)[:1]
+    # Slots do not overlap; but a round that is waited for may end after the ones behind it.
+    return queue(dataset_id).order_by("-visible_at").values_list("visible_at", flat=True)[:1]
 
 
 def next_slot(dataset: Dataset, now: datetime, taken: datetime | None) -> tuple[datetime, datetime]:
