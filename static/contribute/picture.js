@@ -260,5 +260,8 @@ export function exampleWords(facts) {
       + "everyone’s pieces together add up to a map.";
   }
   if (kind === "items") return `For a place in the middle of the region your device would send ${count} blurred squares.`;
-  return "For a place in the middle of the region your device would send one square, drawn at random, often nearby.";
+  const drawn = kind === "gkrr"
+    ? "drawn at random: any square of the region, its own more often than any other"
+    : "drawn at random, near ones more often than far ones";
+  return `For a place in the middle of the region your device would send one square, ${drawn}.`;
 }

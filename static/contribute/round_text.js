@@ -22,7 +22,7 @@ export async function fillRound({ facts, table }, towns) {
   byId("title").textContent = facts.title;
   byId("question").textContent = facts.question;
   byId("moments").textContent = `Round ${whole(facts.number)}, ${span(facts.opens_at, facts.closes_at)}. `
-    + `A result comes only if at least ${whole(facts.least_reports)} people send.`;
+    + `There is a result only with ${whole(facts.least_reports)} reports or more.`;
   byId("region-picture").replaceChildren(headPicture(facts, towns));
   byId("shuffler-name").textContent = `Shuffler: ${shuffler.operator}`;
   byId("analyser-name").textContent = `Analyser: ${analyser.operator}`;

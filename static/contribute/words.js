@@ -83,13 +83,14 @@ function factorWords(epsilon) {
 function trustSentence(facts) {
   const { analyser, shuffler } = facts;
   if (facts.trust === "local") return "You need to trust no one for this: your device does the blurring.";
-  const people = `${whole(facts.least_honest)} people`;
+  // What is promised then is what is left without a shuffler.
   if (isOneOperator(facts)) {
-    return `This needs ${people} who take part honestly, and ${analyser.operator}, who does both the mixing and the `
-      + "counting, to mix as it says. You cannot check that.";
+    return `${analyser.operator} does both the mixing and the counting, so this counts on your device’s own blur `
+      + "alone.";
   }
-  return `This needs ${people} who take part honestly, and ${shuffler.operator} and ${analyser.operator} not to `
-    + "work together against you.";
+  if (facts.open_link) return "Anyone may send to this round, so this counts on your device’s own blur alone.";
+  return `This needs ${whole(facts.least_honest)} people who take part honestly, and ${shuffler.operator} and `
+    + `${analyser.operator} not to work together against you.`;
 }
 
 /**
@@ -97,13 +98,14 @@ function trustSentence(facts) {
  * @param {Facts} facts
  */
 export function learnsLines(facts) {
-  const isLocal = facts.trust === "local";
+  const read = facts.trust === "local" ? "the blurred reports" : "everyone’s pieces";
+  const sender = facts.open_link ? "your network address" : "this link";
   return {
     device: "knows your place, and blurs it. The place never leaves it.",
-    shuffler: "mixes everyone’s reports. It sees that this link sent something, and when, but not what.",
-    analyser: isLocal
-      ? "reads the blurred reports, mixed. It does not see which one is yours, or if you took part."
-      : "reads everyone’s pieces, mixed. It does not see which ones are yours, or if you took part.",
+    shuffler: `mixes everyone’s reports. It sees that ${sender} sent something, and when, but not what.`,
+    analyser: isOneOperator(facts)
+      ? `reads ${read}. It runs the mixing, too, so it could see which are yours.`
+      : `reads ${read}, mixed. It does not see which are yours, or if you took part.`,
   };
 }
 

@@ -43,7 +43,7 @@ class RoundForm(forms.Form):
     delta = DecimalText(
         required=False,
         label="δ of a report",
-        help_text="Only for methods with a shuffler. Empty: one in a million.",
+        help_text="Only for methods with a shuffler. Empty: one in a billion.",
     )
     resolution = forms.TypedChoiceField(
         coerce=int,
