@@ -17,6 +17,9 @@ from tests.services.programs import Postgres, Redis
 
 INGEST = "import django; django.setup(); from tests.benchmarks import ingest; ingest.main()"
 MAPS = "import django; django.setup(); from tests.benchmarks import maps; maps.main()"
+COLLECTIONS = "import django; django.setup(); from tests.benchmarks import collections; collections.main()"
+CLOSING = "from tests.benchmarks import closing; closing.main()"
+CLIENT = str(Path(__file__).resolve().parents[2] / "clients" / "device")
 
 
 def main() -> None:
@@ -26,6 +29,7 @@ def main() -> None:
         "time against resolution": mechanisms.resolution_figures(),
         "transport": transport.figures(),
         "shuffled sums": shuffle.figures(),
+        **collection_figures(),
         "databases": list(database_figures()),
         "maps in Chromium": map_figures(),
         "scale": list(scale_figures()),
@@ -52,6 +56,14 @@ def main() -> None:
     own = [accuracy.write(accurate, folder), *([scale_plots.write(scaled, folder)] if scaled else [])]
     for plot in (*plots.write([row for row in rows if row["group"] != "scale"], folder), *own):
         print(f"written: {plot}")
+
+
+def collection_figures() -> dict[str, list[Figure]]:
+    """Of the three roles, with the device client in the path."""
+    figures = [*in_own_process(COLLECTIONS, ""), *in_own_process(CLOSING, "")]
+    published = [figure for figure in figures if "Table" in figure.name]
+    own = [figure for figure in figures if figure not in published]
+    return {"collections": own, "collections at published settings": published}
 
 
 def database_figures() -> Iterator[Figure]:
@@ -89,7 +101,9 @@ def in_own_process(worker: str, database_url: str) -> list[Figure]:
         environment = os.environ | {
             "HAZEMAP_STATE": state,
             "HAZEMAP_DATABASE_URL": database_url,
+            "HAZEMAP_SHUFFLER_STATE": f"{state}/shuffler",
             "DJANGO_SETTINGS_MODULE": "heatmaps.config.settings",
+            "PYTHONPATH": CLIENT,
         }
         command = [sys.executable, "-c", worker]
         output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)

@@ -25,6 +25,10 @@ CAPTIONS = {
     "shuffled sums": """Calibration of the sums of a million persons' shuffled bits (ε = 0.02 a step up to 6
         steps, δ = 1e-6, caches emptied) against one convolution of the law of such a sum with itself; the
         three pieces of the protocol for 10^5 participants with whole numbers from 0 to 1000. Medians.""",
+    "collections": """Processor time of a device (drawing, sealing), of the analyser (opening, analysing) and
+        of the shuffler's closing, against bare HPKE of as many texts of the same size.""",
+    "collections at published settings": """The same at n, ε, δ, radius and squares of Tables 2 and 3 of
+        Athanasiou et al. 2025; Table 2 on a strip of squares whose longer axis has its 1,000 values.""",
     "maps in Chromium": """A release of 2,000 made-up persons as one file against a page of Leaflet with a
         rectangle: time to the first paint with content; time of a frame while the mouse drags the map.
         Medians of 7, in turns.""",

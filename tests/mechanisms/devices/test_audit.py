@@ -129,7 +129,7 @@ def p_value(observed, law):
 def test_stand_ins_of_unary_bits_have_the_clients_law(name):
     devices, words = Devices.of(made(name, honest=4)), Words(5)
     place = place_of(devices, (2, 1))
-    rows = np.array([ones(devices.report([place], words)) for _ in range(REAL // 2)]) - (2, 1)
+    rows = np.array([ones(devices.report([place], words)) for _ in range(REAL // 3)]) - (2, 1)
     for axis in (0, 1):
         law = law_of(devices)
         assert p_value(np.bincount(rows[:, axis], minlength=law.size), law) > SIGNIFICANCE
@@ -164,7 +164,7 @@ def test_stand_ins_of_items_have_the_clients_law():
 def test_stand_ins_of_shares_have_the_clients_law():
     made_for = made("shuffle-emd", honest=4)
     devices, words = Devices.of(made_for), Words(8)
-    rows = [sums(devices.report([NORTH_EAST], words), devices.encoding) for _ in range(REAL // 3)]
+    rows = [sums(devices.report([NORTH_EAST], words), devices.encoding) for _ in range(REAL // 6)]
     drawn = noisy_masses(made_for, True, 2, REAL, 1)
     for cell in range(4):
         own = np.array(rows)[:, cell]

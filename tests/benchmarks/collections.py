@@ -1,0 +1,226 @@
+"""Collections: a device, the analyser and the shuffler beside bare HPKE of as many texts of the same size.
+
+At the settings of Tables 2 and 3 of Athanasiou et al. 2025, of the demo's round, and of shuffled shares on
+32 × 32 squares. Times are processor seconds. Aims: the analyser takes at most twice the time of bare opens;
+a device of the demo sends at most 2 MB and takes at most 5 s.
+"""
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from hazemap_device.encodings import encoding_of
+from hazemap_device.random_words import SystemWords
+from hazemap_device.sealing import packet_bytes, sealed_packet
+
+from heatmaps.demo.places import REGION as DEMO
+from mechanisms.devices import catalogue
+from mechanisms.devices.plan import DevicePlan
+from mechanisms.guarantee import Relation
+from mechanisms.mechanism import Target
+from mechanisms.reproduction.athanasiou_2025 import austin, table_2, table_3
+from mechanisms.space.grid import FINEST_LEVEL, Region
+from tests.benchmarks.measure import Figure, compare
+
+PROTOCOLS: Final = ("geo-shuffle", "sgdl-shuffle", "rr-shuffle")
+DEVICES: Final = 1000  # that the analyser's and the shuffler's times are given for
+MESSAGES: Final = 3_000  # that the analyser's times are measured on, of as many whole reports
+# Table 2 has whole numbers from 0 to 1000 on one axis: here these are the squares of 10 m of the longer one.
+SQUARE_M: Final = 10
+STRIP: Final = Region(0.0, 0.0, 0.0898, 0.001)
+INFO: Final = secrets.token_bytes(50)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A round's mechanism and public facts; epsilon: at the radius."""
+
+    name: str
+    mechanism: str
+    region: Region
+    epsilon: Fraction
+    delta: Fraction
+    radius_m: int
+    honest: int
+    most: int
+    cell_m: int | None = None
+    resolution: int | None = None
+    repeats: int = 1
+
+    def plan(self) -> DevicePlan:
+        target = Target(
+            relation=Relation.REPLACE,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            radius_m=Fraction(self.radius_m),
+        )
+        return catalogue.build(
+            self.mechanism,
+            region=self.region,
+            target=target,
+            least_honest=self.honest,
+            most_reports=self.most,
+            resolution=self.resolution,
+            parameters={"cell_m": str(self.cell_m)} if self.cell_m else {},
+        )
+
+
+def demo() -> Setting:
+    """As `heatmaps.management.demo_collection` plans it."""
+    return Setting(
+        name="the demo's round",
+        mechanism="geo-shuffle",
+        region=DEMO,
+        epsilon=Fraction(1),
+        delta=Fraction(1, 10**6),
+        radius_m=500,
+        honest=1_400,
+        most=2_000,
+        cell_m=400,
+        repeats=3,
+    )
+
+
+def shares() -> Setting:
+    return Setting(
+        name="shares on 32 x 32 squares",
+        mechanism="shuffle-emd",
+        region=DEMO,
+        epsilon=Fraction(1),
+        delta=Fraction(1, 10**6),
+        radius_m=500,
+        honest=1_400,
+        most=2_000,
+        resolution=32,
+    )
+
+
+def settings() -> Iterator[Setting]:
+    yield demo()
+    yield shares()
+    for protocol in PROTOCOLS:
+        for persons, epsilon, _ in table_2.PRINTED:
+            yield Setting(
+                name=f"Table 2, n = {persons}, ε = {epsilon} a step",
+                mechanism=protocol,
+                region=STRIP,
+                epsilon=Fraction(epsilon) * table_2.NEAR,
+                delta=table_2.DELTA,
+                radius_m=table_2.NEAR * SQUARE_M,
+                honest=persons,
+                most=persons,
+                cell_m=SQUARE_M,
+            )
+        for persons, epsilon, _ in table_3.PRINTED:
+            yield Setting(
+                name=f"Table 3, n = {persons}, ε = {epsilon}",
+                mechanism=protocol,
+                region=austin.REGION,
+                epsilon=Fraction(epsilon),
+                delta=austin.DELTA,
+                radius_m=austin.RADIUS_M,
+                honest=persons,
+                most=persons,
+                cell_m=austin.CELL_M,
+            )
+
+
+class Crowd:
+    """Devices of a setting with the client's own code, and keys of both roles."""
+
+    def __init__(self, plan: DevicePlan) -> None:
+        self.plan, self.table = plan, plan.table
+        self.encoding = encoding_of(json.loads(json.dumps(plan.encoding)))
+        self.analyser, self.shuffler = X25519PrivateKey.generate(), X25519PrivateKey.generate()
+        self.digest = hashlib.sha256(b"facts").digest()
+
+    def report(self) -> list[bytes]:
+        place = secrets.randbelow(1 << FINEST_LEVEL), secrets.randbelow(1 << FINEST_LEVEL)
+        return self.encoding.report([place], self.table, SystemWords())
+
+    def packet(self) -> bytes:
+        return sealed_packet(
+            self.report(),
+            analyser_key=self.analyser.public_key().public_bytes_raw(),
+            shuffler_key=self.shuffler.public_key().public_bytes_raw(),
+            facts_sha256=self.digest,
+        )
+
+
+def device(setting: Setting, crowd: Crowd) -> Figure:
+    from heatmaps.collections.analysis import SUITE
+
+    plan, key = crowd.plan, crowd.analyser.public_key()
+    texts = [secrets.token_bytes(plan.message_bytes) for _ in range(plan.messages)]
+    size = packet_bytes(plan.messages, plan.message_bytes)
+    return compare(
+        f"{setting.mechanism}, {setting.name}: a device, {plan.messages} messages, {size} bytes",
+        crowd.packet,
+        "as many bare HPKE seals",
+        lambda: [SUITE.encrypt(text, key, INFO) for text in texts],
+        repeats=setting.repeats,
+        clock=time.process_time,
+    )
+
+
+def analyser(setting: Setting, crowd: Crowd) -> Figure:
+    """Opening and analysing, from the batch to the result."""
+    from heatmaps.collections.analysis import SUITE, opened
+
+    plan, key = crowd.plan, crowd.analyser
+    reports = max(2, -(-MESSAGES // plan.messages)) if plan.kind == "centroid" else 1
+    sealed_bytes = 48 + plan.message_bytes
+    info = b"hazemap message 1\x00" + crowd.digest
+    public = key.public_key()
+    sealed = sorted(SUITE.encrypt(text, public, info) for _ in range(reports) for text in crowd.report())
+    batch = b"".join(sealed)
+    assert len(batch) == len(sealed) * sealed_bytes
+
+    def analysed() -> object:
+        messages = opened(batch, key, facts_sha256=crowd.digest, message_bytes=plan.message_bytes)
+        if len(messages) != len(sealed):
+            raise AssertionError("messages were lost")
+        return plan.analyse(messages, reports)
+
+    figure = compare(
+        f"{setting.mechanism}, {setting.name}: the analyser of {DEVICES} devices",
+        analysed,
+        "as many bare HPKE opens",
+        lambda: [SUITE.decrypt(text, key, info) for text in sealed],
+        repeats=setting.repeats,
+        clock=time.process_time,
+    )
+    return of_many(figure, reports)
+
+
+def of_many(figure: Figure, devices: int) -> Figure:
+    """Times for `DEVICES` from those of fewer."""
+    times = DEVICES / devices
+    return replace(
+        figure,
+        seconds=figure.seconds * times,
+        alternative_seconds=figure.alternative_seconds * times,
+        details={"measured_devices": devices},
+    )
+
+
+def figures() -> Iterator[Figure]:
+    for setting in settings():
+        crowd = Crowd(setting.plan())
+        yield device(setting, crowd)
+        yield analyser(setting, crowd)
+
+
+def main() -> None:
+    for figure in figures():
+        print_figure(figure)
+
+
+def print_figure(figure: Figure) -> None:
+    print(json.dumps(asdict(figure)), flush=True)
