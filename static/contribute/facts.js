@@ -4,9 +4,18 @@ import { fromBase64url } from "./bytes.js";
 import { canonical } from "./canonical_json.js";
 import { fraction, integer } from "./numbers.js";
 
-/** What is wrong with a round's facts; `message` is for people. */
+/** What is wrong with a round's facts; `message` is for people, `code` as in other clients. */
 export class FactsError extends Error {
   name = "FactsError";
+
+  /**
+   * @param {string} message
+   * @param {string} [code]
+   */
+  constructor(message, code = "bad_facts") {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** @typedef {{ operator: string, url: string, key: string }} Role */
@@ -46,8 +55,10 @@ const reads = (test) => {
     return false;
   }
 };
-/** @type {Test} */
-const number = (value) => reads(() => integer(value)) && integer(value) >= 0n;
+/** A text from 2^53 on. @type {(least: bigint, most: bigint) => Test} */
+const large = (least, most) => (value) => reads(() => integer(value)) && integer(value) >= least
+  && integer(value) <= most && typeof value === (integer(value) < 2n ** 53n ? "number" : "string");
+const weight = large(1n, 2n ** 64n);
 /** @type {Test} */
 const ratio = (value) => reads(() => fraction(value));
 /** @type {(tests: Record<string, Test>) => Test} */
@@ -56,7 +67,7 @@ const object = (tests) => (value) => isObject(value) && misfit(value, tests) ===
 const anyText = text(/[^]/);
 const sha256 = text(/^[0-9a-f]{64}$/);
 const degrees = text(/^-?[0-9]+(\.[0-9]+)?(e-[0-9]+)?$/);
-const decimal = text(/^[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?$/);
+const decimal = text(/^(0|[1-9][0-9]{0,1999})(\/[1-9][0-9]{0,1999}|\.[0-9]{1,400})?$/);
 /** @type {Test} */
 const loss = (value) => value === "inf" || decimal(value);
 /** @type {Test} */
@@ -91,54 +102,71 @@ const FACTS = {
   closes_at: whole(0),
   analyser: object({ operator: anyText, url: origin, key }),
   shuffler: object({ operator: anyText, url: origin, key }),
-  loss: object({ epsilon: loss, delta: loss, radius_m: decimal, record_epsilon: loss }),
+  loss: object({ epsilon: loss, delta: decimal, radius_m: decimal, record_epsilon: loss }),
   page_sha384: text(/^([A-Za-z0-9+/]{64})?$/),
 };
 
-const CELLS = { columns: whole(1, 2 ** 16), rows: whole(1, 2 ** 16) };
-const AXIS = object({ uniform: number, total: number });
-const AXES = { ...CELLS, across: AXIS, along: AXIS };
-const STEPS = { width_um: ratio, height_um: ratio, cell_um: ratio, domains: list(2, whole(1)) };
+const LOCAL = ["offsets", "axes", "rows", "gkrr"]; // whose promise devices check themselves
+// Sides and cells of lattices are those whose laws can be compared before a report.
+/** @type {(most: number) => Record<"columns" | "rows", Test>} */
+const cells = (most) => ({ columns: whole(1, most), rows: whole(1, most) });
+const AXIS = object({ uniform: weight, total: weight });
+const AXES = { ...cells(2 ** 10), across: AXIS, along: AXIS };
+const STEPS = { width_um: whole(1), height_um: whole(1), cell_um: whole(1), domains: list(2, whole(1, 10 ** 4)) };
 
 /** By kind; messages and bytes of one are what the encoding makes. @type {Record<string, Kind>} */
 const KINDS = {
-  offsets: { fields: { ...CELLS, uniform: number, total: number }, messages: () => 1, bytes: () => 4 },
+  offsets: {
+    fields: { ...cells(2 ** 13), uniform: weight, total: weight }, messages: () => 1, bytes: () => 4,
+    fits: ({ columns, rows }) => columns * rows <= 2 ** 13,
+  },
   axes: { fields: AXES, messages: () => 1, bytes: () => 4 },
-  rows: { fields: { ...CELLS, total: number }, messages: () => 1, bytes: () => 4 },
+  rows: {
+    fields: { ...cells(2 ** 8), total: weight }, messages: () => 1, bytes: () => 4,
+    fits: ({ columns, rows }) => columns * rows <= 2 ** 8,
+  },
   gkrr: {
     fields: {
-      level: whole(0, 16), districts: whole(1), district_cells: whole(1), own: number, near: number, far: number,
+      level: whole(0, 15), districts: whole(1, 4 ** 15), district_cells: whole(1, 4 ** 15),
+      own: large(1n, 2n ** 63n), near: large(1n, 2n ** 63n), far: large(1n, 2n ** 63n),
     },
     messages: () => 1,
     bytes: () => 4,
+    fits: ({ level, districts, district_cells: size, own, near, far }) => districts * size === 4 ** level
+      && integer(own) >= integer(near) && integer(near) >= integer(far),
   },
   unary: {
-    fields: { ...STEPS, domain: whole(1), padding: whole(1), places: whole(1), number_bytes: whole(1, 4096) },
+    fields: {
+      ...STEPS, domain: whole(1, 10 ** 4), padding: whole(1, 10 ** 6), places: whole(1), number_bytes: whole(1, 1024),
+    },
     messages: ({ places }) => 2 * places,
     bytes: () => 1,
+    fits: ({ domain, domains, padding, places }) => domain >= Math.max(...domains) && places === domain + 2 * padding,
   },
   flips: {
-    fields: { ...STEPS, flips: list(2, whole(0, 2 ** 32)) },
+    fields: { ...STEPS, flips: list(2, whole(1, 2 ** 31 - 1)) },
     messages: ({ domains }) => domains[0] + domains[1],
     bytes: () => 1,
   },
-  items: { fields: { ...AXES, samples: whole(1) }, messages: ({ samples }) => samples, bytes: () => 4 },
+  items: { fields: { ...AXES, samples: whole(1, 10 ** 6) }, messages: ({ samples }) => samples, bytes: () => 4 },
   shares: {
     fields: {
-      levels: (value) => Array.isArray(value) && value.length > 0 && value.every(whole(0, 12)),
-      parts: whole(1), shares: whole(2), modulus: number, value_bytes: whole(1, 8),
+      levels: (value) => Array.isArray(value) && value.length > 0 && value.every(whole(0, 8)),
+      parts: whole(1, 2 ** 16), shares: whole(2, 200), modulus: large(2n, 2n ** 62n), value_bytes: whole(1, 8),
       scales: (value) => Array.isArray(value) && value.every(ratio),
-      cluster_entries: (value) => Array.isArray(value) && value.every(whole(0)),
-      number_bytes: whole(1, 4096),
+      cluster_entries: (value) => Array.isArray(value) && value.every(whole(1, 10 ** 6)),
+      number_bytes: whole(1, 1024),
     },
     messages: ({ shares, levels }) =>
       levels.reduce((/** @type {number} */ sum, /** @type {number} */ level) => sum + shares * 4 ** level, 0),
     bytes: ({ value_bytes: value }) => 4 + value,
+    fits: areShares,
   },
 };
 /**
  * @typedef {{
  *   fields: Record<string, Test>, messages: (encoding: any) => number, bytes: (encoding: any) => number,
+ *   fits?: (encoding: any) => boolean,
  * }} Kind
  */
 
@@ -175,10 +203,27 @@ function checkEncoding(facts) {
   }
   const wrong = misfit(fields, KINDS[kind].fields);
   if (wrong !== null) throw new FactsError(`The method of this round is not understood: ${wrong}.`);
+  if (KINDS[kind].fits?.(facts.encoding) === false) {
+    throw new FactsError("The numbers of this round’s method do not fit together.");
+  }
+  if ((facts.trust === "local") !== LOCAL.includes(kind)) {
+    throw new FactsError("This round says that its method needs other trust than it does.");
+  }
   const [messages, bytes] = [KINDS[kind].messages(facts.encoding), KINDS[kind].bytes(facts.encoding)];
   if (messages !== facts.messages || bytes !== facts.message_bytes) {
     throw new FactsError("The number or size of this round's messages does not fit its method.");
   }
+}
+
+/**
+ * Consecutive levels with a law each, and a modulus that is a power of two and fits into its bytes.
+ * @param {any} encoding
+ */
+function areShares({ levels, scales, cluster_entries: entries, modulus, value_bytes: bytes }) {
+  const bound = integer(modulus);
+  return levels.every((/** @type {number} */ level, /** @type {number} */ place) => level === levels[0] + place)
+    && scales.length === levels.length && entries.length === levels.length
+    && (bound & (bound - 1n)) === 0n && bound <= 1n << BigInt(8 * bytes);
 }
 
 /**

@@ -27,6 +27,15 @@ export function fraction(value) {
 }
 
 /**
+ * A number that is not negative, for reading: "3/8", "0.375", "2".
+ * @param {string} text
+ */
+export function decimal(text) {
+  const [numerator, denominator] = text.split("/").map(Number);
+  return denominator === undefined ? numerator : numerator / denominator;
+}
+
+/**
  * @param {bigint} one
  * @param {bigint} other
  * @returns {bigint}

@@ -2,6 +2,7 @@
 
 import { digest, hexadecimal } from "./bytes.js";
 import { FactsError, readFacts } from "./facts.js";
+import { checkPromise } from "./promise.js";
 
 /** @typedef {import("./facts.js").Facts} Facts */
 /** @typedef {{ facts: Facts, factsSha256: Uint8Array, table: Uint8Array }} Round */
@@ -38,6 +39,7 @@ export async function loadRound(round) {
   if (!table || hexadecimal(await digest(table)) !== facts.table_sha256) {
     throw new FactsError("The table of this round is not the one that its facts name. Nothing can be sent.");
   }
+  checkPromise(facts, table);
   return { facts, factsSha256: await digest(bytes), table };
 }
 

@@ -70,6 +70,10 @@ export function lossSentences(facts) {
     found.push("You send one report to this round, so that is all.");
   }
   if (delta > 0) found.push(`Each report may miss this with a chance of at most ${chance(delta)}.`);
+  if (facts.trust === "shuffle") {
+    found.push(`Your device cannot check these numbers. They hold if ${facts.analyser.operator} made the noise as it `
+      + "says, which anyone can work out again from what is public.");
+  }
   return [...found, trustSentence(facts)];
 }
 
@@ -82,7 +86,7 @@ function factorWords(epsilon) {
 /** @param {Facts} facts */
 function trustSentence(facts) {
   const { analyser, shuffler } = facts;
-  if (facts.trust === "local") return "You need to trust no one for this: your device does the blurring.";
+  if (facts.trust === "local") return "You need to trust no one for this: your device does the blurring, and has checked these numbers.";
   // What is promised then is what is left without a shuffler.
   if (isOneOperator(facts)) {
     return `${analyser.operator} does both the mixing and the counting, so this counts on your device’s own blur `

@@ -19,7 +19,7 @@ def numbers(*values, width=8):
 
 
 def axis(side):
-    """A law on `side` offsets: (fields, running sums)."""
+    """A law on `side` offsets, far of which are as likely as near ones: (fields, running sums)."""
     ends = [1000 * (place + 1) for place in range(side)]
     return {"uniform": 3, "total": ends[-1] + 3 * side}, numbers(*ends)
 
@@ -69,7 +69,7 @@ def rows():
 
 
 def gkrr():
-    weights = {"own": 2**60 + 1, "near": 2**50, "far": 2**40}
+    weights = {"own": 2**60 + 1, "near": 2**59, "far": 2**40}
     written = {name: str(weight) if weight >= 2**53 else weight for name, weight in weights.items()}
     return {"kind": "gkrr", "level": 3, "districts": 4, "district_cells": 16, **written}, b"", 1, 4
 
@@ -125,6 +125,7 @@ class Round:
     url: str = "http://127.0.0.1:1"
     reports_per_person: int = 2
     open_link: bool = False
+    changes: dict = field(default_factory=dict)
     opens_at: int = 0
     closes_at: int = 0
     analyser_key: X25519PrivateKey = field(default_factory=X25519PrivateKey.generate)
@@ -134,10 +135,11 @@ class Round:
     def __post_init__(self):
         encoding, self.table, messages, message_bytes = self.kind
         now = int(time.time())
+        is_local = encoding["kind"] in ("axes", "gkrr", "offsets", "rows")
         self.facts = {
             "kind": "hazemap round", "version": 1, "round": self.id, "collection": "commute", "number": 3,
             "title": "Ways to work", "question": "Where do you work?", "region": REGION,
-            "mechanism": "sgdl-shuffle", "trust": "shuffle", "encoding": encoding,
+            "mechanism": "sgdl-shuffle", "trust": "local" if is_local else "shuffle", "encoding": encoding,
             "table_sha256": hashlib.sha256(self.table).hexdigest(), "messages": messages,
             "message_bytes": message_bytes, "reports_per_person": self.reports_per_person, "invitations": 20,
             "invitations_sha256": "00" * 32, "open_link": self.open_link, "least_honest": 9,
@@ -146,7 +148,7 @@ class Round:
             "analyser": role("City", f"{self.url}/analyser", self.analyser_key),
             "shuffler": role("Union", f"{self.url}/shuffler", self.shuffler_key),
             "loss": {"epsilon": "1/2", "delta": "1/1000000", "radius_m": "600", "record_epsilon": "inf"},
-            "page_sha384": "",
+            "page_sha384": "", **self.changes,
         }  # fmt: skip
 
     @property

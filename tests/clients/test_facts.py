@@ -122,8 +122,8 @@ def test_a_report_that_is_too_large_is_refused():
 
 
 def test_a_table_that_is_too_large_is_refused():
-    encoding, table, messages, size = KINDS["rows"]()
-    large = {**encoding, "columns": 60, "rows": 50}
+    encoding, table, messages, size = shares()
+    large = {**encoding, "cluster_entries": [10**6] * 2, "number_bytes": 1024}
     assert "table" in refusal(Round((large, table, messages, size)).content)
 
 

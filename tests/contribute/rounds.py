@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import time
 import uuid
 from dataclasses import dataclass, field
@@ -62,14 +63,19 @@ class Round:
             "analyser": role(self.operators[0], self.analyser_url, self.analyser),
             "shuffler": role(self.operators[1], self.shuffler_url, self.shuffler),
             "loss": {
-                "epsilon": "1.0",
+                "epsilon": "1" if shuffled else claimed(self.plan, 600),
                 "delta": "0.000001" if shuffled else "0",
                 "radius_m": "600",
-                "record_epsilon": "inf" if shuffled else "4.0",
+                "record_epsilon": "inf" if shuffled else claimed(self.plan, REGION.diameter_m),
             },
             "page_sha384": "",
             **self.changes,
         }
+
+
+def claimed(plan, metres):
+    """What one report costs at a distance, as a decimal that is rounded up."""
+    return str(math.ceil(plan.per_report.loss(metres) * 10**6) / 10**6)
 
 
 def canonical(facts):

@@ -19,7 +19,7 @@ def test_it_sends_one_report_that_the_two_roles_can_open(roles, invite, visit):
     person = visit()
     page = person.page()
     open_link(page, link)
-    page.get_by_text("by at most a factor of 2.72").wait_for()
+    page.get_by_text("by at most a factor of 14.9").wait_for()
     assert page.locator("#example-picture .number").count() == 3
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")  # it has fetched all files by then
     before, (round_id, secret) = len(person.asked), link.split("#")[1].split(".")

@@ -8,6 +8,7 @@ from hazemap_device.errors import DeviceError
 from hazemap_device.facts import MOST_BYTES, Facts
 from hazemap_device.fetch import fetch, is_allowed
 from hazemap_device.link import Link
+from hazemap_device.promise import check_promise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +23,8 @@ class Agreement:
         """Asks both roles. analyser_url: where it is known from elsewhere, the facts must name it.
 
         Errors: `DeviceError` where the two differ (as a key made for one person would show), where the facts
-        are not as agreed, or where the table is another than the one they name.
+        are not as agreed, where the table is another than the one they name, or where it keeps not what they
+        promise.
         """
         content = fetch(link.address("facts.json"), most_bytes=MOST_BYTES)
         facts = Facts.from_bytes(content)
@@ -48,6 +50,7 @@ class Agreement:
                 "table_differs",
                 "The round's table is not the one that was agreed. Do not take part, and tell them.",
             )
+        check_promise(facts, table)
         return cls(facts=facts, table=table)
 
     def check_open(self, now: float) -> None:

@@ -21,7 +21,6 @@ from hazemap_device.strict_json import Fields, exact, parsed, refuse
 MOST_BYTES: Final = 1 << 18
 MOST_MESSAGES: Final = 1 << 16
 MOST_TABLE_BYTES: Final = 1 << 26
-_TRUSTS: Final = ("local", "shuffle")
 _LATEST: Final = 1 << 40  # seconds since 1970
 _DEGREES: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e-?[0-9]{1,3})?", re.ASCII)
 _SLUG: Final = re.compile(r"[a-zA-Z0-9_-]{1,200}", re.ASCII)
@@ -64,8 +63,9 @@ class Loss:
         for name, text in texts.items():
             if text != "inf" and exact(text) is None:
                 refuse(f"loss: {name}")
-        if texts["delta"] == "inf":
-            refuse("loss: delta")
+        for name in ("delta", "radius_m"):
+            if texts[name] == "inf":
+                refuse(f"loss: {name}")
         return cls(**texts)
 
 
@@ -128,7 +128,7 @@ class Facts:
             question=fields.text("question", longest=10_000),
             region=_region(fields.texts("region", 4)),
             mechanism=_matching(_SLUG, fields.text("mechanism"), "mechanism"),
-            trust=fields.text("trust") if fields.raw("trust") in _TRUSTS else refuse("trust"),
+            trust=_trust(fields.text("trust"), encoding),
             encoding=encoding,
             table_sha256=fields.sha256("table_sha256"),
             messages=messages,
@@ -161,6 +161,11 @@ def _check_persons(fields: Fields) -> None:
     needed = math.ceil(fields.whole("least_honest", 1) / (1 - Fraction(dishonest)))
     if fields.whole("least_reports", 1) != needed:
         refuse("least_reports")
+
+
+def _trust(text: str, encoding: Encoding) -> str:
+    """Nobody has to be trusted where the device checks what it promises; where it cannot, that is said."""
+    return text if text == ("local" if encoding.is_local else "shuffle") else refuse("trust")
 
 
 def _region(texts: tuple[str, ...]) -> Region:

@@ -10,6 +10,8 @@ from hazemap_device.errors import DeviceError
 FINEST_LEVEL: Final = 31
 LAST_CELL: Final = (1 << FINEST_LEVEL) - 1
 MIN_EXTENT_DEG: Final = 1e-4
+_EQUATOR_RADIUS_M: Final = 6_378_137.0  # WGS84
+_ECCENTRICITY_SQUARED: Final = 0.00669437999014
 
 Cell: TypeAlias = tuple[int, int]  # column from the west, row from the south
 
@@ -53,6 +55,15 @@ class Region:
             raise DeviceError("bad_facts", "The round's region is no rectangle in degrees. Do not take part.")
 
     @property
+    def width_m(self) -> float:
+        """Metres from west to east at the middle latitude."""
+        return (self.east - self.west) * _degree_lengths_m(self.centre.lat)[1]
+
+    @property
+    def height_m(self) -> float:
+        return (self.north - self.south) * _degree_lengths_m(self.centre.lat)[0]
+
+    @property
     def centre(self) -> Place:
         return Place(lat=(self.south + self.north) / 2, lon=(self.west + self.east) / 2)
 
@@ -69,6 +80,14 @@ class Region:
         if ahead > 0:
             return self.east if ahead <= 360 - (lon - self.west) else self.west
         return lon
+
+
+def _degree_lengths_m(latitude: float) -> tuple[float, float]:
+    """Metres of a degree northwards and eastwards on WGS84."""
+    phi = math.radians(latitude)
+    w = 1 - _ECCENTRICITY_SQUARED * math.sin(phi) ** 2
+    meridian = _EQUATOR_RADIUS_M * (1 - _ECCENTRICITY_SQUARED) / w**1.5
+    return math.radians(meridian), math.radians(_EQUATOR_RADIUS_M * math.cos(phi) / math.sqrt(w))
 
 
 def _index(coordinate: float, low: float, high: float) -> int:

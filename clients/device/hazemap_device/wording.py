@@ -54,8 +54,12 @@ def cost(facts: Facts) -> list[str]:
         f"  {_guesses(loss.record_epsilon, loss.delta, 'any two places')}",
     ]
     if facts.trust == "local":
-        return [*lines, "This holds whoever sees your report."]
-    return [*lines, "This holds as long as the two that ask and mix do not work together."]
+        return [*lines, "This holds whoever sees your report; this device has checked it."]
+    return [
+        *lines,
+        "This holds as long as the two that ask and mix do not work together.",
+        "This device cannot check these numbers. Who asks made the noise's table; anybody can make it again.",
+    ]
 
 
 def totals(reports: Iterable[Counted]) -> list[str]:

@@ -2,11 +2,29 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from hazemap_device.errors import DeviceError
 from hazemap_device.places import Cell
 from hazemap_device.random_words import WordSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Losses:
+    """The largest logarithms of ratios of the probabilities of one report, from any two true cells."""
+
+    near: float  # with centres at most a radius apart; 0 where there are none
+    anywhere: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What cells measure: metres of a region's width and height, and the radius of a promise."""
+
+    width_m: float
+    height_m: float
+    radius_m: float
 
 
 class Encoding(ABC):
@@ -16,6 +34,7 @@ class Encoding(ABC):
 
     kind: ClassVar[str]
     takes_many: ClassVar[bool] = False  # places of one person
+    is_local: ClassVar[bool] = False  # what a report costs follows from parameters and table alone
 
     @classmethod
     @abstractmethod
@@ -52,6 +71,14 @@ class Encoding(ABC):
                 "bad_table", "The round's table has another size than agreed. Do not take part."
             )
         return self._drawn(cells, table, words)
+
+    def check_table(self, table: bytes) -> None:
+        """Errors: `DeviceError` where the table is no law at all. This one is for kinds without a table."""
+        del table
+
+    def losses(self, table: bytes, ground: Ground) -> Losses:
+        """What one report costs, computed from the integers that it is drawn with; of local kinds."""
+        raise NotImplementedError
 
     @abstractmethod
     def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]: ...

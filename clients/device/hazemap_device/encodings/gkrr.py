@@ -1,11 +1,12 @@
 """Reports a cell as itself, as one of its district's or as any: `frequency`."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from hazemap_device.encodings import morton
-from hazemap_device.encodings.encoding import Encoding
+from hazemap_device.encodings.encoding import Encoding, Ground, Losses
 from hazemap_device.encodings.lattice import CELL_BYTES
 from hazemap_device.places import Cell
 from hazemap_device.random_words import WordSource, uniform_below
@@ -17,6 +18,7 @@ class Gkrr(Encoding):
     """Three weights: `own` for the true cell, `near` within its district, `far` beyond."""
 
     kind: ClassVar[str] = "gkrr"
+    is_local: ClassVar[bool] = True
     message_bytes: ClassVar[int] = CELL_BYTES
     messages: ClassVar[int] = 1
     table_bytes: ClassVar[int] = 0
@@ -41,6 +43,18 @@ class Gkrr(Encoding):
         return cls(
             level=level, districts=districts, district_cells=district_cells, own=own, near=near, far=far
         )
+
+    def losses(self, table: bytes, ground: Ground) -> Losses:  # noqa: ARG002 - it has none
+        """Of the own cell's weight beside another's: of the own district, or of another."""
+        bits = self.district_cells.bit_length() - 1
+        side, wide, high = 1 << self.level, 1 << (bits + 1) // 2, 1 << bits // 2  # of a district
+        across_m, along_m = ground.width_m / side, ground.height_m / side
+        within, beyond = math.log(self.own / self.near), math.log(self.own / self.far)
+        # Neighbours' distances, and what a move to one costs.
+        moves = [(across_m, within)] * (wide > 1) + [(along_m, within)] * (high > 1)
+        moves += [(across_m, beyond)] * (wide < side) + [(along_m, beyond)] * (high < side)
+        near = max((loss for metres, loss in moves if metres <= ground.radius_m), default=0.0)
+        return Losses(near=near, anywhere=max((loss for _, loss in moves), default=0.0))
 
     def _drawn(self, cells: Sequence[Cell], _table: bytes, words: WordSource) -> list[bytes]:
         true = morton.code(cells[0], self.level)

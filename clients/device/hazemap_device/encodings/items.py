@@ -37,6 +37,12 @@ class Items(Encoding):
     def table_bytes(self) -> int:
         return self.axes.table_bytes
 
+    def check_table(self, table: bytes) -> None:
+        """What the noise of one place costs is not compared: the promise is of the whole crowd's."""
+        self.axes.check_table(table)
+        for _, sums in self.axes.laws(table):
+            sums.check_law()
+
     def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         messages = []
         for _ in range(self.samples):

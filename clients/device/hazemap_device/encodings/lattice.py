@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from hazemap_device.encodings.running_sums import RunningSums
+from hazemap_device.encodings.running_sums import RunningSums, refused_table
 from hazemap_device.places import FINEST_LEVEL, Cell
 from hazemap_device.random_words import WordSource, uniform_below
 from hazemap_device.strict_json import Fields
@@ -49,6 +49,11 @@ class AxisNoise:
         return cls(
             side=side, uniform=fields.large("uniform", 1, 2**64), total=fields.large("total", 1, 2**64)
         )
+
+    def check_table(self, sums: RunningSums) -> None:
+        """Errors: `DeviceError` where the weights are not those of the sums and of all cells alike."""
+        if sums.last + self.uniform * self.side != self.total:
+            raise refused_table()
 
     def moved(self, index: int, sums: RunningSums, words: WordSource) -> int:
         """Draws what is reported of an axis instead of `index`."""

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
-from hazemap_device.encodings.encoding import Encoding
+from hazemap_device.encodings import events
+from hazemap_device.encodings.encoding import Encoding, Ground, Losses
 from hazemap_device.encodings.lattice import CELL_BYTES, Lattice, stopped
-from hazemap_device.encodings.running_sums import RunningSums
+from hazemap_device.encodings.running_sums import RunningSums, refused_table
 from hazemap_device.places import Cell
 from hazemap_device.random_words import WordSource, uniform_below
-from hazemap_device.strict_json import Fields
+from hazemap_device.strict_json import Fields, refuse
+
+MOST_CELLS: Final = 1 << 13  # of which all moves are compared before a report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +20,7 @@ class Offsets(Encoding):
     """The true cell plus an offset, or once in a while any cell."""
 
     kind: ClassVar[str] = "offsets"
+    is_local: ClassVar[bool] = True
     message_bytes: ClassVar[int] = CELL_BYTES
     messages: ClassVar[int] = 1
     lattice: Lattice
@@ -26,8 +30,11 @@ class Offsets(Encoding):
     @classmethod
     def read(cls, values: object) -> Self:
         fields = Fields(values, "kind columns rows uniform total", of="encoding")
+        lattice = Lattice.read(fields)
+        if lattice.size > MOST_CELLS:
+            refuse("encoding: columns")
         return cls(
-            lattice=Lattice.read(fields),
+            lattice=lattice,
             uniform=fields.large("uniform", 1, 2**64),
             total=fields.large("total", 1, 2**64),
         )
@@ -35,6 +42,22 @@ class Offsets(Encoding):
     @property
     def table_bytes(self) -> int:
         return 8 * self.lattice.size
+
+    def check_table(self, table: bytes) -> None:
+        last = RunningSums(table=table, count=self.lattice.size).last
+        if last + self.uniform * self.lattice.size != self.total:
+            raise refused_table()
+
+    def losses(self, table: bytes, ground: Ground) -> Losses:
+        lattice = self.lattice
+        weights = RunningSums(table=table, count=lattice.size).weights()
+        # Four times what one pair of signs has, so that all are whole.
+        quadrant = [
+            [(2 - (column > 0)) * (2 - (row > 0)) * weights[column * lattice.rows + row]
+             for row in range(lattice.rows)]
+            for column in range(lattice.columns)
+        ]  # fmt: skip
+        return events.losses(quadrant, 4 * self.uniform, ground)
 
     def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         lattice = self.lattice

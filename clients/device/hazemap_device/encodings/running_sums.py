@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
+from hazemap_device.errors import DeviceError
 from hazemap_device.random_words import WordSource, uniform_below
 
 
@@ -27,6 +28,26 @@ class RunningSums:
         """Draws an entry of a law whose last running sum is 256^width, and left out."""
         return self.at_most(uniform_below(words, 1 << (8 * self.width)))
 
+    def weights(self) -> list[int]:
+        """What each entry adds to the sum before it. Errors: `DeviceError` where a sum falls."""
+        sums = [self._at(index) for index in range(self.count)]
+        weights = [after - before for before, after in zip([0, *sums], sums, strict=False)]
+        if min(weights) < 0:
+            raise refused_table()
+        return weights
+
+    def check_law(self) -> None:
+        """Errors: `DeviceError` where a sum falls, or none of several rises: that is no law of noise."""
+        if sum(weight > 0 for weight in self.weights()[1:]) == 0 and self.count > 1:
+            raise refused_table()
+
     def _at(self, index: int) -> int:
         first = self.start + index * self.width
         return int.from_bytes(self.table[first : first + self.width], "big")
+
+
+def refused_table() -> DeviceError:
+    return DeviceError(
+        "false_promise",
+        "The round's table is no law of reports and does not blur. Do not take part, and tell them.",
+    )

@@ -1,7 +1,7 @@
 """Reports masses with noise on all levels as sums of random shares: `shuffle-emd`."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Final, Self
@@ -71,10 +71,21 @@ class Shares(Encoding):
     def table_bytes(self) -> int:
         return self.number_bytes * sum(self.cluster_entries)
 
+    def check_table(self, table: bytes) -> None:
+        for counts in self._counts(table):
+            counts.check_law()
+
+    def _counts(self, table: bytes) -> Iterator[RunningSums]:
+        """By level, the law of the number of clusters."""
+        start = 0
+        for entries in self.cluster_entries:
+            yield RunningSums(table=table, count=entries, start=start, width=self.number_bytes)
+            start += entries * self.number_bytes
+
     def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
-        messages, first_coordinate, first_byte = [], 0, 0
-        for level, scale, entries in zip(self.levels, self.scales, self.cluster_entries, strict=True):
-            counts = RunningSums(table=table, count=entries, start=first_byte, width=self.number_bytes)
+        messages, first_coordinate = [], 0
+        laws = zip(self.levels, self.scales, self._counts(table), strict=True)
+        for level, scale, counts in laws:
             noise = Polya(scale=scale, counts=counts)
             masses = self._masses(cells, level)
             for place in range(1 << 2 * level):
@@ -82,7 +93,6 @@ class Shares(Encoding):
                 noisy -= noise.draw(words)
                 messages += self._split(first_coordinate + place, noisy % self.modulus, words)
             first_coordinate += 1 << 2 * level
-            first_byte += entries * self.number_bytes
         return messages
 
     def _masses(self, cells: Sequence[Cell], level: int) -> Counter[int]:

@@ -44,6 +44,9 @@ class Unary(Encoding):
     def table_bytes(self) -> int:
         return 2 * self.padding * self.number_bytes
 
+    def check_table(self, table: bytes) -> None:
+        RunningSums(table=table, count=2 * self.padding, width=self.number_bytes).check_law()
+
     def _drawn(self, cells: Sequence[Cell], table: bytes, words: WordSource) -> list[bytes]:
         sums = RunningSums(table=table, count=2 * self.padding, width=self.number_bytes)
         messages = []
