@@ -54,11 +54,16 @@ class Card:
 
     @property
     def may_release(self) -> bool:
-        return self.has_data and self.role in ASKERS
+        return self.has_data and self.role in ASKERS and not self.dataset.is_collection
+
+    @property
+    def has_rounds(self) -> bool:
+        return self.dataset.is_collection
 
     @property
     def may_upload_first(self) -> bool:
-        return not self.has_data and self.role in ALLOWED[Act.UPLOAD]
+        uploads = not (self.has_data or self.dataset.is_collection)
+        return uploads and self.role in ALLOWED[Act.UPLOAD]
 
     @property
     def is_auditors(self) -> bool:

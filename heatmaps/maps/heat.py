@@ -48,7 +48,8 @@ def why_no_heat(heatmap: Heatmap) -> str:
     """One sentence for a map that is shown in squares alone; empty for others."""
     if summands_of(heatmap) is not None or not heatmap.values.size:
         return ""
-    return _LEFT_OUT if np.isfinite(heatmap.standard_errors).all() else _FITTED
+    has_all = heatmap.values.size == 4**heatmap.level and (heatmap.levels == heatmap.level).all()
+    return _LEFT_OUT if np.isfinite(heatmap.standard_errors).all() and not has_all else _FITTED
 
 
 def usual_width(summands: Summands, region: Region) -> int:

@@ -17,11 +17,13 @@ from heatmaps.collections import rounds
 from heatmaps.collections.page import page_sha384
 from heatmaps.collections.plans import PlannedRound
 from heatmaps.collections.rounds import RoundState
+from heatmaps.ledger.balances import balances
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Round
 from heatmaps.numbers import count, size
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.regions import region_of
+from heatmaps.releases.quotes import refusals
 from heatmaps.views.forms.rounds import RoundForm
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
@@ -58,12 +60,24 @@ class RoundLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Of one account."""
+
+    title: str
+    amount: str
+    left: str  # empty: no limit
+    problem: str  # empty: it fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RoundQuote:
     """A planned round as the page shows it."""
 
     promise: str
     sentences: tuple[str, ...]
-    charges: list[tuple[str, str]]
+    charges: list[Cost]
+    fits: bool
+    seen: str
     error: ErrorWords | None
     least_reports: str
     messages: str
@@ -84,7 +98,10 @@ def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
         if not may_plan:
             raise PermissionDenied("rounds are planned by the dataset's stewards")
         quoted = _quoted(dataset, form)
-        if quoted is not None and request.POST.get("act") == "plan" and _plan(request, dataset, form):
+        asked = quoted is not None and request.POST.get("act") == "plan"
+        if asked and request.POST.get("seen") != form.seen:
+            form.add_error(None, "You changed something since the cost was shown. Look at it again.")
+        elif asked and _plan(request, dataset, form):
             return redirect("dataset-rounds", slug=slug)
     return _page(request, dataset, form, quoted, may_plan=may_plan)
 
@@ -186,19 +203,34 @@ def _line(row: Round) -> RoundLine:
     )
 
 
+def _costs(dataset: Dataset, quoted: PlannedRound) -> list[Cost]:
+    """What is charged, or does not fit."""
+    left = {line.kind: line for line in queries.budget(dataset)}
+    refused = refusals(balances(dataset), quoted.charges)
+    return [
+        Cost(
+            title=kind.label,
+            amount=queries.amount_text(units, kind),
+            left=left[kind].left if left[kind].has_limit else "",
+            problem="" if refused[kind] is None else str(refused[kind]),
+        )
+        for kind, units in quoted.charges.items()
+        if units != 0 or refused[kind] is not None
+    ]
+
+
 def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuote:
     error = asdict(quoted.device.expected_error(quoted.least_reports))
+    charges = _costs(dataset, quoted)
     return RoundQuote(
         promise=promise_for(quoted.guarantee, dataset, subject="this round"),
         sentences=(
             *for_guarantee(quoted.guarantee, dataset, subject="this round"),
             *for_round(dataset.collection, quoted.guarantee, quoted.least_honest),
         ),
-        charges=[
-            (kind.label, queries.amount_text(units, kind))
-            for kind, units in quoted.charges.items()
-            if units != 0
-        ],
+        charges=charges,
+        fits=not any(cost.problem for cost in charges),
+        seen=form.seen,
         error=error_words(form.cleaned_data["mechanism"], error, region_of(dataset)),
         least_reports=count(quoted.least_reports),
         messages=count(quoted.device.messages),

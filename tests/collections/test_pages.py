@@ -52,7 +52,9 @@ def test_it_shows_the_cost_before_anything_is_reserved(page):
 
 
 def test_it_plans_a_round_and_lists_it(page):
-    answer = page.post(address("dataset-rounds"), question(act="plan"), follow=True)
+    asked = question()
+    seen = page.post(address("dataset-rounds"), asked | {"act": "quote"}).context["quote"].seen
+    answer = page.post(address("dataset-rounds"), asked | {"act": "plan", "seen": seen}, follow=True)
     assert "Round 1 is planned" in answer.content.decode()
     assert "waits for its shuffler" in answer.content.decode()
     assert Round.objects.get().least_honest == 20
@@ -161,3 +163,32 @@ def test_the_sheet_names_who_took_part(page, steward, dataset, shuffler):
     assert "do not work together" in text
     assert "nobody can check that" in text
     assert rounds.round_of(dataset, 1).facts_sha256
+
+
+def test_what_changed_since_its_cost_was_shown_is_shown_again(page):
+    asked = question()
+    seen = page.post(address("dataset-rounds"), asked | {"act": "quote"}).context["quote"].seen
+    answer = page.post(address("dataset-rounds"), asked | {"act": "plan", "seen": seen, "epsilon": "3"})
+    assert "changed something" in answer.content.decode()
+    assert not Round.objects.exists()
+
+
+def test_what_does_not_fit_is_said_and_cannot_be_reserved(page):
+    text = page.post(address("dataset-rounds"), question(act="quote", epsilon="20", reports_per_person="1"))
+    assert "does not fit" not in text.content.decode()
+    text = page.post(address("dataset-rounds"), question(act="quote", mechanism="emd-itemwise", epsilon="20"))
+    assert text.status_code in (200, 422)
+    over = page.post(
+        address("dataset-rounds"),
+        question(act="quote", mechanism="frequency", epsilon="11", delta="", reports_per_person="2"),
+    )
+    assert "does not fit" in over.content.decode()
+    assert "Reserve and plan" not in over.content.decode()
+
+
+def test_moments_that_cannot_be_are_marked_with_the_rest(page):
+    answer = page.post(
+        address("dataset-rounds"),
+        question(act="quote", epsilon="x", opens_at="2020-01-01T00:00", closes_at="2019-01-01T00:00"),
+    )
+    assert {"opens_at", "closes_at"} <= set(answer.context["form"].errors)

@@ -1,5 +1,6 @@
 """Form of a round that is planned."""
 
+import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -15,7 +16,6 @@ from mechanisms.devices import catalogue
 from mechanisms.devices.catalogue import DeviceEntry
 from mechanisms.guarantee import Trust
 
-_USUAL: Final = "geo-shuffle"
 _SMALLEST_SIDE: Final = 2
 _TRUSTED: Final = {
     Trust.LOCAL: "Nobody has to be trusted",
@@ -36,7 +36,7 @@ class MomentField(forms.DateTimeField):
 class RoundForm(forms.Form):
     """Shape only: what a round may be is checked when it is quoted."""
 
-    mechanism = forms.ChoiceField(widget=forms.RadioSelect, label="What devices do", initial=_USUAL)
+    mechanism = forms.ChoiceField(widget=forms.RadioSelect, label="What devices do")
     epsilon = DecimalText(
         initial="1", label="ε of a report", help_text="At the dataset's radius. 1 is strong, 10 is weak."
     )
@@ -73,7 +73,9 @@ class RoundForm(forms.Form):
     def __init__(self, dataset: Dataset, data: Mapping[str, Any] | None = None) -> None:
         start = timezone.now().replace(minute=0, second=0, microsecond=0) + timedelta(days=1)
         persons = dataset.persons or 2
+        trusts_shuffler = dataset.collection.has_two_operators and not dataset.collection.open_link
         initial = {
+            "mechanism": "sgdl-shuffle" if trusts_shuffler else "frequency",
             "least_honest": max(2, min(persons, persons * 3 // 4)),
             "opens_at": start,
             "closes_at": start + timedelta(days=7),
@@ -97,6 +99,20 @@ class RoundForm(forms.Form):
             for trust, heading in _TRUSTED.items()
             if (of_trust := [choice for choice in choices if choice[0].trust is trust])
         ]
+
+    def clean(self) -> dict[str, Any]:
+        typed: dict[str, Any] = super().clean() or self.cleaned_data
+        opens_at, closes_at = (typed.get(name) for name in ("opens_at", "closes_at"))
+        if opens_at is not None and opens_at.replace(tzinfo=UTC) <= timezone.now():
+            self.add_error("opens_at", "This moment is over. Choose one ahead.")
+        if opens_at is not None and closes_at is not None and closes_at <= opens_at:
+            self.add_error("closes_at", "A round closes after it opens.")
+        return typed
+
+    @property
+    def seen(self) -> str:
+        """What a shown cost is of: another text, and the cost is shown again before anything is reserved."""
+        return hashlib.sha256(repr(sorted(self.cleaned_data.items(), key=str)).encode()).hexdigest()
 
     @property
     def moments(self) -> dict[str, datetime]:

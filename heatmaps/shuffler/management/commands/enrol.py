@@ -33,6 +33,8 @@ class Command(ShufflerCommand):
 def _names(text: str) -> list[str]:
     """What a file holds, or the one name. Errors: CommandError, which repeats no name."""
     path = Path(text)
+    if not path.is_file() and ("/" in text or path.suffix in {".txt", ".csv"}):
+        raise CommandError(f"{path} is no file; a name has neither a slash nor the ending of a file")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines() if path.is_file() else [text]
     except (OSError, UnicodeDecodeError) as error:
