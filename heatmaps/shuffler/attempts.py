@@ -21,19 +21,21 @@ _WRONG: Final = "wrong invitations"
 _OPEN: Final = "open link"
 
 
-def try_invitation(request: HttpRequest) -> None:
-    """Count one as wrong until `was_right`. Errors: Refusal."""
+def was_wrong(request: HttpRequest) -> None:
+    """Count a wrong invitation; right ones never are, whoever else shares the address.
+
+    Errors: Refusal, which says no more than that guesses are to wait: nobody guesses 128 bits.
+    """
     _count(_WRONG, _whose(request), settings.WRONG_INVITATIONS_A_MINUTE, 60)
 
 
-def was_right(request: HttpRequest) -> None:
-    """Forget what was counted, so that those who share an address with invited people do not wait."""
-    _counters.forget(_WRONG, _whose(request))
+def ask_for_invitation(request: HttpRequest, round_id: object, *, places: int) -> None:
+    """Count one of an open link: a day's of one address never fill more than half of a round's places.
 
-
-def ask_for_invitation(request: HttpRequest, round_id: object) -> None:
-    """Errors: Refusal."""
-    _count(_OPEN, _whose(request, str(round_id)), settings.OPEN_LINK_DAILY, _DAY)
+    Errors: Refusal.
+    """
+    most = min(settings.OPEN_LINK_DAILY, (places + 1) // 2)
+    _count(_OPEN, _whose(request, str(round_id)), most, _DAY)
 
 
 def _count(table: str, whose: str, most: int, seconds: int) -> None:

@@ -66,7 +66,7 @@ class Round(models.Model):
     state = models.CharField(max_length=20, choices=State.choices, default=State.PREPARED)
     # What is committed to:
     public_key = models.CharField(max_length=43)
-    places = models.PositiveIntegerField()  # invitations, or how many an open link may give
+    places = models.PositiveIntegerField()  # invitations, or how many reports an open link takes
     invitations_sha256 = models.CharField(max_length=64)
     open_link = models.BooleanField()
     reports_per_person = models.PositiveIntegerField()

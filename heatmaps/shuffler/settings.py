@@ -6,7 +6,7 @@
 | `HAZEMAP_SHUFFLER_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
 | `HAZEMAP_SHUFFLER_PROXY` | (none) | addresses of the proxy that ends TLS: only it is believed |
 | `HAZEMAP_SHUFFLER_POLL_SECONDS` | `5` | how often the analyser is asked |
-| `HAZEMAP_SHUFFLER_OPEN_LINK_DAILY` | `100` | open-link invitations that one address gets in 24 hours |
+| `HAZEMAP_SHUFFLER_OPEN_LINK_DAILY` | `100` | most open-link invitations an address gets in 24 hours |
 """
 
 import os

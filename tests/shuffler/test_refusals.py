@@ -118,9 +118,10 @@ def test_it_lets_guessers_wait(shuffler, opened, unchanged):
     assert {refusal(answer) for answer in answers[:20]} == {(403, "unknown_invitation")}
     assert refusal(answers[20]) == (429, "too_many_requests")
     assert 1 <= int(answers[20].headers["Retry-After"]) <= 60
-    # A right one tells no more than a wrong one, and nobody elsewhere waits.
-    assert refusal(shuffler.report(made, secrets[0], packet, source="127.0.0.2"))[0] == 429
-    assert shuffler.report(made, secrets[0], packet).status == 200
+    # Whoever was invited never waits for guessers, nor does anybody elsewhere; guessers wait on.
+    assert shuffler.report(made, secrets[0], packet, source="127.0.0.2").status == 200
+    assert refusal(shuffler.report(made, "short", packet, source="127.0.0.2"))[0] == 429
+    assert refusal(shuffler.report(made, WRONG, packet)) == (403, "unknown_invitation")
 
 
 def test_it_never_counts_the_invited_as_guessers(shuffler, opened, unchanged):
@@ -129,14 +130,23 @@ def test_it_never_counts_the_invited_as_guessers(shuffler, opened, unchanged):
         assert shuffler.report(made, secrets[0], packet, source="127.0.0.3").status == 200
 
 
-def test_it_gives_no_more_invitations_than_there_are_places(shuffler, analyser):
+def test_an_open_link_takes_as_many_reports_as_there_are_places(shuffler, analyser):
     made = analyser.plan(open_link=True, most_invitations=4)
-    shuffler.facts(made)
+    facts = shuffler.facts(made)
     path = f"/rounds/{made.id}/invitations/"
-    answers = [shuffler.ask("POST", path) for _ in range(5)]
-    assert [answer.status for answer in answers] == [201] * 4 + [429]
-    assert refusal(answers[-1]) == (429, "too_many_requests")
-    assert len({answer.json()["invitation"] for answer in answers[:4]}) == 4
+    # Who takes invitations and sends nothing holds nobody up.
+    answers = [
+        shuffler.ask("POST", path, source=f"127.0.1.{address}") for address in (1, 1, 1, 2, 2, 3, 3, 4)
+    ]
+    assert [answer.status for answer in answers] == [201, 201, 429, *[201] * 5]
+    secrets = [answer.json()["invitation"] for answer in answers if answer.status == 201]
+    assert len(set(secrets)) == 7
+    packets = [device.packet(facts, device.contents(facts)) for _ in range(5)]
+    sent = [shuffler.report(made, *one) for one in zip(secrets[2:], packets, strict=True)]
+    assert [answer.status for answer in sent] == [201] * 4 + [429]
+    assert refusal(sent[-1]) == (429, "too_many_requests")
+    assert shuffler.report(made, secrets[2], packets[0]).status == 200
+    assert refusal(shuffler.ask("POST", path, source="127.0.1.5")) == (429, "too_many_requests")
 
 
 def test_it_gives_an_address_a_daily_number_of_invitations(shuffler, analyser):

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.shuffler import attempts, facts, problems, sealing, secret_texts
+from heatmaps.shuffler.life.planning import MOST_PLACES
 from heatmaps.shuffler.models import Invitation, Round, State
 from heatmaps.shuffler.problems import Refusal
 from heatmaps.shuffler.views.rounds import open_round
@@ -45,11 +46,10 @@ def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
     size = sealing.packet_bytes(open_one.messages, open_one.message_bytes)
     if body_length(request) != size:
         raise Refusal("wrong_size")
-    attempts.try_invitation(request)
     digest = _digest(request)
-    if not Invitation.objects.filter(round=open_one, digest=digest).exists():
+    if digest is None or not Invitation.objects.filter(round=open_one, digest=digest).exists():
+        attempts.was_wrong(request)
         raise Refusal("unknown_invitation")
-    attempts.was_right(request)
     packet = request.read(size)
     if len(packet) != size:
         raise Refusal("wrong_size")
@@ -60,28 +60,27 @@ def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
 @require_POST
 @refuses
 def give_invitation(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """A new invitation of an open link."""
+    """A new invitation of an open link. It takes no place: a report does, which may come much later."""
     if request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none"):
         raise Refusal("cross_site")  # another website would use up places with its visitors' browsers
     open_one = open_round(round_id)
     if not open_one.open_link:
         raise Refusal("unknown_round")
-    attempts.ask_for_invitation(request, round_id)
+    attempts.ask_for_invitation(request, round_id, places=open_one.places)
     secret = secret_texts.new()
     with transaction.atomic():
         _check_ready(open_one)
-        if Invitation.objects.filter(round=open_one).count() >= open_one.places:
-            raise Refusal("too_many_requests")
+        _check_place(open_one)
+        if Invitation.objects.filter(round=open_one).count() >= MOST_PLACES:
+            raise Refusal("too_many_requests")  # more than anybody needs would fill the disk
         Invitation.objects.create(round=open_one, digest=secret_texts.digest(secret))
     return JsonResponse({"invitation": secret}, status=201)
 
 
-def _digest(request: HttpRequest) -> str:
-    """Looking a hash up tells by its time nothing of the secret. Errors: Refusal."""
+def _digest(request: HttpRequest) -> str | None:
+    """Looking a hash up tells by its time nothing of the secret; None for what has not its form."""
     secret = request.headers.get("Hazemap-Invitation", "")
-    if not secret_texts.is_one(secret):
-        raise Refusal("unknown_invitation")
-    return secret_texts.digest(secret)
+    return secret_texts.digest(secret) if secret_texts.is_one(secret) else None
 
 
 def _store(open_one: Round, digest: str, packet: bytes) -> bool:
@@ -89,7 +88,9 @@ def _store(open_one: Round, digest: str, packet: bytes) -> bool:
     with transaction.atomic():
         _check_ready(open_one)
         own = Invitation.objects.filter(round=open_one, digest=digest)
-        if own.filter(packet=None).update(packet=packet):
+        if own.filter(packet=None).exists():
+            _check_place(open_one)
+            own.update(packet=packet)
             return True
         stored = own.values_list("packet", flat=True).first()
     if stored is None:
@@ -97,6 +98,13 @@ def _store(open_one: Round, digest: str, packet: bytes) -> bool:
     if not hmac.compare_digest(bytes(stored), packet):
         raise Refusal("invitation_used")
     return False
+
+
+def _check_place(open_one: Round) -> None:
+    """Within the transaction. What was given and never used holds nobody up. Errors: Refusal."""
+    stored = Invitation.objects.filter(round=open_one, packet__isnull=False)
+    if open_one.open_link and stored.count() >= open_one.places:
+        raise Refusal("too_many_requests")
 
 
 def _check_ready(open_one: Round) -> None:
