@@ -16,7 +16,7 @@ from heatmaps.shuffler.analyser import Analyser
 from heatmaps.shuffler.life import forgetting, round_files
 from heatmaps.shuffler.models import Collection, Invitation, Round, State
 
-_AT_ONCE: Final = 2**16  # messages
+_AT_ONCE: Final = 2**14  # messages
 
 _log = logging.getLogger(__name__)
 
