@@ -101,11 +101,12 @@ export async function begin(record, reportsPerPerson) {
 }
 
 /**
- * Whether a report counts among those of a person: one that broke off before it was sealed was seen by nobody.
+ * Whether a report counts among those of a person: one that broke off before it was sealed was seen by nobody. One
+ * that was refused was seen: whoever refuses may keep it, and would have another draw of the same place.
  * @param {Record} record
  */
 export function counts({ state }) {
-  return state === "begun" || state === "sealed" || state === "sent";
+  return state !== "broken";
 }
 
 /**

@@ -28,8 +28,15 @@ export async function loadRound(round) {
   if (!bytes) throw new FactsError("This round does not exist here. Check the link.");
   const facts = readFacts(bytes);
   if (facts.round !== round) throw new FactsError("These are the facts of another round.");
+  if (facts.closes_at * 1000 <= Date.now()) {
+    // Its table and key are forgotten by now: nothing of it is compared any more.
+    throw new FactsError(`This round is over. It closed ${new Date(facts.closes_at * 1000).toLocaleString()}.`);
+  }
   const theirs = await fetched(new URL(`/rounds/${round}/facts.json`, facts.analyser.url).href, "analyser");
-  if (!theirs || hexadecimal(theirs) !== hexadecimal(bytes)) {
+  if (!theirs) {
+    throw new FactsError("This round was cancelled, or its analyser does not know it. Nothing can be sent.");
+  }
+  if (hexadecimal(theirs) !== hexadecimal(bytes)) {
     throw new FactsError(
       "The two operators of this round say different things about it. One of them may be telling you something "
       + "that it tells nobody else. Nothing can be sent.",

@@ -29,6 +29,10 @@ export async function enterSending(round, secret, towns, here) {
   const sent = here.filter(counts);
   const link = secret && hexadecimal(await digest(new TextEncoder().encode(secret)));
   if (waiting) return hideForm();
+  const refused = sent.find(({ state, secretSha256 }) => state === "refused" && (!link || secretSha256 === link));
+  if (refused && (link || sent.length >= facts.reports_per_person)) {
+    return finished("Not taken", `${refusal(refused.code ?? "")} ${usedUp(link)}`);
+  }
   if (link && sent.some(({ secretSha256 }) => secretSha256 === link)) {
     return finished("Sent", "You sent the report of this link. Thank you.", true);
   }
@@ -76,7 +80,7 @@ async function submitted(round, secret, form) {
     void resume();
   } catch (error) {
     show(byId("sealing"), false);
-    if (error instanceof AlreadySent) finished("Sent before", "This device already used this link, or sent all its reports.");
+    if (error instanceof AlreadySent) finished("Sent before", "This device already used this link, or sent all its reports. One that was refused counts.");
     else if (error instanceof Refused) finished("Not sent", refusal(error.code));
     else {
       button.disabled = false;
@@ -121,6 +125,15 @@ export async function resume() {
   }
   show(sooner, false);
   await deliverUntilTaken(waiting, id);
+}
+
+/**
+ * Why no other report is drawn after one that was refused.
+ * @param {string} link "" where anybody may take part
+ */
+function usedUp(link) {
+  return `${link ? "This invitation is used up" : "You sent all your reports to this round"}: whoever refused the report `
+    + "may have kept it, and a second one would tell more about your place.";
 }
 
 /** @param {number} at */

@@ -92,6 +92,7 @@ class Shuffler(Role):
         self.listed = None  # another list of files than theirs
         self.invitations = {}
         self.packets = {}
+        self.refusal = None  # (status, code) of whatever comes; it keeps what came
         self.receives = True  # a shuffler that breaks off takes a packet, and answers nothing of use
 
     def invite(self, found):
@@ -118,6 +119,9 @@ class Shuffler(Role):
         return self._take(self.rounds[found[1]], headers["Hazemap-Invitation"], body)
 
     def _take(self, found, secret, packet):
+        if self.refusal:
+            self.packets[secret] = packet
+            return problem(*self.refusal)
         if self.invitations.get(secret) != found.id:
             return problem(403, "unknown_invitation")
         if len(packet) != 48 + found.plan.messages * (48 + found.plan.message_bytes):

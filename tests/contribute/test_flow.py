@@ -141,6 +141,24 @@ def test_facts_that_differ_between_the_roles_are_refused(roles, invite, visit):
 
 
 @pytest.mark.long
+def test_a_round_that_is_over_says_so_although_its_table_is_forgotten(invite, visit):
+    found, link = invite(opens_in=-HOUR, closes_in=-1)
+    found.table = b""
+    page = visit().page()
+    open_link(page, link)
+    page.get_by_text("This round is over.").wait_for()
+
+
+@pytest.mark.long
+def test_a_round_that_its_analyser_cancelled_accuses_nobody(roles, invite, visit):
+    found, link = invite()
+    del roles[1].rounds[found.id]
+    page = visit().page()
+    open_link(page, link)
+    page.get_by_text("This round was cancelled").wait_for()
+
+
+@pytest.mark.long
 def test_another_table_is_refused(invite, visit):
     found, link = invite()
     found.table = bytes(len(found.table))

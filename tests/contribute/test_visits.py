@@ -126,6 +126,33 @@ def test_a_refusal_is_said_and_the_packet_forgotten(roles, invite, visit):
     assert "packet" not in record
 
 
+@pytest.mark.parametrize(("status", "code"), [(403, "unknown_invitation"), (410, "round_closed")])
+def test_a_shuffler_that_refuses_and_keeps_gets_no_second_draw(roles, invite, visit, status, code):
+    shuffler, _ = roles
+    found, link = invite(closes_in=3600)
+    person = visit()
+    one, other = person.page(), person.page()
+    for page in (one, other):
+        open_link(page, link)
+        fill(page)
+    try:
+        shuffler.refusal = (status, code)
+        one.get_by_role("button", name="Blur and send").click()
+        wait_for_title(one, "Will be sent at about")
+        one.clock.fast_forward(3_600_000)
+        wait_for_title(one, "Not taken")
+    finally:
+        shuffler.refusal = None
+    other.get_by_role("button", name="Blur and send").click()
+    wait_for_title(other, "Sent before")
+    one.reload()
+    wait_for_title(one, "Not taken")
+    one.get_by_text("This invitation is used up").first.wait_for()
+    assert one.get_by_role("button", name="Blur and send").is_hidden()
+    assert len(records(one)) == 1
+    assert len(set(reports(shuffler, found))) == 1
+
+
 def test_it_opens_offline_after_the_first_visit(roles, invite, visit):
     _found, link = invite()
     person = visit()
