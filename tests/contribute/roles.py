@@ -72,10 +72,13 @@ class Role:
         return Handler
 
 
+_CORS = {"Access-Control-Allow-Origin": "*"}
+
+
 class Analyser(Role):
     def answer(self, method, path, headers, body):
         text = self.facts(path)
-        return (404, b"", {}) if text is None else (200, text, {"Access-Control-Allow-Origin": "*"})
+        return (404, b"", _CORS) if text is None else (200, text, _CORS)
 
 
 class Shuffler(Role):
