@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import secrets
 import threading
 import time
 from contextlib import contextmanager
@@ -32,8 +33,14 @@ class Roles:
 
     @property
     def link(self):
-        secret = "" if self.round.open_link else "." + SECRET
-        return f"{self.url}/shuffler/contribute/#{self.round.id}{secret}"
+        """For a first report, and then one for each further."""
+        if self.round.open_link:
+            return f"{self.url}/shuffler/contribute/#{self.round.id}"
+        secret = SECRET
+        while any(headers["Hazemap-Invitation"] == secret for headers in self.headers):
+            secret = secrets.token_urlsafe(16)
+        self.invitations.add(secret)
+        return f"{self.url}/shuffler/contribute/#{self.round.id}.{secret}"
 
     def got(self, path):
         of_round = {

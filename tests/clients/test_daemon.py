@@ -36,7 +36,8 @@ class Watch:
         self.clock = Clock(now)
         served.clock = self.clock
         links = folder / "links"
-        links.write_text(served.link + "\n")
+        served.invitations |= {f"{index:022}" for index in range(SLOTS)}
+        links.write_text("".join(f"{served.link.rpartition('.')[0]}.{index:022}\n" for index in range(SLOTS)))
         self.lines = []
         self.daemon = Daemon(
             device=Device(folder / "state", clock=self.clock), links=links, whereabouts=whereabouts,

@@ -50,7 +50,7 @@ CHANGES = {
     "dishonest_share": ["1", "0.2", "-0.1", ".1", 0],
     "least_reports": [9, 11],
     "opens_at": [-1, 2**52],
-    "closes_at": [0],
+    "closes_at": [0, 253_402_300_800, 2**53 - 1],
     "analyser": [{"operator": "x", "url": "https://a.example"}, "https://a.example"],
     "loss": [{"epsilon": "1"}, {"epsilon": "x", "delta": "0", "radius_m": "1", "record_epsilon": "inf"},
              {"epsilon": "1", "delta": "inf", "radius_m": "1", "record_epsilon": "inf"}],

@@ -68,12 +68,34 @@ def test_the_invitation_goes_along_and_nothing_else_of_a_person(served, device):
                      "hazemap-invitation", "host", "user-agent"}  # fmt: skip
 
 
-def test_an_open_link_asks_for_one_invitation_and_keeps_it(served, device):
+def test_an_open_link_asks_for_an_invitation_for_each_report_and_keeps_it_until_used(served, device):
     served.round = Round(url=served.url, open_link=True)
     device.report(served.link, [HERE])
+    served.refusal = (500, "oops")
+    refused(device, served)
+    served.refusal = None
+    assert device.report(served.link, [HERE]).is_resent
+    assert sum(path.endswith("/invitations/") for path in served.paths) == 2
+    first, second, again = (headers["Hazemap-Invitation"] for headers in served.headers)
+    assert first != second == again
+
+
+def test_a_personal_invitation_is_good_for_one_report(served, device):
+    link = served.link
+    device.report(link, [HERE])
+    with pytest.raises(DeviceError) as refusal:
+        device.report(link, [HERE])
+    assert refusal.value.code == "invitation_used"
+    assert len(served.packets) == len(device.odometer.reports()) == 1
     device.report(served.link, [HERE])
-    assert sum(path.endswith("/invitations/") for path in served.paths) == 1
-    assert len({headers["Hazemap-Invitation"] for headers in served.headers}) == 1
+
+
+def test_a_link_to_another_origin_than_the_facts_name_is_refused_unless_it_is_allowed(served, device):
+    served.round.facts["shuffler"]["url"] = "https://union.example"
+    assert refused(device, served) == "other_shuffler"
+    assert served.packets == device.odometer.reports() == []
+    device.report(served.link, [HERE], shuffler_url=f"{served.url}/elsewhere")
+    assert len(served.packets) == 1
 
 
 def test_no_more_reports_than_a_round_takes_from_one_person(served, device):
@@ -124,10 +146,13 @@ def test_another_analyser_than_the_one_named_is_refused(served, device):
 
 
 def test_what_the_shuffler_refuses_for_good_is_dropped_and_stays_counted(served, device):
-    served.refusal = (410, "round_closed")
+    served.refusal, link = (410, "round_closed"), served.link
     assert refused(device, served) == "round_closed"
     served.refusal = None
     assert [report.state for report in device.odometer.reports()] == ["dropped"]
+    with pytest.raises(DeviceError) as again:  # the shuffler may have kept it
+        device.report(link, [HERE])
+    assert again.value.code == "invitation_used"
     device.report(served.link, [HERE])
     assert served.packets[0] != served.packets[1]
 

@@ -12,6 +12,7 @@ from hazemap_device import wording
 from hazemap_device.agreement import Agreement
 from hazemap_device.daemon import Daemon
 from hazemap_device.errors import DeviceError
+from hazemap_device.fetch import origin_of
 from hazemap_device.link import Link
 from hazemap_device.odometer import Odometer
 from hazemap_device.places import Place
@@ -45,8 +46,8 @@ def show(options: argparse.Namespace) -> None:
     link = _link(options)
     facts = _agreement(options, link).facts
     _say(*wording.asked(facts))
-    if link.shuffler != facts.shuffler.url:
-        _say(f"The link leads to another address than the shuffler's usual one: {link.shuffler}")
+    if origin_of(link.shuffler) != origin_of(facts.shuffler.url):
+        _say(f"The link leads to another address than this round's shuffler: {link.shuffler}")
 
 
 def example(options: argparse.Namespace) -> None:
@@ -72,7 +73,9 @@ def report(options: argparse.Namespace) -> None:
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             _say("Nothing was sent.")
             return
-    receipt = Device(options.state).report(link, places, analyser_url=options.analyser, agreed=agreed)
+    receipt = Device(options.state).report(
+        link, places, analyser_url=options.analyser, shuffler_url=options.shuffler, agreed=agreed
+    )
     if receipt.is_resent:
         _say("A report from before was still waiting: it was sent now, and this place was not used.")
     _say(f"Received. Receipt: {receipt.sha256}")
@@ -106,6 +109,7 @@ def daemon(options: argparse.Namespace) -> None:
         sleep=time.sleep,
         say=_say,
         analyser_url=options.analyser,
+        shuffler_url=options.shuffler,
     ).run()
 
 
@@ -121,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "hazemap-device"
     parser.add_argument("--state", type=Path, default=state, help="folder of what this device has sent")
     parser.add_argument("--analyser", metavar="URL", help="refuse rounds of any other analyser")
+    parser.add_argument("--shuffler", metavar="URL", help="send also where links lead to this one")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in (show, example, report):
         added = _added(commands, command)

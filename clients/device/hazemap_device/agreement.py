@@ -6,7 +6,7 @@ from typing import Self
 
 from hazemap_device.errors import DeviceError
 from hazemap_device.facts import MOST_BYTES, Facts
-from hazemap_device.fetch import fetch, is_allowed
+from hazemap_device.fetch import fetch, is_allowed, origin_of
 from hazemap_device.link import Link
 from hazemap_device.promise import check_promise
 
@@ -52,6 +52,18 @@ class Agreement:
             )
         check_promise(facts, table)
         return cls(facts=facts, table=table)
+
+    def check_shuffler(self, link: Link, *, shuffler_url: str | None) -> None:
+        """Errors: `DeviceError` where a link leads to another origin than the facts' shuffler, or one named.
+
+        Whoever serves the same facts elsewhere would see who sends, and could hold packets back.
+        """
+        named = [self.facts.shuffler.url] if shuffler_url is None else [self.facts.shuffler.url, shuffler_url]
+        if origin_of(link.shuffler) not in map(origin_of, named):
+            raise DeviceError(
+                "other_shuffler",
+                "The link leads elsewhere than to this round's shuffler. If you know why: --shuffler URL.",
+            )
 
     def check_open(self, now: float) -> None:
         """Errors: `DeviceError` before the round opens and from its closing moment on."""

@@ -9,12 +9,13 @@ from hazemap_device.agreement import Agreement
 from hazemap_device.errors import DeviceError
 from hazemap_device.facts import Facts
 from hazemap_device.link import Link
-from hazemap_device.report import Device
+from hazemap_device.places import Place
+from hazemap_device.report import Device, Receipt
 from hazemap_device.slots import Slot, slot_at
 from hazemap_device.whereabouts import Whereabouts
 
 RETRY_S: Final = 60.0  # after a refusal; also how often the links are read again
-_DONE: Final = ("all_sent", "slot_sent", "left")
+_DONE: Final = ("all_sent", "slot_sent", "left", "invitation_used")
 
 
 @dataclass(kw_only=True)
@@ -31,6 +32,7 @@ class Daemon:
     sleep: Callable[[float], None]
     say: Callable[[str], None]
     analyser_url: str | None = None
+    shuffler_url: str | None = None
     _facts: dict[str, Facts] = field(default_factory=dict, repr=False)
 
     def run(self) -> None:
@@ -62,7 +64,7 @@ class Daemon:
     def _send(self, link: Link, facts: Facts, slot: Slot) -> None:
         if self.device.resend(link):
             self.say(f"Round {facts.number}: an earlier report arrived.")
-        self.device.odometer.check(facts, slot=slot.index)
+        self.device.odometer.check(facts, slot=slot.index, invitation=link.secret)
         # Who starts late takes as long for reading as everybody.
         sends_at = max(slot.sends_at, self.clock() + slot.sends_at - slot.starts_at)
         if sends_at >= slot.ends_at:
@@ -70,9 +72,18 @@ class Daemon:
         # In every slot a place is asked for and a report is sent; without a place it is the region's middle.
         place = self.whereabouts(sends_at - self.clock()) or facts.region.centre
         self.sleep(max(0.0, sends_at - self.clock()))
-        while self.device.report(link, [place], analyser_url=self.analyser_url, slot=slot.index).is_resent:
+        while self._reported(link, place, slot).is_resent:
             pass
         self.say(f"Round {facts.number}: report {slot.index + 1} of {facts.reports_per_person} sent.")
+
+    def _reported(self, link: Link, place: Place, slot: Slot) -> Receipt:
+        return self.device.report(
+            link,
+            [place],
+            analyser_url=self.analyser_url,
+            shuffler_url=self.shuffler_url,
+            slot=slot.index,
+        )
 
     def _facts_of(self, link: Link) -> Facts:
         if link.round not in self._facts:

@@ -21,7 +21,7 @@ from hazemap_device.strict_json import Fields, exact, parsed, refuse
 MOST_BYTES: Final = 1 << 18
 MOST_MESSAGES: Final = 1 << 16
 MOST_TABLE_BYTES: Final = 1 << 26
-_LATEST: Final = 1 << 40  # seconds since 1970
+_LATEST: Final = 253_402_300_799  # seconds since 1970, at the end of the year 9999
 _DEGREES: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:e-?[0-9]{1,3})?", re.ASCII)
 _SLUG: Final = re.compile(r"[a-zA-Z0-9_-]{1,200}", re.ASCII)
 _SHA384_TEXT: Final = re.compile(r"|[A-Za-z0-9+/]{64}", re.ASCII)

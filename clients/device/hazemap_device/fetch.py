@@ -82,8 +82,16 @@ class _SameOrigin(HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
+def origin_of(url: str) -> tuple[str, str | None, int | None]:
+    """Scheme, host and port, each in one spelling; of what is no address an origin that none is equal to."""
+    try:
+        return _origin(urlsplit(url))
+    except ValueError:
+        return url, None, None
+
+
 def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
-    return parts.scheme, parts.hostname, parts.port
+    return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
 def _checked(url: str) -> str:

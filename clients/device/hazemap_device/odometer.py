@@ -4,6 +4,7 @@ What is kept: which rounds, what each report costs, sealed packets that are stil
 invitation that goes along. Never: places, random numbers, what a packet says.
 """
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ CREATE TABLE IF NOT EXISTS reports (
 CREATE UNIQUE INDEX IF NOT EXISTS one_packet_a_slot ON reports (round, slot) WHERE is_sealed;
 CREATE TABLE IF NOT EXISTS invitations (
     round TEXT PRIMARY KEY, secret TEXT NOT NULL, closes_at INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS used_invitations (sha256 TEXT PRIMARY KEY, closes_at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS left_collections (collection TEXT PRIMARY KEY);
 COMMIT;
 """
@@ -80,10 +82,10 @@ class Odometer:
                 raise DeviceError("busy", "Another report is on its way. Try again in a minute.") from None
             yield
 
-    def count(self, facts: Facts, *, slot: int | None) -> int:
+    def count(self, facts: Facts, *, slot: int | None, invitation: str) -> int:
         """Counts a report that is about to be drawn. Errors: `DeviceError` where none may be drawn."""
         with self._database() as database:
-            self._check(database, facts, slot)
+            self._check(database, facts, slot, invitation)
             loss = facts.loss
             cursor = database.execute(
                 "INSERT INTO reports (collection, round, number, facts_sha256, epsilon, delta, radius_m,"
@@ -94,8 +96,16 @@ class Odometer:
             return cursor.lastrowid or 0
 
     def keep(self, report: int, *, packet: bytes, address: str, invitation: str) -> Pending:
-        """Keeps a sealed packet, which is sent from here on and never drawn again."""
+        """Keeps a sealed packet, which is sent from here on and never drawn again.
+
+        Its invitation is used up, taken or not: who refuses a packet may keep it.
+        """
         with self._database() as database:
+            database.execute(
+                "INSERT INTO used_invitations SELECT ?, closes_at FROM reports WHERE id = ?",
+                (_sha256(invitation), report),
+            )
+            database.execute("DELETE FROM invitations WHERE secret = ?", (invitation,))
             database.execute(
                 "UPDATE reports SET is_sealed = 1, packet = ?, address = ?, invitation = ? WHERE id = ?",
                 (packet, address, invitation, report),
@@ -134,7 +144,7 @@ class Odometer:
         return [Counted(**dict(zip(names, row, strict=True))) for row in rows]
 
     def invitation(self, round_id: str) -> str | None:
-        """The invitation that this device was given for an open link."""
+        """The invitation that this device was given for an open link, and has not used."""
         with self._database() as database:
             row = database.execute("SELECT secret FROM invitations WHERE round = ?", (round_id,)).fetchone()
         return row[0] if row else None
@@ -166,13 +176,17 @@ class Odometer:
                 (now,),
             )
             database.execute("DELETE FROM invitations WHERE closes_at <= ?", (now,))
+            database.execute("DELETE FROM used_invitations WHERE closes_at <= ?", (now,))
 
-    def check(self, facts: Facts, *, slot: int | None) -> None:
-        """Errors: `DeviceError` where no further report of this round, or of this slot, may be drawn."""
+    def check(self, facts: Facts, *, slot: int | None, invitation: str | None) -> None:
+        """Errors: `DeviceError` where no further report of this round or slot, or by this invitation, may be
+        drawn."""
         with self._database() as database:
-            self._check(database, facts, slot)
+            self._check(database, facts, slot, invitation)
 
-    def _check(self, database: sqlite3.Connection, facts: Facts, slot: int | None) -> None:
+    def _check(
+        self, database: sqlite3.Connection, facts: Facts, slot: int | None, invitation: str | None
+    ) -> None:
         if database.execute(
             "SELECT 1 FROM left_collections WHERE collection = ?", (facts.collection,)
         ).fetchone():
@@ -194,6 +208,13 @@ class Odometer:
         if len(sealed) >= facts.reports_per_person:
             raise DeviceError("all_sent", "You sent all reports that this round takes from one person.")
 
+        used = "SELECT 1 FROM used_invitations WHERE sha256 = ?"
+        if invitation is not None and database.execute(used, (_sha256(invitation),)).fetchone():
+            raise DeviceError(
+                "invitation_used",
+                "This device sent a report by this invitation. Use another one for the next.",
+            )
+
     @contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
         """One transaction, on the disk when it ends."""
@@ -202,3 +223,7 @@ class Odometer:
             database.execute("PRAGMA secure_delete = ON")
             with database:
                 yield database
+
+
+def _sha256(invitation: str) -> str:
+    return hashlib.sha256(invitation.encode()).hexdigest()

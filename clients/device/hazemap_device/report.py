@@ -53,11 +53,13 @@ class Device:
         places: Iterable[Place],
         *,
         analyser_url: str | None = None,
+        shuffler_url: str | None = None,
         agreed: Facts | None = None,
         slot: int | None = None,
     ) -> Receipt:
         """Sends one report of these places, or the same bytes again where one still waits for its receipt.
 
+        shuffler_url: where the link may lead besides the shuffler of the facts.
         agreed: what the person has seen; other facts are refused. slot: of the daemon.
         Errors: `DeviceError`. Once a report is counted it stays counted, whether it arrives or not.
         """
@@ -71,6 +73,7 @@ class Device:
                 raise DeviceError(
                     "facts_changed", "The round's facts changed. Look at them again with: show."
                 )
+            agreement.check_shuffler(link, shuffler_url=shuffler_url)
             agreement.check_open(self._clock())
             return self._sent(self._drawn(link, agreement, list(places), slot), is_resent=False)
 
@@ -85,9 +88,9 @@ class Device:
     def _drawn(self, link: Link, agreement: Agreement, places: list[Place], slot: int | None) -> Pending:
         facts = agreement.facts
         facts.encoding.check_places(len(places))
-        self.odometer.check(facts, slot=slot)
+        self.odometer.check(facts, slot=slot, invitation=link.secret)
         invitation = link.secret or self._invitation(link, facts)
-        report = self.odometer.count(facts, slot=slot)
+        report = self.odometer.count(facts, slot=slot, invitation=invitation)
         cells = [facts.region.cell(place) for place in places]
         packet = sealed_packet(
             facts.encoding.report(cells, agreement.table, SystemWords()),
@@ -129,7 +132,7 @@ class Device:
         )
 
     def _invitation(self, link: Link, facts: Facts) -> str:
-        """The one this device was given before, or a new one, where anybody may take part."""
+        """The one this device was given and has not used, or a new one, where anybody may take part."""
         if not facts.open_link:
             raise DeviceError(
                 "no_invitation", "This round is by invitation. Use the whole link that you got."
