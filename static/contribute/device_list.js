@@ -2,7 +2,7 @@
 
 import { byId, make, show } from "./dom.js";
 import { allRecords } from "./odometer.js";
-import { clock, factor, length, moment, number, refusal, whole } from "./words.js";
+import { chance, clock, factor, length, moment, number, refusal, together, whole } from "./words.js";
 
 /** @typedef {import("./odometer.js").Record} Record */
 
@@ -20,21 +20,24 @@ export async function showDevice() {
  * @param {Record[]} records
  */
 export function odometerWords(records) {
-  const sum = records.reduce((total, { loss }) => total + number(loss.epsilon), 0);
+  const { epsilon: sum, delta } = together(records.map(({ round, loss }) => (
+    { round, epsilon: number(loss.epsilon), delta: number(loss.delta) })));
   const radii = records.map(({ loss }) => number(loss.radius_m));
   const many = records.length === 1 ? "1 report" : `${whole(records.length)} reports`;
-  const times = factor(sum);
+  const times = delta < 1 ? factor(sum) : "";
   const radius = length(Math.min(...radii));
   const odds = times
     ? `for places up to ${radius} apart the odds change by at most ${times} times`
     : "together they have no useful limit";
-  return `${many} in all: ${odds} (ε ${Number.isFinite(sum) ? sum.toLocaleString("en", { maximumFractionDigits: 4 }) : "∞"}).`;
+  const epsilon = Number.isFinite(sum) ? sum.toLocaleString("en", { maximumFractionDigits: 4 }) : "∞";
+  const missed = delta >= 1 ? ": no promise" : ` (${chance(delta)})`;
+  return `${many} in all: ${odds} (ε ${epsilon}${delta > 0 ? `, δ ${delta.toPrecision(3)}${missed}` : ""}).`;
 }
 
 /** @param {Record} record */
 function recordWords(record) {
   const title = make("strong", {}, `${record.title}, round ${whole(record.number)}`);
-  return [title, `${stateWords(record)} Loss ε ${record.loss.epsilon}.`];
+  return [title, `${stateWords(record)} Loss ε ${record.loss.epsilon}, δ ${record.loss.delta}.`];
 }
 
 /** @param {Record} record */

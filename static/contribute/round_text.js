@@ -70,7 +70,7 @@ function exactNumbers(facts) {
     ["Reports each", whole(facts.reports_per_person)],
     ["Method", facts.mechanism],
     ["Trust", facts.trust],
-    ["Counted on", `${whole(facts.least_honest)} honest people, ${facts.dishonest_share} of all dishonest`],
+    ["Counted on", `${whole(facts.least_honest)} honest reports, ${facts.dishonest_share} of all dishonest`],
     ["Messages", `${whole(facts.messages)} of ${whole(facts.message_bytes)} bytes`],
   ];
 }

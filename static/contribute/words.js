@@ -1,5 +1,7 @@
 /** Says in plain words what facts promise; pure, so that it runs in node too. */
 
+import { decimal } from "./numbers.js";
+
 /** @typedef {import("./facts.js").Facts} Facts */
 
 const LARGEST = 700; // a loss, whose factor is a number of a double
@@ -39,7 +41,26 @@ export function chance(delta) {
 
 /** @param {string} loss */
 export function number(loss) {
-  return loss === "inf" ? Infinity : Number(loss);
+  return loss === "inf" ? Infinity : decimal(loss);
+}
+
+/** A report's round and loss at its radius. @typedef {{ round: string, epsilon: number, delta: number }} Cost */
+
+/**
+ * What reports cost together. Those of a round are mixed with each other: each change of one costs its δ, and on it
+ * the loss of all before. δ = 1 promises nothing.
+ * @param {Cost[]} reports
+ */
+export function together(reports) {
+  /** @type {Map<string, number>} */
+  const before = new Map();
+  let delta = 0;
+  for (const report of reports) {
+    const loss = before.get(report.round) ?? 0;
+    if (report.delta > 0) delta += report.delta * Math.exp(Math.min(loss, LARGEST));
+    before.set(report.round, loss + report.epsilon);
+  }
+  return { epsilon: reports.reduce((sum, { epsilon }) => sum + epsilon, 0), delta: Math.min(delta, 1) };
 }
 
 /** @param {Facts} facts */
@@ -70,6 +91,11 @@ export function lossSentences(facts) {
     found.push("You send one report to this round, so that is all.");
   }
   if (delta > 0) found.push(`Each report may miss this with a chance of at most ${chance(delta)}.`);
+  const all = together(Array(reports).fill({ round: "", epsilon: near, delta }));
+  if (delta > 0 && reports > 1) {
+    found.push(all.delta < 1 ? `All of them together may miss it with a chance of at most ${chance(all.delta)}.`
+      : "All of them together promise nothing.");
+  }
   if (facts.trust === "shuffle") {
     found.push(`Your device cannot check these numbers. They hold if ${facts.analyser.operator} made the noise as it `
       + "says, which anyone can work out again from what is public.");
@@ -93,7 +119,7 @@ function trustSentence(facts) {
       + "alone.";
   }
   if (facts.open_link) return "Anyone may send to this round, so this counts on your device’s own blur alone.";
-  return `This needs ${whole(facts.least_honest)} people who take part honestly, and ${shuffler.operator} and `
+  return `This needs ${whole(facts.least_honest)} reports of people who take part honestly, and ${shuffler.operator} and `
     + `${analyser.operator} not to work together against you.`;
 }
 

@@ -21,6 +21,7 @@ def run(served, tmp_path, capsys):
 def test_show_says_what_is_asked_and_what_it_costs(served, run):
     code, said = run("show", served.link)
     assert code == 0
+    assert "All 2 reports together: ε = 1, δ = 2.649e-6." in said
     for words in (
         "Ways to work: round 3", "Where do you work?", "City", "Union", "ε = 0.5, δ = 1.000e-6",
         "up to 600 metres apart guesses right in at most 63 of 100", "any two places: no bound",
@@ -33,7 +34,11 @@ def test_show_says_what_is_asked_and_what_it_costs(served, run):
 def test_show_says_where_one_operator_has_both_roles(served, run):
     assert "same operator" not in run("show", served.link)[1]
     served.round.facts["shuffler"]["operator"] = "CITY"
-    assert "same operator" in run("show", served.link)[1]
+    said = run("show", served.link)[1]
+    assert "same operator" in said
+    # The loss of the facts is then what is left without a shuffler.
+    assert "holds without the mixing" in said
+    assert "do not work together" not in said
 
 
 def test_what_a_server_says_cannot_move_the_cursor(served, run):

@@ -53,11 +53,19 @@ def cost(facts: Facts) -> list[str]:
         f"  {_guesses(loss.epsilon, loss.delta, near)}",
         f"  {_guesses(loss.record_epsilon, loss.delta, 'any two places')}",
     ]
+    if (count := facts.reports_per_person) > 1 and exact(loss.epsilon) is not None:
+        epsilon, delta = together([("", loss.epsilon, loss.delta)] * count)
+        costs = f"ε = {_up(epsilon)}, δ = {_up(delta)}" if delta < 1 else "no promise (δ = 1)"
+        lines.append(f"All {count} reports together: {costs}.")
     if facts.trust == "local":
         return [*lines, "This holds whoever sees your report; this device has checked it."]
+    is_alone = facts.open_link or _is_one(facts)
     return [
         *lines,
-        "This holds as long as the two that ask and mix do not work together.",
+        # Of one operator, and of crowds that anybody can make, facts state what is left without a shuffler.
+        "This holds without the mixing, whoever else takes part."
+        if is_alone
+        else "This holds as long as the two that ask and mix do not work together.",
         "This device cannot check these numbers. Who asks made the noise's table; anybody can make it again.",
     ]
 
@@ -79,6 +87,22 @@ def totals(reports: Iterable[Counted]) -> list[str]:
         ]
         lines.append(f"  {_total(counted)}")
     return lines
+
+
+def together(reports: Iterable[tuple[str, str, str]]) -> tuple[Fraction, Fraction]:
+    """ε and δ of reports, each given by its round, ε and δ; δ = 1 promises nothing.
+
+    Those of a round are mixed with each other: each change of one costs its δ, and on it the loss of all
+    before.
+    """
+    before: dict[str, Fraction] = {}
+    delta = Fraction(0)
+    for of_round, epsilon, own in reports:
+        loss = before.get(of_round, Fraction(0))
+        if (missed := exact(own) or Fraction(0)) > 0:
+            delta += missed * Fraction(math.exp(min(float(loss), 700)) * (1 + 1e-12))
+        before[of_round] = loss + (exact(epsilon) or 0)
+    return sum(before.values(), start=Fraction(0)), min(delta, Fraction(1))
 
 
 def example(encoding: Encoding, messages: list[bytes], region: Region) -> str:
@@ -121,9 +145,13 @@ def _named(role: Role) -> str:
 
 
 def _roles(facts: Facts) -> list[str]:
-    if facts.analyser.operator.casefold() == facts.shuffler.operator.casefold():
+    if _is_one(facts):
         return ["Both are run by the same operator, which could see who sent what if it wanted to."]
     return []
+
+
+def _is_one(facts: Facts) -> bool:
+    return facts.analyser.operator.casefold() == facts.shuffler.operator.casefold()
 
 
 def _guesses(epsilon: str, delta: str, between: str) -> str:
@@ -136,28 +164,14 @@ def _guesses(epsilon: str, delta: str, between: str) -> str:
 
 
 def _total(counted: list[Counted]) -> str:
-    epsilons = [exact(report.epsilon) for report in counted]
-    radii = [radius for report in counted if (radius := exact(report.radius_m)) is not None]
-    if None in epsilons:
+    if any(exact(report.epsilon) is None for report in counted):
         return "Together: no bound."
-    epsilon = sum((value for value in epsilons if value is not None), start=Fraction(0))
-    by_round: dict[str, list[Counted]] = {}
-    for report in counted:
-        by_round.setdefault(report.round, []).append(report)
-    delta = sum((_delta(reports) for reports in by_round.values()), start=Fraction(0))
+    epsilon, delta = together((report.round, report.epsilon, report.delta) for report in counted)
+    if delta >= 1:
+        return "Together: no promise (δ = 1)."
+    radii = [radius for report in counted if (radius := exact(report.radius_m)) is not None]
     at = f", each place up to {_up(min(radii))} metres off" if radii else ""
-    return f"Together: ε = {_up(epsilon)}, δ = {_up(min(delta, Fraction(1)))}{at}."
-
-
-def _delta(reports: list[Counted]) -> Fraction:
-    """Of reports that are mixed with each other: each change of one costs its δ, all others' loss on it."""
-    found, before = Fraction(0), Fraction(0)
-    for report in reports:
-        if before > 300:
-            return Fraction(1)
-        found += (exact(report.delta) or 0) * Fraction(math.exp(float(before)) * (1 + 1e-12))
-        before += exact(report.epsilon) or 0
-    return found
+    return f"Together: ε = {_up(epsilon)}, δ = {_up(delta)}{at}."
 
 
 def _up(value: Fraction) -> str:
