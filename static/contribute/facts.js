@@ -2,7 +2,7 @@
 
 import { fromBase64url } from "./bytes.js";
 import { canonical } from "./canonical_json.js";
-import { fraction, integer } from "./numbers.js";
+import { exact, fraction, integer } from "./numbers.js";
 
 /** What is wrong with a round's facts; `message` is for people, `code` as in other clients. */
 export class FactsError extends Error {
@@ -34,7 +34,13 @@ export class FactsError extends Error {
 const KIND = "hazemap round";
 const VERSION = 1;
 const MOST_BYTES = 100_000;
-const MOST_MESSAGES = 2 ** 21;
+const MOST_MESSAGES = 2 ** 16;
+const LATEST = 253_402_300_799; // seconds since 1970, at the end of the year 9999
+
+const ORDER_8 = [
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+];
 
 /** @typedef {(value: unknown) => boolean} Test */
 
@@ -65,41 +71,44 @@ const ratio = (value) => reads(() => fraction(value));
 const object = (tests) => (value) => isObject(value) && misfit(value, tests) === null;
 /** @type {Test} */
 const anyText = text(/[^]/);
+const slug = text(/^[a-zA-Z0-9_-]{1,200}$/);
 const sha256 = text(/^[0-9a-f]{64}$/);
-const degrees = text(/^-?[0-9]+(\.[0-9]+)?(e-[0-9]+)?$/);
+const degrees = text(/^-?(0|[1-9][0-9]*)(\.[0-9]+)?(e-?[0-9]{1,3})?$/);
 const decimal = text(/^(0|[1-9][0-9]{0,1999})(\/[1-9][0-9]{0,1999}|\.[0-9]{1,400})?$/);
 /** @type {Test} */
 const loss = (value) => value === "inf" || decimal(value);
 /** @type {Test} */
-const key = (value) => typeof value === "string" && reads(() => fromBase64url(value)) && value.length === 43;
+const key = (value) => typeof value === "string" && value.length === 43 && reads(() => fromBase64url(value))
+  && !isOfSmallOrder(fromBase64url(value));
 /** @type {Test} */
-const origin = (value) => typeof value === "string" && reads(() => new URL(value)) && /^https?:/.test(value);
+const origin = (value) => typeof value === "string" && value.length <= 500 && reads(() => new URL(value))
+  && /^https?:\/\/[!-~]+$/.test(value) && isPlain(new URL(value));
 
 /** @type {Record<string, Test>} */
 const FACTS = {
   kind: (value) => value === KIND,
   version: (value) => value === VERSION,
   round: text(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
-  collection: anyText,
+  collection: slug,
   number: whole(1),
   title: anyText,
   question: text(/^/),
   region: (value) => list(4, degrees)(value) && isRegion(/** @type {string[]} */ (value).map(Number)),
-  mechanism: anyText,
+  mechanism: slug,
   trust: text(/^(local|shuffle)$/),
   encoding: (value) => isObject(value) && typeof value.kind === "string",
   table_sha256: sha256,
   messages: whole(1, MOST_MESSAGES),
   message_bytes: whole(1, 64),
-  reports_per_person: whole(1),
+  reports_per_person: whole(1, 10 ** 6),
   invitations: whole(0),
   invitations_sha256: sha256,
   open_link: (value) => typeof value === "boolean",
   least_honest: whole(1),
-  dishonest_share: text(/^0(\.[0-9]+)?$|^[0-9]+\/[0-9]+$/),
+  dishonest_share: (value) => decimal(value) && String(value).length <= 200,
   least_reports: whole(1),
-  opens_at: whole(0),
-  closes_at: whole(0),
+  opens_at: whole(0, LATEST),
+  closes_at: whole(0, LATEST),
   analyser: object({ operator: anyText, url: origin, key }),
   shuffler: object({ operator: anyText, url: origin, key }),
   loss: object({ epsilon: loss, delta: decimal, radius_m: decimal, record_epsilon: loss }),
@@ -190,9 +199,24 @@ export function readFacts(bytes) {
   const wrong = misfit(found, FACTS);
   if (wrong !== null) throw new FactsError(`The facts of this round are not understood: ${wrong}.`);
   const facts = /** @type {Facts} */ (/** @type {unknown} */ (found));
+  if (facts.analyser.key === facts.shuffler.key) {
+    throw new FactsError("Both operators of this round have the same key: one of them could read who sent what.");
+  }
+  if (!isEnough(facts)) throw new FactsError("The number of reports that this round needs does not fit its numbers.");
   checkEncoding(facts);
   if (facts.opens_at >= facts.closes_at) throw new FactsError("This round would close before it opens.");
   return facts;
+}
+
+/**
+ * Whether `least_reports` is ⌈n_min / (1 − f)⌉.
+ * @param {Facts} facts
+ */
+function isEnough({ least_honest: honest, dishonest_share: share, least_reports: reports }) {
+  const [numerator, denominator] = exact(share);
+  const rest = denominator - numerator;
+  if (rest <= 0n) return false;
+  return BigInt(reports) === (BigInt(honest) * denominator + rest - 1n) / rest;
 }
 
 /** @param {Facts} facts */
@@ -244,7 +268,26 @@ function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/**
+ * A point of X25519 that makes no secret with anybody's key.
+ * @param {Uint8Array} key
+ */
+function isOfSmallOrder(key) {
+  const field = 2n ** 255n - 19n;
+  const u = key.reduceRight((sum, byte, place) => (sum << 8n) | BigInt(place === 31 ? byte & 127 : byte), 0n) % field;
+  return [0n, 1n, field - 1n, ...ORDER_8].includes(u);
+}
+
 /** @param {number[]} region */
 function isRegion([west, south, east, north]) {
-  return west >= -180 && south >= -90 && east <= 180 && north <= 90 && west < east && south < north;
+  return west >= -180 && south >= -90 && east <= 180 && north <= 90 && Math.min(east - west, north - south) >= 1e-4;
+}
+
+/**
+ * Encrypted, or of this machine; without a name, a query or a fragment.
+ * @param {URL} url
+ */
+function isPlain({ protocol, hostname, username, password, search, hash }) {
+  const isHere = ["127.0.0.1", "[::1]", "localhost"].includes(hostname);
+  return (protocol === "https:" || isHere) && !username && !password && !search && !hash;
 }

@@ -27,6 +27,17 @@ export function fraction(value) {
 }
 
 /**
+ * A number that is not negative, as a quotient of integers: "3/8", "0.375", "2".
+ * @param {string} text
+ * @returns {[numerator: bigint, denominator: bigint]}
+ */
+export function exact(text) {
+  if (text.includes("/")) return /** @type {[bigint, bigint]} */ (text.split("/").map(BigInt));
+  const [whole, digits = ""] = text.split(".");
+  return [BigInt(whole + digits), 10n ** BigInt(digits.length)];
+}
+
+/**
  * A number that is not negative, for reading: "3/8", "0.375", "2".
  * @param {string} text
  */

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.clients.bad_facts import all_of_them
 from tests.contribute.node import ROOT
 from tests.contribute.rounds import Round, canonical
 from tests.mechanisms.devices.plans import SMALL
@@ -73,6 +74,12 @@ def test_it_refuses_what_is_missing_unknown_or_of_another_kind(node, found):
         )
     ]
     assert set(read(node, texts)) == {"FactsError"}
+
+
+def test_it_refuses_what_the_other_client_refuses(node):
+    bad = dict(all_of_them())
+    found = read(node, bad.values())
+    assert ", ".join(name for name, told in zip(bad, found, strict=True) if told != "FactsError") == ""
 
 
 def test_it_reads_the_keys_that_the_protocol_lists(found):
