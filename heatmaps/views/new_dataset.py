@@ -21,6 +21,8 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
         raise PermissionDenied(MAY_NOT_CREATE)
     asks_for_more = request.POST.get("act") == "more"
     form = DatasetForm.unsent(request.POST) if asks_for_more else DatasetForm(request.POST or None)
+    if request.GET.get("source") == "devices" and request.method != "POST":
+        form = DatasetForm(initial={"source": "devices"})
     form.analyser_url = f"{request.scheme}://{request.get_host()}"
     if request.method == "POST" and form.is_valid():
         try:

@@ -10,24 +10,7 @@ window.hazemap.regionPicker(form);
 for (const radio of form.querySelectorAll("[data-relation]")) radio.addEventListener("change", showRelation);
 for (const name of ["presence_limit", "record_limit", "radius_limit"]) sayStrength(name);
 if (slug) title.addEventListener("input", () => suggestAddress(slug));
-for (const radio of form.querySelectorAll("[data-source]")) radio.addEventListener("change", showSource);
-showSource();
-
-// A collection exchanges records: who is invited is known.
-function showSource() {
-  const source = /** @type {HTMLInputElement | null} */ (form.querySelector("[data-source]:checked"));
-  const isOfDevices = source?.dataset.source === "devices";
-  for (const part of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-of]"))) {
-    part.hidden = part.dataset.of !== (isOfDevices ? "devices" : "files");
-    const heading = /** @type {HTMLElement | null} */ (part.querySelector("[data-heading]"));
-    if (heading) heading.hidden = true;
-  }
-  for (const radio of /** @type {NodeListOf<HTMLInputElement>} */ (form.querySelectorAll("[data-relation]"))) {
-    radio.disabled = isOfDevices && radio.value !== "replace";
-    if (isOfDevices && radio.value === "replace") radio.checked = true;
-  }
-  showRelation();
-}
+showRelation();
 
 function showRelation() {
   const relation = /** @type {HTMLInputElement | null} */ (form.querySelector("[data-relation]:checked"));

@@ -110,7 +110,6 @@ class DatasetForm(RetentionFields, ScheduleFields):
         choices=[("files", "From files"), ("devices", "From people’s devices")],
         required=False,
         initial="files",
-        widget=forms.RadioSelect,
     )
     question = forms.CharField(
         required=False,
@@ -157,22 +156,14 @@ class DatasetForm(RetentionFields, ScheduleFields):
     @property
     def relations(self) -> list[tuple[str, str, str, bool]]:
         """(value, title, what it hides, chosen) of each relation."""
-        chosen = self["relation"].value()
-        return [(r.value, title, _HIDES[r], r.value == chosen) for r, title in _TITLES.items()]
+        chosen = Relation.REPLACE if self.is_of_devices else self["relation"].value()
+        offered = [Relation.REPLACE] if self.is_of_devices else list(_TITLES)
+        return [(r.value, _TITLES[r], _HIDES[r], r.value == chosen) for r in offered]
 
     @property
-    def sources(self) -> list[tuple[str, str, str, bool]]:
-        """(value, title, what it means, chosen) of each way that data come in."""
-        chosen = self["source"].value() or "files"
-        return [
-            ("files", "From files", "You hold check-ins and upload them.", chosen == "files"),
-            (
-                "devices",
-                "From people’s devices",
-                "Each device blurs its place before it sends it, in rounds.",
-                chosen == "devices",
-            ),
-        ]
+    def is_of_devices(self) -> bool:
+        """Whether people's devices fill it, which have fields of their own."""
+        return bool(self["source"].value() == "devices")
 
     @property
     def usual_size(self) -> str:
