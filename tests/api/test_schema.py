@@ -38,7 +38,7 @@ def as_it_is(_context, value):
 
 WHOEVER = ("steward", "analyst", "auditor", "anonymous")
 USUAL_CASES = 12
-LONG_CASES = 60
+LONG_CASES = 30
 QUIET = {
     "database": None,
     "deadline": None,
