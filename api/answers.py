@@ -45,7 +45,7 @@ from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle
 from heatmaps.releases.epsilon.forecast import Forecast
 from heatmaps.releases.quotes import Quote, data_slice_of
-from heatmaps.result_kinds import kind_of_mechanism
+from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording import mechanism_choice
 from heatmaps.wording.events import event_line
 from heatmaps.wording.guides import guide_line, line_of
@@ -216,7 +216,7 @@ def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[
     if not outsider:
         links["dataset"] = address(request, "dataset", found.dataset.slug)
     if found.state == ReleaseState.PUBLISHED:
-        kind = kind_of_mechanism(found.mechanism)
+        kind = kind_of_release(found)
         links["districts"] = address(request, "release-districts", found.pk)
         links["sheet"] = address(request, kind.stem, found.pk, SHEET)
         links |= {name.replace("-", "_"): address(request, f"release-{name}", found.pk) for name in PREVIEWS}

@@ -34,7 +34,8 @@ from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.models import Release
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle
-from heatmaps.result_kinds import ResultKind, kind_of_mechanism
+from heatmaps.result_kinds import ResultKind
+from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording.collection import sheet_facts, title_of
 from heatmaps.wording.guides import file_facts
 from heatmaps.wording.person_hashes import told_apart
@@ -112,7 +113,7 @@ def check_kind(release: Release, kind: ResultKind) -> None:
 
 def kind_of(release: Release) -> ResultKind:
     """What was released."""
-    return kind_of_mechanism(release.mechanism)
+    return kind_of_release(release)
 
 
 def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:

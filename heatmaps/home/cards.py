@@ -139,7 +139,9 @@ def _words(latest: Release | None, charges: Mapping[UUID, list[Charge]], pots: P
     fits = [fitting(charge.amount, units) for charge, units in zip(charged, left, strict=True)]
     more = min((count for count in fits if count is not None), default=None)
     is_used_up = any(0 in units for units in left)
-    return more_like_the_last(result_word(latest.mechanism), more, is_used_up=is_used_up)
+    return more_like_the_last(
+        result_word(latest.mechanism, on_devices=latest.dataset.is_collection), more, is_used_up=is_used_up
+    )
 
 
 def _latest(datasets: Sequence[Dataset]) -> QuerySet[Release]:
@@ -150,7 +152,11 @@ def _latest(datasets: Sequence[Dataset]) -> QuerySet[Release]:
     newest = Dataset.objects.filter(pk__in=[dataset.pk for dataset in datasets]).values_list(
         Subquery(told.order_by("-requested_at").values("pk")[:1])
     )
-    return Release.objects.filter(pk__in=newest.order_by()).only("dataset_id", "mechanism")
+    return (
+        Release.objects.filter(pk__in=newest.order_by())
+        .select_related("dataset")
+        .only("mechanism", "dataset__is_collection")
+    )
 
 
 def _charges(releases: Iterable[Release]) -> dict[UUID, list[Charge]]:

@@ -63,7 +63,7 @@ class DemoRound:
     devices: int = 2_000
     port: int = 8000
     shuffler_port: int = 8100
-    seconds: int = 180
+    seconds: int = 400
 
     @property
     def analyser_url(self) -> str:

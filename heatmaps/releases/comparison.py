@@ -10,7 +10,8 @@ from heatmaps.models import Dataset, Membership, Release, ReleaseState
 from heatmaps.people.permissions import Person, is_administrator, note_reads
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import data_slice_of
-from heatmaps.result_kinds import kind_of_mechanism, names_of_kind
+from heatmaps.result_kinds import names_of_kind
+from heatmaps.result_kinds.entries import kind_of_release
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.space.grid import Region
@@ -21,7 +22,7 @@ MOST: Final = 100  # maps in a list
 
 def is_comparable(release: Release) -> bool:
     """Whether it is a map of people that is published: no other kind of result has heat."""
-    return release.state == ReleaseState.PUBLISHED and kind_of_mechanism(release.mechanism).name == COMPARED
+    return release.state == ReleaseState.PUBLISHED and kind_of_release(release).name == COMPARED
 
 
 def overlap_of(one: Release, other: Release) -> Region | None:
@@ -41,8 +42,10 @@ def comparable_with(person: Person, release: Release) -> list[Release]:
 
 
 def _overlapping(person: Person, release: Release) -> Iterator[Release]:
-    maps = names_of_kind(COMPARED)
-    rows = _readable(person).filter(state=ReleaseState.PUBLISHED, mechanism__in=maps).exclude(pk=release.pk)
+    stored, rounds = (names_of_kind(COMPARED, on_devices=on_devices) for on_devices in (False, True))
+    maps = Q(mechanism__in=stored, dataset__is_collection=False)
+    maps |= Q(mechanism__in=rounds, dataset__is_collection=True)
+    rows = _readable(person).filter(maps, state=ReleaseState.PUBLISHED).exclude(pk=release.pk)
     near = _datasets_near(_region(release))
     rows = rows.filter(dataset__in=near).select_related("dataset", "version").order_by("-requested_at", "pk")
     return (other for other in rows.iterator(chunk_size=MOST) if overlap_of(release, other) is not None)

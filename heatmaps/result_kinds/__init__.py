@@ -32,16 +32,19 @@ RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
 )
 
 
-def kind_of_mechanism(name: str) -> ResultKind:
-    """What a mechanism releases. Errors: `ParameterError` for an unknown name."""
-    on_devices = {entry.name: entry.kind for entry in catalogue.entries()}
-    return RESULT_KINDS[on_devices[name] if name in on_devices else registry.get(name).kind]
+def kind_of_mechanism(name: str, *, on_devices: bool = False) -> ResultKind:
+    """What a mechanism releases, on stored check-ins or in a round of devices: `geo-local` differs.
+
+    Errors: `ParameterError` for an unknown name.
+    """
+    return RESULT_KINDS[catalogue.get(name).kind if on_devices else registry.get(name).kind]
 
 
-def names_of_kind(kind: Kind) -> list[str]:
+def names_of_kind(kind: Kind, *, on_devices: bool) -> list[str]:
     """The mechanisms that release a kind of result, on stored check-ins or on devices."""
-    stored = [entry.name for entry in registry.entries(kind=kind)]
-    return [*stored, *(entry.name for entry in catalogue.entries() if entry.kind == kind)]
+    if on_devices:
+        return [entry.name for entry in catalogue.entries() if entry.kind == kind]
+    return [entry.name for entry in registry.entries(kind=kind)]
 
 
 def kind_of_result(result: Result) -> ResultKind:

@@ -1,6 +1,7 @@
 """Finds what people are told of a mechanism: as it ran on stored check-ins, or on people's devices."""
 
 from heatmaps.models import Release
+from heatmaps.result_kinds import ResultKind, kind_of_mechanism
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.registry import AnyEntry
 from mechanisms.devices import catalogue
@@ -12,3 +13,8 @@ def entry_of(release: Release) -> AnyEntry | DeviceEntry:
     if release.dataset.is_collection:
         return catalogue.get(release.mechanism)
     return registry.get(release.mechanism)
+
+
+def kind_of_release(release: Release) -> ResultKind:
+    """What a release is, or will be, a result of."""
+    return kind_of_mechanism(release.mechanism, on_devices=release.dataset.is_collection)

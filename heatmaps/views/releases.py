@@ -63,13 +63,16 @@ def about(request: PersonRequest, release: Release) -> dict[str, Any]:
         "line": line,
         "start": line_of(release, member=line.is_for_member),
         "start_at": _start_at(release, outsider=outsider),
-        "result_word": wording.result_word(release.mechanism),
+        "result_word": wording.result_word(release.mechanism, on_devices=release.dataset.is_collection),
         "parameters": wording.parameter_words(release),
         "outsider": outsider,  # somebody who reads it only because it is public
         "charges": [] if outsider else queries.charges_of(release),
         "together": "" if outsider else wording.losses_together(release.dataset),
         "expected_error": wording.error_words(
-            release.mechanism, release.expected_error, queries.released_region(release)
+            release.mechanism,
+            release.expected_error,
+            queries.released_region(release),
+            on_devices=release.dataset.is_collection,
         ),
         "may_read_ledger": may(request.user, release.dataset, Act.READ_LEDGER),
     }

@@ -231,7 +231,7 @@ def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuot
         charges=charges,
         fits=not any(cost.problem for cost in charges),
         seen=form.seen,
-        error=error_words(form.cleaned_data["mechanism"], error, region_of(dataset)),
+        error=error_words(form.cleaned_data["mechanism"], error, region_of(dataset), on_devices=True),
         least_reports=count(quoted.least_reports),
         messages=count(quoted.device.messages),
         packet=size(quoted.packet_bytes),

@@ -36,9 +36,9 @@ _ELSEWHERE: Final = (
 _ONLY_IF: Final = "This holds only if the file behind it was not made from these people."
 
 
-def result_word(mechanism: str) -> str:
+def result_word(mechanism: str, *, on_devices: bool = False) -> str:
     """What a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
-    return kind_of_mechanism(mechanism).word
+    return kind_of_mechanism(mechanism, on_devices=on_devices).word
 
 
 def for_release(release: Release) -> tuple[str, ...]:
@@ -60,7 +60,9 @@ def for_map(
 ) -> tuple[str, ...]:
     """What a map of a dataset promises, with all that it goes back to. start: what it begins from."""
     chain = together(dataset, guarantee, None if start is None else start.release)
-    promised = for_guarantee(chain.guarantee, dataset, subject=_subject(mechanism, chain))
+    promised = for_guarantee(
+        chain.guarantee, dataset, subject=_subject(mechanism, chain, on_devices=dataset.is_collection)
+    )
     own = () if chain.is_alone else (_added(guarantee),)
     unchecked = unchecked_of(start)
     elsewhere = (_ELSEWHERE,) if chain.goes_elsewhere else ()
@@ -70,13 +72,15 @@ def for_map(
 def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str) -> str:
     """As `for_map`, in one sentence, and one more each for maps of other datasets and for files."""
     chain = together(dataset, guarantee, None if start is None else start.release)
-    promised = promise_for(chain.guarantee, dataset, subject=_subject(mechanism, chain))
+    promised = promise_for(
+        chain.guarantee, dataset, subject=_subject(mechanism, chain, on_devices=dataset.is_collection)
+    )
     more = [_ELSEWHERE] if chain.goes_elsewhere else []
     return " ".join([promised, *more, *([_ONLY_IF] if unchecked_of(start) else [])])
 
 
-def _subject(mechanism: str, chain: Together) -> str:
-    word = f"this {result_word(mechanism)}"
+def _subject(mechanism: str, chain: Together, *, on_devices: bool) -> str:
+    word = f"this {result_word(mechanism, on_devices=on_devices)}"
     return word if chain.is_alone else f"{word} and those it started from"
 
 
@@ -110,11 +114,13 @@ def promise_for(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> str:
     return promise(guarantee, subject=subject, radius_m=dataset.radius_m, diameter_m=diameter_m)
 
 
-def error_words(mechanism: str, error: Mapping[str, object] | None, region: Region) -> ErrorWords | None:
+def error_words(
+    mechanism: str, error: Mapping[str, object] | None, region: Region, *, on_devices: bool = False
+) -> ErrorWords | None:
     """A predicted error, as it is stored; None where there is none. region: what the result covers."""
     if error is None:
         return None
-    words: ErrorWords = kind_of_mechanism(mechanism).predicted(error, region)
+    words: ErrorWords = kind_of_mechanism(mechanism, on_devices=on_devices).predicted(error, region)
     return words
 
 

@@ -10,7 +10,7 @@ from heatmaps.numbers import amount, length
 from heatmaps.people.permissions import Person, member_of
 from heatmaps.places import whereabouts
 from heatmaps.releases.quotes import data_slice_of
-from heatmaps.result_kinds import kind_of_mechanism
+from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording.collection import title_of
 from heatmaps.wording.data_slice import short_period
 from heatmaps.wording.release import error_words
@@ -83,7 +83,7 @@ def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
 
 def made_title(release: Release) -> str:
     """A title of public facts: "Map around Austin, ε 1, January 2025"."""
-    kind = kind_of_mechanism(release.mechanism).word.capitalize()
+    kind = kind_of_release(release).word.capitalize()
     where = "" if release.rectangle is None else whereabouts(queries.released_region(release))
     what = f"{kind} {where}".strip()
     return ", ".join(filter(None, [what, _epsilon(release), short_period(data_slice_of(release))]))
@@ -108,7 +108,9 @@ def _extent(region: Region) -> str:
 
 
 def _error(release: Release) -> str:
-    error = error_words(release.mechanism, release.expected_error, queries.released_region(release))
+    region = queries.released_region(release)
+    on_devices = release.dataset.is_collection
+    error = error_words(release.mechanism, release.expected_error, region, on_devices=on_devices)
     return "" if error is None else error.short
 
 
@@ -120,5 +122,5 @@ def _start(release: Release) -> str:
 
 def _content(release: Release) -> str:
     if release.resolution is None:
-        return kind_of_mechanism(release.mechanism).content
+        return kind_of_release(release).content
     return f"{release.resolution} × {release.resolution} cells"

@@ -192,3 +192,13 @@ def test_moments_that_cannot_be_are_marked_with_the_rest(page):
         question(act="quote", epsilon="x", opens_at="2020-01-01T00:00", closes_at="2019-01-01T00:00"),
     )
     assert {"opens_at", "closes_at"} <= set(answer.context["form"].errors)
+
+
+def test_a_round_of_a_mechanism_that_gives_points_of_files_is_of_a_map(page, steward, dataset):
+    """`geo-local` of stored check-ins releases a point, of devices a map."""
+    planned = seed.plan_round(
+        steward, dataset, mechanism="geo-local", epsilon="12", delta=None, parameters={}, resolution=8
+    )
+    text = page.get(reverse("release", args=[planned.pk])).content.decode()
+    assert "The map appears at" in text
+    assert "Map, ε 12" in page.get(address("dataset-releases")).content.decode()
