@@ -190,5 +190,5 @@ def test_it_writes_nothing_about_people_into_its_log(shuffler, opened):
     output = shuffler.output()
     assert "django.security.DisallowedHost: at" in output
     assert f"round {made.id}: the facts are fixed" in output
-    for told in ("Person", secrets[0], "127.0.0.2", "nothing?", "ada", TOKEN):
+    for told in ("Person", secrets[0], "127.0.0.2", "nothing?", "ada.example", TOKEN):
         assert told not in output
