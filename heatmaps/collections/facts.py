@@ -51,7 +51,8 @@ def text(found: Round, plan: PlannedRound) -> str:
             "url": collection.shuffler_url,
             "key": found.shuffler_key,
         },
-        "loss": loss_facts(plan, dataset),
+        "loss": loss_facts(plan.per_report, dataset),
+        "loss_alone": loss_facts(plan.alone, dataset),
         "page_sha384": found.page_sha384,
     }
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

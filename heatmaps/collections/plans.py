@@ -54,6 +54,7 @@ class PlannedRound:
     dishonest_share: Fraction
     most_reports: int
     per_report: Guarantee  # as the sheet has it
+    alone: Guarantee  # of a report, where analyser and shuffler work together
     guarantee: Guarantee  # of a person's reports of the round
     charges: Charges
 
@@ -68,9 +69,9 @@ class PlannedRound:
         return SEALED_BYTES + self.device.messages * (SEALED_BYTES + self.device.message_bytes)
 
 
-def most_reports(persons: int, reports_per_person: int, collection: Collection) -> int:
+def most_reports(dataset: Dataset, reports_per_person: int) -> int:
     """As many invitations as there may be; an open link has one for each person who was declared."""
-    return persons * (1 if collection.open_link else reports_per_person)
+    return (dataset.persons or 1) * reports_per_person
 
 
 def least_reports(least_honest: int, dishonest_share: Fraction) -> int:
@@ -101,7 +102,7 @@ def planned(
     if collection.open_link and request.reports_per_person != 1:
         allowed = "1: by an open link nobody can count what one person sends"
         raise ParameterError("reports_per_person", request.reports_per_person, allowed)
-    most = most_reports(dataset.persons or 1, request.reports_per_person, collection)
+    most = most_reports(dataset, request.reports_per_person)
     whole(2, most, least_honest=request.least_honest)
     share = exact_decimal("dishonest_share", request.dishonest_share, low=0, high=Fraction(9, 10))
     needed = least_reports(request.least_honest, share)
@@ -145,6 +146,7 @@ def planned(
         dishonest_share=share,
         most_reports=most,
         per_report=promised(device.per_report, collection),
+        alone=device.per_report.if_shuffler_fails or device.per_report,
         guarantee=guarantee,
         charges=amounts.charges(
             relation=Relation.REPLACE,
@@ -190,12 +192,12 @@ def promised(guarantee: Guarantee, collection: Collection) -> Guarantee:
     return left if collection.open_link else guarantee
 
 
-def loss_facts(plan: PlannedRound, dataset: Dataset) -> dict[str, str]:
+def loss_facts(per_report: Guarantee, dataset: Dataset) -> dict[str, str]:
     """Of one report, in texts of a ledger's precision, rounded up; "inf": no bound."""
     costs = amounts.charges(
         relation=Relation.REPLACE,
         radius_m=dataset.radius_m,
-        guarantee=plan.per_report,
+        guarantee=per_report,
         diameter_m=region_of(dataset).diameter_m,
     )
     texts = {

@@ -94,8 +94,7 @@ def least_reports_of(found: Round) -> int:
 
 
 def most_reports_of(found: Round) -> int:
-    dataset = found.release.dataset
-    return plans.most_reports(dataset.persons or 1, found.reports_per_person, dataset.collection)
+    return plans.most_reports(found.release.dataset, found.reports_per_person)
 
 
 def reports_of(found: Round, now: datetime | None = None) -> int | None:

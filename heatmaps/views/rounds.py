@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from heatmaps import queries
+from heatmaps.children.turns import Busy
 from heatmaps.collections import collection as collections
 from heatmaps.collections import rounds
 from heatmaps.collections.page import page_sha384
@@ -170,7 +171,9 @@ def _quoted(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
         return rounds.quote(dataset, form.request())
     except ParameterError as error:
         form.explain(error)
-        return None
+    except Busy as error:  # what was typed is kept
+        form.add_error(None, f"{str(error).capitalize()}.")
+    return None
 
 
 def _plan(request: PersonRequest, dataset: Dataset, form: RoundForm) -> bool:
@@ -178,7 +181,7 @@ def _plan(request: PersonRequest, dataset: Dataset, form: RoundForm) -> bool:
         made = rounds.plan(request.user, dataset, form.request(), page_sha384=page_sha384(), **form.moments)
     except ParameterError as error:
         form.explain(error)
-    except LedgerError as error:
+    except (LedgerError, Busy) as error:
         form.add_error(None, f"{str(error).capitalize()}.")
     else:
         messages.success(

@@ -27,7 +27,7 @@ export class FactsError extends Error {
  *   messages: number, message_bytes: number, reports_per_person: number, invitations: number,
  *   invitations_sha256: string, open_link: boolean, least_honest: number, dishonest_share: string,
  *   least_reports: number, opens_at: number, closes_at: number, analyser: Role, shuffler: Role, loss: Loss,
- *   page_sha384: string,
+ *   loss_alone: Loss, page_sha384: string,
  * }} Facts
  */
 
@@ -84,6 +84,8 @@ const key = (value) => typeof value === "string" && value.length === 43 && reads
 const origin = (value) => typeof value === "string" && value.length <= 500 && reads(() => new URL(value))
   && /^https?:\/\/[!-~]+$/.test(value) && isPlain(new URL(value));
 
+const LOSS = object({ epsilon: loss, delta: decimal, radius_m: decimal, record_epsilon: loss });
+
 /** @type {Record<string, Test>} */
 const FACTS = {
   kind: (value) => value === KIND,
@@ -111,7 +113,8 @@ const FACTS = {
   closes_at: whole(0, LATEST),
   analyser: object({ operator: anyText, url: origin, key }),
   shuffler: object({ operator: anyText, url: origin, key }),
-  loss: object({ epsilon: loss, delta: decimal, radius_m: decimal, record_epsilon: loss }),
+  loss: LOSS,
+  loss_alone: LOSS,
   page_sha384: text(/^([A-Za-z0-9+/]{64})?$/),
 };
 
@@ -204,6 +207,9 @@ export function readFacts(bytes) {
   }
   if (!isEnough(facts)) throw new FactsError("The number of reports that this round needs does not fit its numbers.");
   checkEncoding(facts);
+  if (!isAloneSound(facts)) {
+    throw new FactsError("What this round promises without its shuffler does not fit its method.");
+  }
   if (facts.opens_at >= facts.closes_at) throw new FactsError("This round would close before it opens.");
   return facts;
 }
@@ -217,6 +223,25 @@ function isEnough({ least_honest: honest, dishonest_share: share, least_reports:
   const rest = denominator - numerator;
   if (rest <= 0n) return false;
   return BigInt(reports) === (BigInt(honest) * denominator + rest - 1n) / rest;
+}
+
+/**
+ * Whether one operator is declared for both roles.
+ * @param {Pick<Facts, "analyser" | "shuffler">} facts
+ */
+export function isOneOperator({ analyser, shuffler }) {
+  return analyser.operator.trim().toLowerCase() === shuffler.operator.trim().toLowerCase();
+}
+
+/**
+ * Where no shuffler stands apart, as a device blurs by itself, anybody makes the crowd, or one party does all, what is
+ * promised is what is left.
+ * @param {Facts} facts
+ */
+function isAloneSound(facts) {
+  const { loss, loss_alone: alone } = facts;
+  const isAlone = facts.trust === "local" || facts.open_link || isOneOperator(facts);
+  return isAlone ? canonical(alone) === canonical(loss) : alone.radius_m === loss.radius_m;
 }
 
 /** @param {Facts} facts */

@@ -76,8 +76,11 @@ async function openRound(link, bundle) {
     void compareBundle(round.facts.page_sha384, bundle);
     await enterSending(round, link.secret, await towns, here);
   } catch (error) {
-    if (error instanceof FactsError) refuse(error.message);
-    else if (error instanceof Unreachable) await unreachable(error);
+    if (error instanceof FactsError) {
+      refuse(error.message);
+      // Over by this device's clock: whether a report that waits came in time, its shuffler says.
+      if (error.code === "over") void resume();
+    } else if (error instanceof Unreachable) await unreachable(error);
     else throw error;
   }
 }

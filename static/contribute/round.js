@@ -30,7 +30,7 @@ export async function loadRound(round) {
   if (facts.round !== round) throw new FactsError("These are the facts of another round.");
   if (facts.closes_at * 1000 <= Date.now()) {
     // Its table and key are forgotten by now: nothing of it is compared any more.
-    throw new FactsError(`This round is over. It closed ${new Date(facts.closes_at * 1000).toLocaleString()}.`);
+    throw new FactsError(`This round is over. It closed ${new Date(facts.closes_at * 1000).toLocaleString()}.`, "over");
   }
   const theirs = await fetched(new URL(`/rounds/${round}/facts.json`, facts.analyser.url).href, "analyser");
   if (!theirs) {

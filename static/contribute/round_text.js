@@ -2,10 +2,11 @@
 
 import { byId, make } from "./dom.js";
 import { messagesOf } from "./encodings/encoding.js";
+import { isOneOperator } from "./facts.js";
 import { DRAWS, examplePicture, exampleWords, headPicture } from "./picture.js";
 import { finestCell } from "./places.js";
 import { systemWords } from "./random_words.js";
-import { isOneOperator, learnsLines, length, lossSentences, number, span, whole } from "./words.js";
+import { learnsLines, length, lossSentences, number, span, whole } from "./words.js";
 
 /** @typedef {import("./round.js").Round} Round */
 
@@ -67,6 +68,7 @@ function exactNumbers(facts) {
     ["ε there", facts.loss.epsilon],
     ["ε anywhere", facts.loss.record_epsilon],
     ["δ", facts.loss.delta],
+    ["ε without the mixing", `${facts.loss_alone.epsilon}; anywhere ${facts.loss_alone.record_epsilon}; δ ${facts.loss_alone.delta}`],
     ["Reports each", whole(facts.reports_per_person)],
     ["Method", facts.mechanism],
     ["Trust", facts.trust],

@@ -37,9 +37,27 @@ export async function enterSending(round, secret, towns, here) {
     return finished("Sent", "You sent the report of this link. Thank you.", true);
   }
   if (sent.length >= facts.reports_per_person) return finished("Sent", "You sent all your reports to this round. Thank you.", true);
-  const now = Date.now() / 1000;
-  if (now < facts.opens_at) return finished("Not open yet", `This round opens ${moment(facts.opens_at)}. Come back then.`);
-  if (now >= facts.closes_at) return finished("Closed", "This round is closed. Nothing can be sent to it any more.");
+  if (Date.now() / 1000 < facts.opens_at) {
+    finished("Not open yet", `This round opens ${moment(facts.opens_at)}. Keep this page open, or come back then.`);
+    void until(1000 * facts.opens_at).then(async () => {
+      if ((await allRecords()).some(({ state }) => state === "sealed")) return; // of another round
+      showForm();
+      offerForm(round, secret, towns);
+    });
+  } else {
+    offerForm(round, secret, towns);
+  }
+}
+
+/**
+ * Asks for a place, where a report can be sent.
+ * @param {Round} round
+ * @param {string} secret
+ * @param {import("./picture.js").Town[]} towns
+ */
+function offerForm(round, secret, towns) {
+  const { facts } = round;
+  if (Date.now() / 1000 >= facts.closes_at) return finished("Closed", "This round is closed. Nothing can be sent to it any more.");
   if (!secret && !facts.open_link) {
     return finished("By invitation", "This round takes reports only by an invitation’s own link.");
   }
@@ -116,13 +134,7 @@ export async function resume() {
   };
   let wake = () => {};
   announceWait(at);
-  while (Date.now() < at) {
-    const left = Math.min(at - Date.now(), LONGEST_WAIT_MS);
-    await new Promise((resolve) => {
-      wake = () => resolve(null);
-      setTimeout(resolve, left);
-    });
-  }
+  while (Date.now() < at) await Promise.race([until(at), new Promise((resolve) => (wake = () => resolve(null)))]);
   show(sooner, false);
   await deliverUntilTaken(waiting, id);
 }
@@ -174,6 +186,21 @@ async function deliverUntilTaken(record, id) {
 function hideForm() {
   show(byId("place"), false);
   show(byId("start"), false);
+}
+
+function showForm() {
+  show(byId("sending"), false);
+  show(byId("place"), true);
+  show(byId("start"), true);
+  byId("news").replaceChildren(make("p", { class: "unseen" }, "This round is open now."));
+}
+
+/** @param {number} at ms since 1970 */
+async function until(at) {
+  while (Date.now() < at) {
+    const left = Math.min(at - Date.now(), LONGEST_WAIT_MS);
+    await new Promise((resolve) => setTimeout(resolve, left));
+  }
 }
 
 /**

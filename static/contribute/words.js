@@ -1,5 +1,6 @@
 /** Says in plain words what facts promise; pure, so that it runs in node too. */
 
+import { isOneOperator } from "./facts.js";
 import { decimal } from "./numbers.js";
 
 /** @typedef {import("./facts.js").Facts} Facts */
@@ -63,11 +64,6 @@ export function together(reports) {
   return { epsilon: reports.reduce((sum, { epsilon }) => sum + epsilon, 0), delta: Math.min(delta, 1) };
 }
 
-/** @param {Facts} facts */
-export function isOneOperator({ analyser, shuffler }) {
-  return analyser.operator.trim().toLowerCase() === shuffler.operator.trim().toLowerCase();
-}
-
 /**
  * What one report and all reports of a person can reveal.
  * @param {Facts} facts
@@ -109,6 +105,17 @@ function factorWords(epsilon) {
   return times ? `by at most a factor of ${times}` : "without a useful limit";
 }
 
+/**
+ * What one report can reveal to a shuffler and an analyser that work together.
+ * @param {Facts} facts
+ */
+function aloneWords({ loss_alone: alone }) {
+  const [near, far, delta] = [alone.epsilon, alone.record_epsilon, alone.delta].map(number);
+  const missed = delta > 0 ? `, missed with a chance of at most ${chance(delta)}` : "";
+  return `a report changes the odds ${factorWords(near)} up to ${length(number(alone.radius_m))} away, and `
+    + `${factorWords(far)} anywhere else${missed}.`;
+}
+
 /** @param {Facts} facts */
 function trustSentence(facts) {
   const { analyser, shuffler } = facts;
@@ -120,7 +127,7 @@ function trustSentence(facts) {
   }
   if (facts.open_link) return "Anyone may send to this round, so this counts on your device’s own blur alone.";
   return `This needs ${whole(facts.least_honest)} reports of people who take part honestly, and ${shuffler.operator} and `
-    + `${analyser.operator} not to work together against you.`;
+    + `${analyser.operator} not to work together against you. If they do, your device’s own blur is left: ${aloneWords(facts)}`;
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import base64
 
-from tests.clients.rounds import Round, axes, flips, gkrr, offsets, rows, shares, unary, written
+from tests.clients.rounds import ALONE, Round, axes, flips, gkrr, offsets, rows, shares, unary, written
 
 _P = 2**255 - 19
 SMALL_ORDER = [
@@ -39,6 +39,7 @@ CHANGES = {
     "analyser": [{"operator": "x", "url": "https://a.example"}, "https://a.example"],
     "loss": [{"epsilon": "1"}, {"epsilon": "x", "delta": "0", "radius_m": "1", "record_epsilon": "inf"},
              {"epsilon": "1", "delta": "inf", "radius_m": "1", "record_epsilon": "inf"}],
+    "loss_alone": [None, {"epsilon": "1"}, {**ALONE, "delta": "inf"}, {**ALONE, "radius_m": "601"}],
     "page_sha384": ["x"],
 }  # fmt: skip
 URLS = [
@@ -75,6 +76,11 @@ def all_of_them():
     for key, values in CHANGES.items():
         for value in values:
             yield f"{key}: {value!r}", written({**Round().facts, key: value})
+    yield "loss_alone of a local one", written(Round(axes(), changes={"loss_alone": ALONE}).facts)
+    one = Round().facts
+    one["shuffler"]["operator"] = "CITY"
+    yield "loss_alone of one operator", written(one)
+    yield "loss_alone of an open link", written({**Round(open_link=True).facts, "loss_alone": ALONE})
     for role, name, values in (("analyser", "url", URLS), ("shuffler", "key", KEYS)):
         for value in values:
             facts = Round().facts

@@ -25,7 +25,8 @@ def test_show_says_what_is_asked_and_what_it_costs(served, run):
     for words in (
         "Ways to work: round 3", "Where do you work?", "City", "Union", "ε = 0.5, δ = 1.000e-6",
         "up to 600 metres apart guesses right in at most 63 of 100", "any two places: no bound",
-        "do not work together", "Messages of one report: 104, 5.1 kB",
+        "do not work together.", "If they do, it is ε = 7, δ = 0:", "right in at most 100 of 100",
+        "Messages of one report: 104, 5.1 kB",
     ):  # fmt: skip
         assert words in said
     assert served.packets == []
@@ -34,6 +35,7 @@ def test_show_says_what_is_asked_and_what_it_costs(served, run):
 def test_show_says_where_one_operator_has_both_roles(served, run):
     assert "same operator" not in run("show", served.link)[1]
     served.round.facts["shuffler"]["operator"] = "CITY"
+    served.round.facts["loss_alone"] = served.round.facts["loss"]
     said = run("show", served.link)[1]
     assert "same operator" in said
     # The loss of the facts is then what is left without a shuffler.

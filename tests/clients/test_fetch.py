@@ -60,9 +60,7 @@ def test_a_server_that_says_nothing_is_left(monkeypatch):
         assert code_of(lambda: client.fetch(address, most_bytes=1)) == "no_connection"
 
 
-@pytest.mark.parametrize(
-    "url", ["http://maps.example/", "file://localhost/x", "data:,x", "ftp://127.0.0.1/"]
-)
+@pytest.mark.parametrize("url", ["http://maps.example/", "file://localhost/x", "data:,x", "ftp://127.0.0.1/"])
 def test_other_addresses_are_not_opened(url):
     assert code_of(lambda: client.fetch(url, most_bytes=10)) == "bad_address"
 

@@ -7,10 +7,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from heatmaps.collections import collection as collections
-from heatmaps.collections import handover, round_keys
+from heatmaps.collections import handover, round_keys, rounds
 from heatmaps.collections.plans import RoundRequest
 from heatmaps.models import Membership
 from tests.collections.devices import Shuffler
+from tests.collections.steps import HOUR, again
 from tests.services import seed
 
 
@@ -100,3 +101,15 @@ def sent(monkeypatch):
         lambda name, args, **_options: messages.append((name, *args)),
     )
     return messages
+
+
+@pytest.fixture
+def planned(steward, dataset, ask, clock):
+    made = rounds.plan(steward, dataset, ask(), opens_at=clock.now + HOUR, closes_at=clock.now + 2 * HOUR)
+    return rounds.round_of(dataset, made.number)
+
+
+@pytest.fixture
+def fixed(planned, shuffler):
+    handover.fix(planned.pk, shuffler.part())
+    return again(planned)

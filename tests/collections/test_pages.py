@@ -1,12 +1,14 @@
 """The pages of a collection: its rounds, planning one, and making a collection."""
 
 from datetime import timedelta
+from threading import BoundedSemaphore
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from heatmaps.children import turns
 from heatmaps.collections import handover, rounds
 from heatmaps.collections.collection import of_token
 from heatmaps.models import Dataset, Round
@@ -96,6 +98,16 @@ def test_analysts_read_and_do_not_plan(analyst, dataset, steward, shuffler):
     for name, arguments in (("round-cancel", [1]), ("shuffler-token", [])):
         assert client.post(address(name, *arguments)).status_code == 403
     assert client.post(address("dataset-rounds"), question(act="plan")).status_code == 403
+
+
+def test_a_busy_server_keeps_what_was_typed(page, monkeypatch):
+    monkeypatch.setattr(turns, "_turns", BoundedSemaphore(1))
+    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.01)
+    with turns.turn():
+        answer = page.post(address("dataset-rounds"), question(epsilon="1.25"))
+    assert answer.status_code == 422
+    assert "busy" in answer.context["form"].non_field_errors()[0]
+    assert answer.context["form"]["epsilon"].value() == "1.25"
 
 
 def test_strangers_learn_nothing(dataset, django_user_model):

@@ -52,6 +52,8 @@ def test_sentences_say_who_has_to_be_trusted_and_what_several_reports_cost(node)
     assert "cannot check these numbers" in said[1]
     assert "together may miss it with a chance of at most 1 in 260,000" in said[1]
     assert "100 reports of people" in said[1]
+    assert "your device’s own blur is left: a report changes the odds by at most a factor of" in said[1]
+    assert "without a useful limit anywhere else." in said[1]
     for promised_alone in said[2:]:
         assert "own blur alone" in promised_alone
         assert "This needs" not in promised_alone

@@ -27,7 +27,8 @@ _SLUG: Final = re.compile(r"[a-zA-Z0-9_-]{1,200}", re.ASCII)
 _SHA384_TEXT: Final = re.compile(r"|[A-Za-z0-9+/]{64}", re.ASCII)
 _KEYS: Final = """kind version round collection number title question region mechanism trust encoding
     table_sha256 messages message_bytes reports_per_person invitations invitations_sha256 open_link
-    least_honest dishonest_share least_reports opens_at closes_at analyser shuffler loss page_sha384"""
+    least_honest dishonest_share least_reports opens_at closes_at analyser shuffler loss loss_alone
+    page_sha384"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,10 @@ class Role:
             refuse(f"{of}: url")
         return cls(operator=fields.text("operator"), url=url, key=_key(fields.text("key"), of))
 
+    def is_same_as(self, other: "Role") -> bool:
+        """Whether one operator is declared for both."""
+        return self.operator.casefold() == other.operator.casefold()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
@@ -57,15 +62,15 @@ class Loss:
     record_epsilon: str
 
     @classmethod
-    def read(cls, values: object) -> Self:
-        fields = Fields(values, "epsilon delta radius_m record_epsilon", of="loss")
+    def read(cls, values: object, of: str) -> Self:
+        fields = Fields(values, "epsilon delta radius_m record_epsilon", of=of)
         texts = {name: fields.text(name, longest=4001) for name in cls.__slots__}
         for name, text in texts.items():
             if text != "inf" and exact(text) is None:
-                refuse(f"loss: {name}")
+                refuse(f"{of}: {name}")
         for name in ("delta", "radius_m"):
             if texts[name] == "inf":
-                refuse(f"loss: {name}")
+                refuse(f"{of}: {name}")
         return cls(**texts)
 
 
@@ -95,6 +100,7 @@ class Facts:
     analyser: Role
     shuffler: Role
     loss: Loss
+    loss_alone: Loss  # where shuffler and analyser work together
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
@@ -117,6 +123,12 @@ class Facts:
         if analyser.key == shuffler.key:
             # One party with one key reads packets and messages.
             refuse("keys")
+        loss, alone = (Loss.read(fields.raw(name), name) for name in ("loss", "loss_alone"))
+        open_link = fields.true_or_false("open_link")
+        # No shuffler stands apart: a device blurs by itself, anybody makes the crowd, or one party does all.
+        is_alone = encoding.is_local or open_link or analyser.is_same_as(shuffler)
+        if alone.radius_m != loss.radius_m or (is_alone and alone != loss):
+            refuse("loss_alone")
         if not _SHA384_TEXT.fullmatch(fields.text("page_sha384")):
             refuse("page_sha384")
         return cls(
@@ -135,13 +147,14 @@ class Facts:
             message_bytes=message_bytes,
             reports_per_person=fields.whole("reports_per_person", 1, 10**6),
             invitations=fields.whole("invitations", 0),
-            open_link=fields.true_or_false("open_link"),
+            open_link=open_link,
             least_reports=fields.whole("least_reports", 1),
             opens_at=opens_at,
             closes_at=fields.whole("closes_at", opens_at + 1, _LATEST),
             analyser=analyser,
             shuffler=shuffler,
-            loss=Loss.read(fields.raw("loss")),
+            loss=loss,
+            loss_alone=alone,
         )
 
     @property

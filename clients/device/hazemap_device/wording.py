@@ -59,13 +59,19 @@ def cost(facts: Facts) -> list[str]:
         lines.append(f"All {count} reports together: {costs}.")
     if facts.trust == "local":
         return [*lines, "This holds whoever sees your report; this device has checked it."]
-    is_alone = facts.open_link or _is_one(facts)
+    # Of one operator, and of crowds that anybody can make, facts state what is left without a shuffler.
+    if facts.loss_alone == facts.loss:
+        lines.append("This holds without the mixing, whoever else takes part.")
+    else:
+        alone = facts.loss_alone
+        lines += [
+            "This holds as long as the two that ask and mix do not work together.",
+            f"If they do, it is ε = {rounded(alone.epsilon)}, δ = {rounded(alone.delta)}:",
+            f"  {_guesses(alone.epsilon, alone.delta, near)}",
+            f"  {_guesses(alone.record_epsilon, alone.delta, 'any two places')}",
+        ]
     return [
         *lines,
-        # Of one operator, and of crowds that anybody can make, facts state what is left without a shuffler.
-        "This holds without the mixing, whoever else takes part."
-        if is_alone
-        else "This holds as long as the two that ask and mix do not work together.",
         "This device cannot check these numbers. Who asks made the noise's table; anybody can make it again.",
     ]
 
@@ -145,13 +151,9 @@ def _named(role: Role) -> str:
 
 
 def _roles(facts: Facts) -> list[str]:
-    if _is_one(facts):
+    if facts.analyser.is_same_as(facts.shuffler):
         return ["Both are run by the same operator, which could see who sent what if it wanted to."]
     return []
-
-
-def _is_one(facts: Facts) -> bool:
-    return facts.analyser.operator.casefold() == facts.shuffler.operator.casefold()
 
 
 def _guesses(epsilon: str, delta: str, between: str) -> str:
