@@ -1,7 +1,9 @@
 """Takes from the shuffler its part of a round, and later the messages of all."""
 
+import contextlib
 import hashlib
 import os
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,6 +30,8 @@ _DIGEST_LETTERS: Final = 64
 _IN_TIME: Final = timedelta(seconds=1)  # before the opening: the event is written by then
 _OF_SHUFFLER: Final = ("shuffler_key", "invitations", "invitations_sha256", "facts", "facts_sha256")
 _MESSAGES_A_TIME: Final = 2**16
+_PART: Final = ".part"  # of a file's name while it is received
+_PART_SECONDS: Final = 3600  # since the last bytes came
 # A round that is open is cancelled by nobody; it may be spent whenever the clock comes back.
 _NEVER: Final = timedelta(days=365 * 50)
 
@@ -138,6 +142,7 @@ def forget_ended() -> None:
 
     A round whose row is missing was never planned: its maker is at work, or died.
     """
+    _forget_parts()
     left = set(round_keys.kept()) | {UUID(path.stem) for path in batch_folder().glob("*.batch")}
     if not left:
         return
@@ -145,6 +150,14 @@ def forget_ended() -> None:
     drawn = Drawing.objects.filter(pk__in=left, state__in=[DrawingState.DRAWN, DrawingState.FAILED])
     for round_id in {*ended.values_list("pk", flat=True), *drawn.values_list("pk", flat=True)}:
         forget(round_id)
+
+
+def _forget_parts() -> None:
+    """What a process that died had received of a batch; the shuffler sends the whole of it again."""
+    for path in batch_folder().glob(f"*{_PART}"):
+        with contextlib.suppress(FileNotFoundError):  # another sweep was faster, or it is received
+            if time.time() - path.stat().st_mtime > _PART_SECONDS:
+                path.unlink()
 
 
 def sync_folder(folder: Path) -> None:
@@ -222,7 +235,7 @@ def _ascends(path: Path, sealed: int) -> bool:
 
 def _written(blocks: Iterable[bytes], *, most: int, sha256: str) -> tuple[Path, int]:
     """A new file on disk with these bytes. Errors: `ParameterError`, and nothing is left."""
-    path, digest, size = batch_folder() / f"{uuid4()}.part", hashlib.sha256(), 0
+    path, digest, size = batch_folder() / f"{uuid4()}{_PART}", hashlib.sha256(), 0
     try:
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             for block in blocks:

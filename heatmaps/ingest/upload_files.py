@@ -64,11 +64,14 @@ def remove(upload_id: UUID) -> None:
 
 
 def sweep(in_use: Collection[UUID]) -> None:
-    """Delete the files of uploads that ended, and what a crash left while a file was received."""
+    """Delete the files of uploads that ended, and what a crash left while a file was received.
+
+    Folders stay: they hold what is received of others (`heatmaps.collections.handover`).
+    """
     names = {path_of(upload_id).name for upload_id in in_use}
     for path in Path(settings.UPLOAD_DIR).iterdir():
         kept_seconds = ENDED_SECONDS if path.suffix == _RAW else FORGOTTEN_SECONDS
-        if path.name not in names and age_seconds(path) > kept_seconds:
+        if path.name not in names and not path.is_dir() and age_seconds(path) > kept_seconds:
             path.unlink(missing_ok=True)
 
 

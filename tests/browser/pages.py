@@ -13,7 +13,7 @@ ACTS = {
     *("sign-out", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
     *("member-add", "invitation-new", "invitation-revoke", "token-new"),
     *("account-invite", "account-invitation-revoke", "sign-up-rule", "account-reset"),
-    *("opt-out-take-back", "upload-copy"),
+    *("opt-out-take-back", "upload-copy", "round-cancel"),
 }
 NO_HTML = {
     "ledger-file",
@@ -32,6 +32,7 @@ NO_HTML = {
     "release-thumbnail",
     "release-og-image",
     "release-example",
+    "round-facts",
 }
 
 
@@ -114,6 +115,9 @@ def pages(named):
         page("districts", "steward", "dataset", submits=own),
         page("district-file", "steward", "dataset", "districts"),
         page("district-file-delete", "steward", "dataset", "districts"),
+        *(page("dataset-rounds", who, "walks") for who in ("steward", "analyst")),
+        page("dataset-rounds", "steward", "walks", submits="#plan"),
+        page("shuffler-token", "steward", "walks", at="dataset-rounds"),
         page("guides", "steward", "town"),
         page("guides", "auditor", "dataset"),
         page("guides", "steward", "unfilled"),

@@ -40,6 +40,7 @@ def main():
     named["districts"] = str(seed.store_districts(people["steward"], dataset).pk)
     named |= files(people["steward"], dataset) | lives(people["analyst"], dataset)
     named |= starts(people["steward"], people["analyst"])
+    named |= {"walks": collection(people["steward"], people["analyst"]).slug}
     named |= links(people, dataset) | point(people["steward"], named["panel"])
     publication.set_public(people["steward"], Release.objects.get(pk=named["published"]), public=True)
     sessions = {name: session(person) for name, person in people.items()}
@@ -107,6 +108,14 @@ def starts(steward, analyst):
     clock.complete(guided.pk)
     made = {"of-file": of_file, "guided": guided}
     return {"town": town.slug, "unfilled": unfilled.slug} | {life: str(one.pk) for life, one in made.items()}
+
+
+def collection(steward, analyst):
+    """With a round that is planned."""
+    walks = seed.make_collection(steward)
+    Membership.objects.create(dataset=walks, user=analyst, role="analyst")
+    seed.plan_round(steward, walks)
+    return walks
 
 
 def queued(analyst):

@@ -1,6 +1,8 @@
 """The batch of a round: handed over once, as it was announced, and read for one result."""
 
 import hashlib
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,16 @@ def test_it_is_handed_over_once(fixed, clock):
         hand_over(fixed, 21)
     assert path.read_bytes() == content
     assert [entry.name for entry in handover.batch_folder().iterdir()] == [path.name]
+
+
+def test_what_was_received_by_a_process_that_died_goes(fixed):
+    parts = [handover.batch_folder() / f"{name}.part" for name in ("old", "new")]
+    for path, seconds in zip(parts, (2 * 3600, 600), strict=True):
+        path.write_bytes(b"sealed")
+        os.utime(path, (time.time() - seconds,) * 2)
+    handover.forget_ended()
+    assert [path.exists() for path in parts] == [False, True]
+    parts[1].unlink()
 
 
 def test_nothing_is_handed_over_before_the_closing(fixed, clock):

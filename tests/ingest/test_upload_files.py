@@ -28,6 +28,15 @@ def test_it_deletes_files_of_uploads_that_ended(state, seconds, in_use, kept):
     assert path.exists() == kept
 
 
+def test_a_folder_of_others_stays_and_does_not_end_the_sweep(state, settings):
+    folder, path = settings.UPLOAD_DIR / "rounds", old(settings.UPLOAD_DIR / "tmp124.upload.csv", 25 * HOUR)
+    folder.mkdir(exist_ok=True)
+    os.utime(folder, (0, 0))
+    upload_files.sweep(set())
+    assert folder.is_dir()
+    assert not path.exists()
+
+
 @pytest.mark.parametrize(("seconds", "kept"), [(2 * HOUR, True), (25 * HOUR, False)])
 def test_it_leaves_files_that_a_browser_is_still_sending(state, settings, seconds, kept):
     path = old(settings.UPLOAD_DIR / "tmp123.upload.csv", seconds)

@@ -164,7 +164,11 @@ def sweeps_files(folder):
     """What a request left that was killed before its upload was stored goes once it is old."""
     for path in folder.iterdir():
         os.utime(path, times=(0, 0))
-    wait_until(lambda: not list(folder.iterdir()), seconds=60, what="the sweep of forgotten files")
+    wait_until(lambda: not files(folder), seconds=60, what="the sweep of forgotten files")
+
+
+def files(folder):
+    return [path for path in folder.iterdir() if path.is_file()]
 
 
 def states():
