@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final, Self
 
 from django import forms
@@ -127,10 +127,6 @@ class ReleaseForm(forms.Form):
         fitting = [entry.name for entry in sorted(self.entries, key=_usual_first) if self.answers.fit(entry)]
         if fitting and not self.is_bound and chosen not in fitting:
             chosen = fitting[0]
-        usual = {
-            "record": for_protection.usual_flat_epsilon(self._dataset),
-            "moves": for_protection.usual_epsilon(self._dataset),
-        }
         return [
             MechanismFields(
                 entry=entry,
@@ -139,11 +135,19 @@ class ReleaseForm(forms.Form):
                 trusted=mechanism_choice.trusted(entry),
                 protected=mechanism_choice.protected(entry),
                 who=mechanism_choice.who(entry),
-                usual_epsilon=usual[mechanism_choice.protected(entry)],
+                usual_epsilon=self._usual_epsilons[mechanism_choice.protected(entry)],
                 fields=tuple(self[name] for name in self._own[entry.name].values() if name != self._text),
             )
             for entry in self.entries
         ]
+
+    @cached_property
+    def _usual_epsilons(self) -> dict[str, str]:
+        """By what is protected; from the limits of all accounts."""
+        return {
+            "record": for_protection.usual_flat_epsilon(self._dataset),
+            "moves": for_protection.usual_epsilon(self._dataset),
+        }
 
     @property
     def chosen(self) -> MechanismFields | None:
