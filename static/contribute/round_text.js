@@ -6,7 +6,7 @@ import { isOneOperator } from "./facts.js";
 import { DRAWS, examplePicture, exampleWords, headPicture } from "./picture.js";
 import { finestCell } from "./places.js";
 import { systemWords } from "./random_words.js";
-import { learnsLines, length, lossSentences, number, span, whole } from "./words.js";
+import { learnsLines, length, lossSentences, needsShuffler, number, span, whole } from "./words.js";
 
 /** @typedef {import("./round.js").Round} Round */
 
@@ -59,6 +59,18 @@ function showExample({ facts, table }, towns) {
 }
 
 /**
+ * @param {import("./facts.js").Loss} loss
+ * @returns {[name: string, value: string][]}
+ */
+function withoutMixing({ epsilon, record_epsilon: anywhere, delta }) {
+  return [
+    ["ε there, without the mixing", epsilon],
+    ["ε anywhere, without the mixing", anywhere],
+    ["δ, without the mixing", delta],
+  ];
+}
+
+/**
  * @param {import("./facts.js").Facts} facts
  * @returns {[name: string, value: string][]}
  */
@@ -68,7 +80,7 @@ function exactNumbers(facts) {
     ["ε there", facts.loss.epsilon],
     ["ε anywhere", facts.loss.record_epsilon],
     ["δ", facts.loss.delta],
-    ["ε without the mixing", `${facts.loss_alone.epsilon}; anywhere ${facts.loss_alone.record_epsilon}; δ ${facts.loss_alone.delta}`],
+    ...(needsShuffler(facts) ? withoutMixing(facts.loss_alone) : []),
     ["Reports each", whole(facts.reports_per_person)],
     ["Method", facts.mechanism],
     ["Trust", facts.trust],

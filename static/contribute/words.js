@@ -96,7 +96,9 @@ export function lossSentences(facts) {
     found.push(`Your device cannot check these numbers. They hold if ${facts.analyser.operator} made the noise as it `
       + "says, which anyone can work out again from what is public.");
   }
-  return [...found, trustSentence(facts)];
+  found.push(trustSentence(facts));
+  if (needsShuffler(facts)) found.push(aloneSentence(facts));
+  return found;
 }
 
 /** @param {number} epsilon */
@@ -106,13 +108,21 @@ function factorWords(epsilon) {
 }
 
 /**
+ * Whether more is promised than what is left without a shuffler.
+ * @param {Facts} facts
+ */
+export function needsShuffler(facts) {
+  return facts.trust === "shuffle" && !facts.open_link && !isOneOperator(facts);
+}
+
+/**
  * What one report can reveal to a shuffler and an analyser that work together.
  * @param {Facts} facts
  */
-function aloneWords({ loss_alone: alone }) {
+function aloneSentence({ loss_alone: alone }) {
   const [near, far, delta] = [alone.epsilon, alone.record_epsilon, alone.delta].map(number);
   const missed = delta > 0 ? `, missed with a chance of at most ${chance(delta)}` : "";
-  return `a report changes the odds ${factorWords(near)} up to ${length(number(alone.radius_m))} away, and `
+  return `If they do, your device’s own blur is left: a report changes the odds ${factorWords(near)} up to ${length(number(alone.radius_m))} away, and `
     + `${factorWords(far)} anywhere else${missed}.`;
 }
 
@@ -127,7 +137,7 @@ function trustSentence(facts) {
   }
   if (facts.open_link) return "Anyone may send to this round, so this counts on your device’s own blur alone.";
   return `This needs ${whole(facts.least_honest)} reports of people who take part honestly, and ${shuffler.operator} and `
-    + `${analyser.operator} not to work together against you. If they do, your device’s own blur is left: ${aloneWords(facts)}`;
+    + `${analyser.operator} not to work together against you.`;
 }
 
 /**
