@@ -86,8 +86,13 @@ def shuffler():
 
 @pytest.fixture(autouse=True)
 def clean_files():
-    """Files outlive the rows of a test."""
+    """Files outlive the rows of a test, those of other folders' tests too."""
+    _forget_all()
     yield
+    _forget_all()
+
+
+def _forget_all():
     for round_id in round_keys.kept():
         handover.forget(round_id)
 
