@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(900)]
 
 DEVICES, PROCESSES = 1_000, 2
 LEAST_OPEN_SECONDS = 15  # for the browser
+ROOM = 1.7
 DEVICE_SECONDS = 0.06  # of a report beside its sealing, on a quiet machine with a busy shuffler
 POINTS = {
     "mechanism": "geo-shuffle",
@@ -72,12 +73,12 @@ def stage(migrated_sqlite):
 
 
 def seconds_of_a_device(stage):
-    """A guess at how long a report takes here and now."""
+    """A guess at how long a report takes here, with room for a machine that gets busier meanwhile."""
     key = X25519PrivateKey.generate().public_key().public_bytes_raw()
     began = time.monotonic()
     for _ in range(5):
         sealed_packet([b"1"] * MESSAGES, analyser_key=key, shuffler_key=key, facts_sha256=bytes(32))
-    return (time.monotonic() - began) / 5 + DEVICE_SECONDS * min(stage.pace, 3)
+    return ROOM * ((time.monotonic() - began) / 5 + DEVICE_SECONDS * min(stage.pace, 3))
 
 
 @pytest.fixture(scope="module")
