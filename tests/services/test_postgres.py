@@ -10,7 +10,7 @@ from tests.services.installation import ROOT
 
 pytestmark = [pytest.mark.postgres, pytest.mark.long]
 
-# Of words, files and headers: they ask the database nothing that other pages do not.
+# Of words, files and headers: they ask the database nothing that other pages, or tests/people, do not.
 ALIKE_ANYWHERE = (
     *("answer_words", "answers", "embedding", "errors", "example_picture", "first_map", "fitting", "headers"),
     *("help", "kept_files", "live_quote", "measurements", "metres", "names", "new_maps", "numbers_shown"),
@@ -20,7 +20,9 @@ ALIKE_ANYWHERE = (
 
 def passed(postgres, *suites, seconds):
     """The tests of some folders and files that are not long, each in a transaction on that server."""
-    ignored = [f"--ignore=tests/pages/test_{name}.py" for name in ALIKE_ANYWHERE]
+    files = [f"tests/pages/test_{name}.py" for name in ALIKE_ANYWHERE]
+    assert all((ROOT / file).is_file() for file in files), "a file was renamed: pytest ignores it no more"
+    ignored = [f"--ignore={file}" for file in files]
     quiet = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not long", "--show-capture=no"]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *quiet, *ignored, *suites],
