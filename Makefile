@@ -23,7 +23,7 @@ FIND_NPM := npm=npm; npm --version 2>/dev/null | grep -qE '^(9|[1-9][0-9])\.' ||
 GROUND := build/ground/borders-8000.npz
 GROUND_CODE := heatmaps/maps/ground
 STREETS_CODE := heatmaps/maps/streets
-EXTRA := import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["basemap"], sep="\n")
+EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
 .PHONY: help setup setup-dev setup-basemap run test test-long production-check bench pictures lint lock
 
@@ -71,7 +71,8 @@ lint: setup-dev ## style, types (of the pages' scripts too), layers, migrations
 lock: setup-dev ## renew the lock files after pyproject.toml changed
 	$(COMPILE) pyproject.toml --output-file requirements.lock
 	$(COMPILE) pyproject.toml --extra dev --constraint requirements.lock --output-file tests/requirements.lock
-	$(RUN) -c '$(EXTRA)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
+	$(RUN) -c '$(call EXTRA,basemap)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
+	$(RUN) -c '$(call EXTRA,manual)' | $(COMPILE) - --constraint tests/requirements.lock --output-file docs/manual.lock
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else \
