@@ -6,8 +6,11 @@ import pytest
 
 from tests.named import ROOT, is_there, named_in
 
-DOCUMENTS = {path.name: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
-MODEL = DOCUMENTS["threat-model.md"]
+DOCUMENTS = {
+    str(path.relative_to(ROOT / "docs")): path.read_text()
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+}
+MODEL = DOCUMENTS["explanation/threat-model.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

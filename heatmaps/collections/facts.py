@@ -1,4 +1,4 @@
-"""Writes the one text of a round that both roles serve (`docs/collections.md`)."""
+"""Writes the one text of a round that both roles serve (`docs/explanation/collections.md`)."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
 """Sets headers of every answer beside the content security policy, the server's own refusals included.
 
-`docs/headers.md` lists them with their values.
+`docs/reference/headers.md` lists them with their values.
 """
 
 from collections.abc import Callable

@@ -40,7 +40,8 @@ def charges(
     """What a release costs, by account, in units rounded up; None where the loss has no bound.
 
     `diameter_m` is the region's: no two places of it are further apart in its projection. `radius_m` is the
-    distance of the radius account (`REPLACE` only). Source: `docs/law.md`, "A guarantee is a value".
+    distance of the radius account (`REPLACE` only). Source: `docs/explanation/law.md`, "A guarantee is a
+    value".
     """
     if guarantee.relation is not relation:
         raise RelationMismatch(f"a guarantee under {guarantee.relation} cannot be charged under {relation}")

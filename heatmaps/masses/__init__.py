@@ -1,6 +1,6 @@
 """Read masses, records and means of persons.
 
-Flat mechanisms weigh a person's check-ins *inside* a data slice 1 together (`docs/law.md`,
+Flat mechanisms weigh a person's check-ins *inside* a data slice 1 together (`docs/explanation/law.md`,
 "Mass"): inside the region, or the rectangle of it, and inside the period, where check-ins without a
 time are in none. The rest of the record is left out before shares are taken, so the L1 bound holds whatever
 the record. ADD_REMOVE datasets store no check-ins outside the region; REPLACE datasets do, clamped to the

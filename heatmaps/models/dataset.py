@@ -42,7 +42,7 @@ class RowCapacity(models.IntegerChoices):
 class Dataset(models.Model):
     """Public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
 
-    Relation, region, radius and declared persons never change after creation (`docs/law.md`):
+    Relation, region, radius and declared persons never change after creation (`docs/explanation/law.md`):
     every charge and every released map was computed from them.
     """
 

@@ -23,7 +23,7 @@ class UploadState(models.TextChoices):
 
 
 class Upload(models.Model):
-    """One file a steward sent. Every count here is data: only stewards see it (`docs/law.md`)."""
+    """One file a steward sent. Every count here is data: only stewards see it (`docs/explanation/law.md`)."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="uploads")

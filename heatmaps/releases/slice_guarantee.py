@@ -1,4 +1,4 @@
-"""Computes what a release is charged when it asks about a data slice (`docs/law.md`, "Mass")."""
+"""Computes what a release is charged when it asks about a data slice (`docs/explanation/law.md`, "Mass")."""
 
 import math
 from dataclasses import replace

@@ -1,7 +1,8 @@
-"""Enrols people, invites them, and takes, mixes and forgets what their devices send (docs/collections.md).
+"""Enrols people, invites them, and takes, mixes and forgets what their devices send.
 
 A role of its own, which another organisation may run than the analyser's: own process, settings, database and
-keys. It imports nothing of the product but the front server, and nothing of the product imports it.
+keys; `docs/explanation/collections.md` has the protocol. It imports nothing of the product but the front
+server, and nothing of the product imports it.
 
 | what | where |
 | --- | --- |

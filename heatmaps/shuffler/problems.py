@@ -1,4 +1,4 @@
-"""Answers refusals as problem details (RFC 9457) with the codes of docs/collections.md."""
+"""Answers refusals as problem details (RFC 9457) with the codes of docs/explanation/collections.md."""
 
 from http import HTTPStatus
 from typing import Final

@@ -1,4 +1,4 @@
-"""Opens packets by HPKE (RFC 9180) as docs/collections.md fixes it."""
+"""Opens packets by HPKE (RFC 9180) as docs/explanation/collections.md fixes it."""
 
 import hashlib
 from base64 import urlsafe_b64encode

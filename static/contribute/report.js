@@ -13,7 +13,7 @@ import { packetOf } from "./sealing.js";
 const LAST_MS = 60_000; // of a round: for packets that have to be sent again
 const SOON_MS = 60_000;
 
-/** The shuffler refused for good; `code` is of docs/collections.md. */
+/** The shuffler refused for good; `code` is of docs/explanation/collections.md. */
 export class Refused extends Error {
   name = "Refused";
 

@@ -1,4 +1,4 @@
-"""Facts are read in their one spelling, with what docs/collections.md lists and nothing else."""
+"""Facts are read in their one spelling, with what docs/explanation/collections.md lists and nothing else."""
 
 import json
 import re
@@ -83,8 +83,8 @@ def test_it_refuses_what_the_other_client_refuses(node):
 
 
 def test_it_reads_the_keys_that_the_protocol_lists(found):
-    """The table of docs/collections.md, the facts here and the page name the same keys."""
-    section = (ROOT / "docs" / "collections.md").read_text().split("## Facts")[1].split("## ")[0]
+    """The table of docs/explanation/collections.md, the facts here and the page name the same keys."""
+    section = (ROOT / "docs/explanation/collections.md").read_text().split("## Facts")[1].split("## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     listed = {key for row in rows for key in re.findall(r"`([a-z0-9_]+)`", row)}
     assert listed == set(json.loads(found.text))

@@ -1,4 +1,4 @@
-"""The security headers of every kind of answer, as `docs/headers.md` lists them."""
+"""The security headers of every kind of answer, as `docs/reference/headers.md` lists them."""
 
 import re
 
@@ -14,7 +14,7 @@ POLICY = "Content-Security-Policy"
 
 def documented():
     """Header -> value, of the table; the policy as `plain` says."""
-    text = (settings.BASE_DIR / "docs/headers.md").read_text()
+    text = (settings.BASE_DIR / "docs/reference/headers.md").read_text()
     table = dict(re.findall(r"^\| `([A-Z][\w-]+)` \| `(.+)` \|$", text, re.MULTILINE))
     return table | {POLICY: plain(table[POLICY])}
 

@@ -1,4 +1,4 @@
-"""Speaks the analyser's side of docs/collections.md from a thread: honest, or hostile in a chosen way.
+"""Speaks the analyser's side of docs/explanation/collections.md from a thread, honest or hostile.
 
 It is a peer of the protocol with keys of its own, for what no honest analyser does: other facts, refusals,
 errors and answers that do not end.

@@ -1,4 +1,4 @@
-"""Seals reports as docs/collections.md says, from the text of the facts alone."""
+"""Seals reports as docs/explanation/collections.md says, from the text of the facts alone."""
 
 import hashlib
 import json

@@ -1,6 +1,7 @@
 """A device in plain Python: reads a round's encoding and table and nothing else of the product.
 
-Written from docs/collections.md alone, slow and straightforward: what clients and arrays are compared with.
+Written from docs/explanation/collections.md alone, slow and straightforward: what clients and arrays
+are compared with.
 """
 
 from collections.abc import Iterator
