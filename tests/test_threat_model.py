@@ -7,8 +7,7 @@ import pytest
 from tests.named import ROOT, is_there, named_in
 
 DOCUMENTS = {
-    str(path.relative_to(ROOT / "docs")): path.read_text()
-    for path in sorted((ROOT / "docs").rglob("*.md"))
+    str(path.relative_to(ROOT / "docs")): path.read_text() for path in sorted((ROOT / "docs").rglob("*.md"))
 }
 MODEL = DOCUMENTS["explanation/threat-model.md"]
 
