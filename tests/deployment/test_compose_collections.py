@@ -82,7 +82,7 @@ def test_every_variable_of_the_shuffler_is_documented_where_operators_look():
     read = set(re.findall(r'"(HAZEMAP_SHUFFLER_\w+)"', settings))
     documents = {
         "heatmaps/shuffler/settings.py": settings,
-        "docs/how-to/deployment.md": (ROOT / "docs/how-to/deployment.md").read_text(),
+        "docs/how-to/collections.md": (ROOT / "docs/how-to/collections.md").read_text(),
     }
     for name, text in documents.items():
         assert set(re.findall(r"\| `(HAZEMAP_SHUFFLER_\w+)` \|", text)) == read, name

@@ -123,8 +123,8 @@ def test_it_gives_no_other_files(client_of, published, suffix):
     assert downloaded(client_of, published, suffix)[0].status_code == 404
 
 
-def test_the_readme_lists_every_file():
-    text = (settings.BASE_DIR / "README.md").read_text()
+def test_the_reference_lists_every_file():
+    text = (settings.BASE_DIR / "docs/reference/files.md").read_text()
 
     for known in FORMATS.values():
         assert f"| `{known.name}` |" in text
