@@ -1,9 +1,7 @@
 """Counts recent attempts, for all processes together where they share a Redis.
 
 A count begins with the first attempt and ends `seconds` later. Only counts are stored there, under keys that
-tell nothing: names and addresses are hashed. Nobody ends a count by flooding (`heatmaps.http.counters`):
-tables forget nothing before its time; one is full only by the attempts of hundreds of addresses in a minute,
-then those whom it does not know wait.
+tell nothing: names and addresses are hashed. Nobody ends a count by flooding (`heatmaps.http.counters`).
 
 Sign-ins, at the page, the administration and the API together, are counted by name *and* address, and more
 loosely by address. Not by name alone: then anybody could lock a person out by failing under that name. Who

@@ -1,27 +1,29 @@
-"""Keeps expiring counters in tables of bounded size, where nobody evicts another's count.
+"""Keeps expiring counts by the package `limits`: in this process, and in a Redis that processes share.
 
-A table that is full forgets nothing before its time: what it does not know yet it refuses to count, and says
-when there is room again. Caches do the opposite (Django's in-memory one drops a third of its entries at 300,
-Redis with an evicting policy whatever it likes): there, asking under many names ends the count of one's own.
+A table of this process that is full forgets nothing before its time: what it does not know yet it refuses to
+count until there is room again. So nobody ends another's count, or fills the memory, by asking under many
+names.
 """
 
 import sys
-import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cache
 from math import ceil
-from threading import Lock
+from time import time
 from typing import Final, cast
 
 from django.conf import settings
+from limits.storage import MemoryStorage, RedisStorage
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-MOST_COUNTS: Final = 50_000  # of one table: 10 MB here, 15 MB in Redis
+MOST_COUNTS: Final = 50_000  # of one table of a process
 UNCOUNTED: Final = sys.maxsize  # times of what a full table does not know: more than any limit
 _PREFIX: Final = "hazemap-counts"
+_FULL: Final = "full"  # no key of ours, which are digests
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,97 +39,43 @@ class OwnCounters:
     """Counts in the memory of this process."""
 
     most: int = MOST_COUNTS
-    _tables: dict[str, dict[str, tuple[int, float]]] = field(default_factory=dict)  # key -> times, end
-    _lock: Lock = field(default_factory=Lock)
+    _tables: dict[str, MemoryStorage] = field(default_factory=lambda: defaultdict(MemoryStorage))
 
     def count(self, table: str, key: str, seconds: int) -> Count:
-        """Count once more; the first time begins a count that ends `seconds` later, as all of its table."""
-        now = time.monotonic()
-        with self._lock:
-            counts = self._tables.setdefault(table, {})
-            # All last equally long, so they end in the order in which they began.
-            while counts and _first_end(counts) <= now:
-                del counts[next(iter(counts))]
-            times, end = counts.get(key, (0, now + seconds))
-            if not times and len(counts) >= self.most:
-                return Count(UNCOUNTED, ceil(_first_end(counts) - now))
-            counts[key] = times + 1, end
-        return Count(times + 1, ceil(end - now))
+        """Count once more; the first time begins a count that ends `seconds` later."""
+        storage = self._tables[table]
+        if not storage.get(key) and len(storage.storage) >= self.most:
+            storage.incr(_FULL, 1)  # only a count makes the storage drop what ended
+            return Count(UNCOUNTED, seconds)
+        times = storage.incr(key, seconds)
+        return Count(times, _seconds_left(storage.get_expiry(key)))
 
     def forget(self, table: str, key: str) -> None:
         """End a count before its time."""
-        with self._lock:
-            self._tables.get(table, {}).pop(key, None)
+        self._tables[table].clear(key)
 
     def clear(self) -> None:
         """Forget everything: for tests, whose minutes are one."""
-        with self._lock:
-            self._tables.clear()
-
-
-def _first_end(counts: dict[str, tuple[int, float]]) -> float:
-    return next(iter(counts.values()))[1]
-
-
-# One step, whoever else counts. At most 1,000 ended counts are dropped at a time: nobody waits for more.
-_COUNT: Final = """
-local ends, times, key = KEYS[1], KEYS[2], ARGV[1]
-local seconds, most = tonumber(ARGV[2]), tonumber(ARGV[3])
-local clock = redis.call('TIME')
-local now = tonumber(clock[1]) + tonumber(clock[2]) / 1000000
-local ended = redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, 1000)
-local stop = tonumber(redis.call('ZSCORE', ends, key) or 0)
-if stop > 0 and stop <= now then table.insert(ended, key) end
-if #ended > 0 then
-  redis.call('ZREM', ends, unpack(ended))
-  redis.call('HDEL', times, unpack(ended))
-end
-if stop <= now then
-  if redis.call('ZCARD', ends) >= most then
-    local first = redis.call('ZRANGE', ends, 0, 0, 'WITHSCORES')
-    return {-1, math.max(1, math.ceil(tonumber(first[2]) - now))}
-  end
-  stop = now + seconds
-  redis.call('ZADD', ends, stop, key)
-  redis.call('EXPIRE', ends, seconds)
-end
-local counted = redis.call('HINCRBY', times, key, 1)
-redis.call('EXPIRE', times, redis.call('TTL', ends))
-return {counted, math.ceil(stop - now)}
-"""
+        self._tables.clear()
 
 
 class SharedCounters:
     """Counts of all processes together, in Redis. Errors of both methods: RedisError."""
 
-    def __init__(self, url: str, *, most: int = MOST_COUNTS) -> None:
+    def __init__(self, url: str) -> None:
         # An answer that does not come at once is none: the process counts by itself meanwhile.
-        self._redis = Redis.from_url(
-            url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0)
-        )
-        self._most = most
-        self._script = self._redis.register_script(_COUNT)
+        patience = {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)}
+        self._storage = RedisStorage(url, key_prefix=_PREFIX, **patience)  # type: ignore[arg-type]  # typed as text
 
     def count(self, table: str, key: str, seconds: int) -> Count:
-        told = cast("list[int]", self._script(keys=self._names(table), args=[key, seconds, self._most]))
-        return Count(UNCOUNTED if told[0] < 0 else told[0], told[1])
+        """Count once more; the first time begins a count that ends `seconds` later."""
+        name = f"{table}:{key}"
+        times = self._storage.incr(name, seconds)
+        return Count(times, _seconds_left(self._storage.get_expiry(name)))
 
     def forget(self, table: str, key: str) -> None:
-        ends, times = self._names(table)
-        with self._redis.pipeline() as both:
-            both.zrem(ends, key)
-            both.hdel(times, key)
-            both.execute()
-
-    def evicting_policy(self) -> str:
-        """The policy by which this Redis drops what is still needed when its memory is full; "" for none."""
-        memory = self._redis.info("memory")
-        policy = str(memory.get("maxmemory_policy", "noeviction"))
-        return "" if policy == "noeviction" or not memory.get("maxmemory") else policy
-
-    @staticmethod
-    def _names(table: str) -> list[str]:
-        return [f"{_PREFIX}:{table}:{what}" for what in ("ends", "times")]
+        """End a count before its time."""
+        self._storage.clear(f"{table}:{key}")
 
 
 @cache
@@ -145,11 +93,18 @@ def shared() -> SharedCounters | None:
 
 def eviction_problem() -> str:
     """Why the shared Redis may lose counts, in a line; "" where it keeps them or does not answer."""
-    counters = shared()
+    if shared() is None:
+        return ""
     try:
-        policy = "" if counters is None else counters.evicting_policy()
+        with Redis.from_url(settings.CELERY_BROKER_URL, socket_connect_timeout=1, socket_timeout=1) as redis:
+            memory = cast("dict[str, object]", redis.info("memory"))
     except RedisError:
         return ""  # this process counts by itself until Redis is back
-    if not policy:
+    policy = str(memory.get("maxmemory_policy", "noeviction"))
+    if policy == "noeviction" or not memory.get("maxmemory"):
         return ""
     return f"Redis drops counts and tasks when its memory is full (maxmemory-policy {policy}); set noeviction"
+
+
+def _seconds_left(end: float) -> int:
+    return max(1, ceil(end - time()))

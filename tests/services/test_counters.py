@@ -6,50 +6,45 @@ import pytest
 from redis.exceptions import RedisError
 
 from heatmaps.http import counters
-from heatmaps.http.counters import UNCOUNTED, OwnCounters, SharedCounters
+from heatmaps.http.counters import UNCOUNTED, Count, OwnCounters, SharedCounters
 
 TABLE, OTHER, SECONDS = "sign_in_name", "public_address", 60
 
 
-@pytest.fixture(params=["own", pytest.param("shared", marks=pytest.mark.redis)])
-def made(request):
-    """A table of either kind with room for `most` counts."""
-    if request.param == "own":
-        return OwnCounters
-    url = request.getfixturevalue("redis").url
-    return lambda *, most: SharedCounters(url, most=most)
-
-
-def test_a_full_table_forgets_nobody_and_takes_nobody(made):
-    table = made(most=20)
+def test_a_full_table_forgets_nobody_and_takes_nobody():
+    table = OwnCounters(most=20)
     for number in range(20):
         assert table.count(TABLE, f"known{number}", SECONDS).times == 1
 
     flood = [table.count(TABLE, f"stranger{number}", SECONDS) for number in range(200)]
 
     assert {count.times for count in flood} == {UNCOUNTED}
-    assert all(0 < count.seconds_left <= SECONDS for count in flood)
     assert [table.count(TABLE, f"known{number}", SECONDS).times for number in range(20)] == [2] * 20
     assert table.count(OTHER, "stranger0", SECONDS).times == 1  # one table does not fill another
 
 
-def test_there_is_room_again_when_counts_end(made):
-    """Ended counts go, others stay; a count that ended begins again at one."""
-    table, seconds = made(most=2), 3
-    first = table.count(TABLE, "a", seconds)
-    table.forget(TABLE, "a")
-    assert table.count(TABLE, "a", seconds).times == first.times == 1
-    assert table.count(TABLE, "b", seconds).times == 1
-    assert table.count(TABLE, "b", seconds).times == 2
-    assert table.count(TABLE, "c", seconds).times == UNCOUNTED
+def test_there_is_room_again_when_counts_end():
+    table = OwnCounters(most=1)
+    assert table.count(TABLE, "a", 1).times == 1
+    assert table.count(TABLE, "b", 1).times == UNCOUNTED
 
-    while table.count(TABLE, "c", seconds).times == UNCOUNTED:
+    while table.count(TABLE, "b", 1).times == UNCOUNTED:
         time.sleep(0.02)
 
-    assert table.count(TABLE, "c", seconds).times == 2
-    assert table.count(TABLE, "b", seconds).times in {1, 3}  # 3: it began a moment after the first
+    table.forget(TABLE, "b")
+    assert table.count(TABLE, "a", 1) == Count(1, 1)
 
 
+@pytest.mark.redis
+def test_shared_counts_end_by_themselves_and_are_forgotten(redis):
+    table = SharedCounters(redis.url)
+    assert [table.count(TABLE, "a", SECONDS).times for _ in range(3)] == [1, 2, 3]
+    assert 0 < SharedCounters(redis.url).count(TABLE, "a", SECONDS).seconds_left <= SECONDS
+    table.forget(TABLE, "a")
+    assert table.count(TABLE, "a", SECONDS).times == 1
+
+
+@pytest.mark.redis
 def test_a_redis_that_is_full_is_one_that_does_not_answer(redis):
     """Then this process counts by itself; what is in Redis stays."""
     table, client = SharedCounters(redis.url), redis.client()
@@ -64,6 +59,7 @@ def test_a_redis_that_is_full_is_one_that_does_not_answer(redis):
     assert table.count(TABLE, "known", SECONDS).times == 2
 
 
+@pytest.mark.redis
 def test_it_names_a_policy_that_drops_counts(redis, settings, monkeypatch):
     settings.CELERY_BROKER_URL = redis.url
     counters.shared.cache_clear()
