@@ -1,6 +1,6 @@
 """Collections and their rounds."""
 
-from typing import Any
+from typing import Any, Final
 
 from rest_framework import serializers
 
@@ -11,6 +11,8 @@ from heatmaps.collections.rounds import RoundState
 from mechanisms.devices import catalogue
 from mechanisms.guarantee import Trust
 
+MECHANISMS: Final = [entry.name for entry in catalogue.entries()]
+ROUND_STATES: Final = [state.value for state in RoundState]
 _OPERATORS = "If both operators are the same, what is left without a shuffler is all that is promised."
 
 
@@ -58,7 +60,7 @@ class DeviceMechanismOut(serializers.Serializer[Any]):
 class RoundQuestionIn(Strict):
     """A round as it is planned."""
 
-    mechanism = Choice(choices=[entry.name for entry in catalogue.entries()])
+    mechanism = Choice(choices=MECHANISMS)
     epsilon = Decimal(help_text="Of one report, at the dataset's radius.")
     delta = Decimal(required=False, allow_null=True, help_text="Of one report, where one is needed.")
     resolution = Whole(
@@ -89,7 +91,7 @@ class RoundIn(RoundQuestionIn):
     closes_at = serializers.DateTimeField(help_text="When the last one may.")
 
 
-class ChargeOut(serializers.Serializer[Any]):
+class RoundChargeOut(serializers.Serializer[Any]):
     account = serializers.CharField()
     amount = serializers.CharField(allow_null=True, help_text="Exact decimal; null: no bound.")
 
@@ -100,7 +102,7 @@ class RoundQuoteOut(serializers.Serializer[Any]):
     guarantee = serializers.DictField(help_text="Of a person's reports of the round.")
     guarantee_of_a_report = serializers.DictField()
     statements = serializers.ListField(child=serializers.CharField())
-    charges = ChargeOut(many=True)
+    charges = RoundChargeOut(many=True)
     expected_error = serializers.DictField(help_text="With the fewest reports that are published.")
     least_reports = serializers.IntegerField()
     most_reports = serializers.IntegerField()
@@ -111,7 +113,7 @@ class RoundQuoteOut(serializers.Serializer[Any]):
 
 class RoundOut(serializers.Serializer[Any]):
     number = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=[state.value for state in RoundState])
+    state = serializers.ChoiceField(choices=ROUND_STATES)
     mechanism = serializers.CharField()
     epsilon = Exact()
     delta = Exact()
@@ -148,7 +150,7 @@ class PlannedRoundOut(serializers.Serializer[Any]):
 
     round = serializers.UUIDField()
     number = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=[state.value for state in RoundState])
+    state = serializers.ChoiceField(choices=ROUND_STATES)
     opens_at = serializers.IntegerField(help_text="Seconds since 1970.")
     closes_at = serializers.IntegerField(help_text="Seconds since 1970.")
     reports_per_person = serializers.IntegerField()

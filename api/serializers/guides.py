@@ -1,17 +1,19 @@
 """Guides: public maps from which others begin."""
 
-from typing import Any
+from typing import Any, Final
 
 from rest_framework import serializers
 
 from api.serializers.fields import Exact, Strict, Text
+
+KINDS: Final = ["release", "file"]
 
 
 class GuideOut(serializers.Serializer[Any]):
     """A public map that a release may begin from, or began from."""
 
     id = serializers.UUIDField(help_text="What a question names.")
-    kind = serializers.ChoiceField(choices=["release", "file"])
+    kind = serializers.ChoiceField(choices=KINDS)
     title = serializers.CharField()
     epsilon = Exact(allow_null=True, help_text="Of a release: what was paid for it, exact; null: a file.")
     source = serializers.CharField(  # type: ignore[assignment]  # the framework takes fields of this name

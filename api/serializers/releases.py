@@ -28,6 +28,8 @@ from heatmaps.result_kinds import RESULT_KINDS, ResultKind
 from mechanisms.catalogue import registry
 from mechanisms.guarantee import Relation, Trust
 
+MECHANISMS: Final = [entry.name for entry in registry.entries()]
+TRUSTS: Final = [trust.value for trust in Trust]
 STATES = ["queued", "published", "cancelled", "no_result"]
 
 
@@ -87,7 +89,7 @@ class DataSliceIn(Strict):
 class QuestionIn(Strict):
     """What is asked for."""
 
-    mechanism = Choice(choices=[entry.name for entry in registry.entries()])
+    mechanism = Choice(choices=MECHANISMS)
     epsilon = Decimal(help_text="The cost, exact to the last digit.")
     delta = Decimal(
         required=False,
@@ -167,7 +169,7 @@ class GuaranteeOut(serializers.Serializer[Any]):
 
     relation = serializers.ChoiceField(choices=[relation.value for relation in Relation])
     delta = serializers.CharField()
-    trust = serializers.ChoiceField(choices=[trust.value for trust in Trust])
+    trust = serializers.ChoiceField(choices=TRUSTS)
     max_distance_m = serializers.CharField()
     terms = TermOut(many=True)
     simulated = serializers.BooleanField()
@@ -352,7 +354,7 @@ class MechanismOut(serializers.Serializer[Any]):
     relations = serializers.ListField(
         child=serializers.ChoiceField(choices=[relation.value for relation in Relation])
     )
-    trust = serializers.ChoiceField(choices=[trust.value for trust in Trust])
+    trust = serializers.ChoiceField(choices=TRUSTS)
     max_resolution = serializers.IntegerField(help_text="Cells a side; 0: it takes no resolution.")
     usual_delta = serializers.CharField(
         allow_blank=True, help_text="Default δ; empty: the mechanism takes none."

@@ -57,7 +57,7 @@ class UploadOut(serializers.Serializer[Any]):
     failure = serializers.CharField(help_text="Why nothing was stored; empty unless it failed.")
     advance = serializers.BooleanField()
     version = serializers.IntegerField(
-        source="version.number", default=None, allow_null=True, help_text="The data version that includes it."
+        source="version.number", allow_null=True, help_text="The data version that includes it."
     )
     created_at = serializers.DateTimeField()
     finished_at = serializers.DateTimeField(allow_null=True)
@@ -98,13 +98,11 @@ class OptOutOut(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=OPT_OUT_STATES)
     since_version = serializers.IntegerField(
         source="version.number",
-        default=None,
         allow_null=True,
         help_text="The first version without this person.",
     )
     until_version = serializers.IntegerField(
         source="until.number",
-        default=None,
         allow_null=True,
         help_text="The first version that counts them again.",
     )

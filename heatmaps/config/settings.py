@@ -219,7 +219,14 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_NO_READ_ONLY_REQUIRED": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {"RelationEnum": "api.serializers.datasets.RELATIONS"},
+    "ENUM_NAME_OVERRIDES": {
+        "DeviceMechanismEnum": "api.serializers.collections.MECHANISMS",
+        "GuideKindEnum": "api.serializers.guides.KINDS",
+        "MechanismEnum": "api.serializers.releases.MECHANISMS",
+        "RelationEnum": "api.serializers.datasets.RELATIONS",
+        "RoundStateEnum": "api.serializers.collections.ROUND_STATES",
+        "TrustEnum": "api.serializers.releases.TRUSTS",
+    },
 }
 
 # --- browser ----------------------------------------------------------------------------------------

@@ -1,7 +1,19 @@
 """The OpenAPI document is made once, whoever asks for it and how often."""
 
 from django.test import Client
+from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
 from drf_spectacular.generators import SchemaGenerator
+
+# Of what is answered: fields that depend on the kind of result, of refusal or of schedule, and on the state.
+SOMETIMES = {
+    "ErrorBoundOut": {"emd", "emd_low", "emd_median", "expected_m", "share", "within_m"},
+    "ProblemOut": {"account", "available", "errors", "largest_epsilon", "requested", "reserved"},
+    "ReleaseLinksOut": {
+        *("cancel", "dataset", "districts", "og_image", "sheet", "thumbnail"),
+        *("distances", "heatmap", "point", "zones"),
+    },
+    "ScheduleIn": {"day", "weekday"},
+}
 
 
 def test_it_makes_the_document_once(monkeypatch):
@@ -42,3 +54,22 @@ def test_a_body_that_must_change_something_is_needed_and_not_empty():
     assert change["required"] is True
     assert document["components"]["schemas"]["ReleaseInRequest"]["minProperties"] == 1
     assert "required" not in document["paths"]["/api/v1/releases/{release_id}/name/"]["patch"]["requestBody"]
+
+
+def test_no_two_components_share_a_name():
+    reset_generator_stats()
+    document = SchemaGenerator().get_schema(request=None, public=True)
+
+    assert not GENERATOR_STATS  # the generator warns of what it cannot name
+    assert set(document["components"]["schemas"]["RoundChargeOut"]["properties"]) == {"account", "amount"}
+
+
+def test_every_field_that_is_always_answered_is_required():
+    schemas = Client().get("/api/schema/").json()["components"]["schemas"]
+    missing = {
+        name: set(schema["properties"]) - set(schema.get("required", []))
+        for name, schema in schemas.items()
+        if "properties" in schema and not name.endswith("Request")
+    }
+
+    assert {name: fields for name, fields in missing.items() if fields} == SOMETIMES
