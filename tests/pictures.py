@@ -62,7 +62,7 @@ def take(demo):
 
 def sign_in(page, address, words):
     page.goto(f"{address}/sign-in/")
-    page.fill("[name=username]", words["username"])
+    page.fill("[name=login]", words["username"])
     page.fill("[name=password]", words["password"])
     page.click("main button")
     page.wait_for_url(f"{address}/")

@@ -5,11 +5,11 @@ Nothing here shows counts, uploads, run times or causes of failure: those are da
 are no stewards.
 """
 
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Group
 
 from heatmaps.admin import datasets, files, ledger, people, tokens
-from heatmaps.http.rate_limits import limited_sign_in
 
 __all__ = ["datasets", "files", "ledger", "people", "tokens"]
 
@@ -17,4 +17,6 @@ admin.site.site_header = "Hazemap administration"
 admin.site.site_title = "Hazemap administration"
 admin.site.index_title = "People, datasets and limits"
 admin.site.unregister(Group)  # roles are given per dataset
-admin.site.login = limited_sign_in(admin.site.login)  # type: ignore[method-assign, assignment]  # one method of Django's site
+for _app in apps.get_app_configs():
+    if _app.name.startswith("allauth."):  # secrets of second factors, and addresses: nobody reads those here
+        admin.site.unregister(model for model in _app.get_models() if admin.site.is_registered(model))

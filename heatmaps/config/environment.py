@@ -61,9 +61,9 @@ def key_dir(state: Path) -> Path:
     return keys
 
 
-def secret_key(folder: Path) -> str:
-    """Django's signing key: read from `folder`, made once with mode 600 when missing."""
-    path = folder / "django-secret-key"
+def secret_key(folder: Path, name: str) -> str:
+    """A key of the installation: read from `folder`, made once with mode 600 when missing."""
+    path = folder / name
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -162,4 +162,4 @@ def _read_when_written(path: Path) -> str:
         if key := path.read_text():
             return key
         os.sched_yield()
-    raise RuntimeError(f"the signing key file {path.name} is empty; delete it and start again")
+    raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")

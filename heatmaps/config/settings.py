@@ -10,6 +10,7 @@ from csp.constants import NONCE, NONE, SELF
 from kombu.entity import Queue
 
 from heatmaps.config import environment, logs, private_files, streets
+from heatmaps.config.sign_in import *  # noqa: F403  # every name there is a setting
 
 private_files.keep_new_files_private()
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -17,7 +18,8 @@ STATE_DIR = environment.state_dir()
 KEY_DIR = environment.key_dir(STATE_DIR)
 UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
 
-SECRET_KEY = environment.secret_key(KEY_DIR)
+SECRET_KEY = environment.secret_key(KEY_DIR, "django-secret-key")
+SECOND_FACTOR_KEY = environment.secret_key(KEY_DIR, "second-factor-key")
 DEBUG = os.environ.get("HAZEMAP_DEBUG", "0") == "1"
 ALLOWED_HOSTS = environment.listed("HAZEMAP_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.listed("HAZEMAP_ORIGINS")
@@ -36,6 +38,9 @@ INSTALLED_APPS = [
     "csp",
     "rest_framework",
     "knox",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "heatmaps",
@@ -59,6 +64,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "heatmaps.views.confirming.AsksToConfirm",
     "heatmaps.views.errors.SaysBusy",
 ]
 
@@ -165,18 +172,6 @@ LEASE_SECONDS = 12
 
 # --- people and tokens ----------------------------------------------------------------------------
 
-LOGIN_URL = "sign-in"
-LOGIN_REDIRECT_URL = "home"
-LOGOUT_REDIRECT_URL = "sign-in"
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
 # Requests in 60 seconds, by what is counted (`heatmaps.http.attempt_limits`): those of a token, sign-ins with
 # a name from an address, sign-ins from an address, and readers without an account from an address.
 MOST_A_MINUTE = {

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 
 from heatmaps.admin.shared import no_such_page
+from heatmaps.views import sign_in
 from heatmaps.views.health import healthz
 
 handler500 = "heatmaps.views.errors.server_error"
@@ -13,7 +14,10 @@ urlpatterns = [
     # Before those of Django's administration, which they stand for.
     path("admin/autocomplete/", no_such_page, name="admin-autocomplete"),
     path("admin/r/<path:rest>", no_such_page, name="admin-view-on-site"),
+    path("admin/login/", sign_in.admin_sign_in, name="admin-sign-in"),
+    path("admin/password_change/", sign_in.admin_password, name="admin-password"),
     path("admin/", admin.site.urls),
     path("api/", include("api.urls")),
+    path("", include("heatmaps.views.sign_in_urls")),
     path("", include("heatmaps.views.urls")),
 ]

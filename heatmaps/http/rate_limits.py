@@ -16,17 +16,26 @@ from heatmaps.http import attempt_limits
 View = Callable[..., HttpResponseBase]
 
 
-def limited_sign_in(view: View) -> View:
-    """A page whose form sends `username`; counted before anybody looks whether there is such an account."""
+def typed_name(request: HttpRequest) -> str:
+    """The name that the form of the sign-in page sends."""
+    return request.POST.get("login", "")
+
+
+def limited_sign_in(view: View, name_of: Callable[[HttpRequest], str] = typed_name) -> View:
+    """A page whose form sends a password or a code; counted before anybody looks whether it is right.
+
+    name_of: whose it would be. Whoever gets in by it was not guessing, and is forgotten; who was in already
+    may not end a count by it.
+    """
 
     @wraps(view)
     def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         if request.method != "POST":
             return view(request, *arguments, **named)
-        who = request.POST.get("username", ""), attempt_limits.address_of(request)
+        was_inside = request.user.is_authenticated
+        who = name_of(request), attempt_limits.address_of(request)
         if wait := attempt_limits.sign_in(*who):
             return come_again(request, wait, sign_in=True)
-        was_inside = request.user.is_authenticated  # then the form is not even looked at
         answer = view(request, *arguments, **named)
         if request.user.is_authenticated and not was_inside:
             attempt_limits.forget_sign_in(*who)

@@ -6,13 +6,16 @@ Datasets have ledgers, the installation has none: its acts are lines of the log,
 
 # ruff: noqa: N818 - domain words; `except LastAdministrator` says what happened
 
+import unicodedata
 from functools import partial
+from typing import Final
 
 import structlog
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.validators import MaxLengthValidator
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
@@ -22,6 +25,8 @@ from heatmaps.ledger import transitions
 from heatmaps.models import ApiToken, LinkPurpose, Membership, OneTimeLink, PeopleRules, Profile, Role
 from heatmaps.people.members import LastSteward, MemberError, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
+
+_LONGEST_NAME: Final = 150  # characters
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -115,6 +120,21 @@ def allow_sign_up(administrator: User, *, allowed: bool) -> None:
     require_administrator(administrator)
     PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"sign_up_by_invitation": allowed})
     note("accounts.sign_up_allowed" if allowed else "accounts.sign_up_forbidden", administrator)
+
+
+def checked_name(name: str) -> str:
+    """A name for a new account. Errors: ValidationError that says why nobody may have it."""
+    for validate in User.username_validator, MaxLengthValidator(_LONGEST_NAME):
+        validate(name)
+    # Names that look alike are easily taken for each other. No database folds them as Unicode does.
+    if folded(name) in map(folded, User.objects.values_list("username", flat=True).iterator()):
+        raise ValidationError("This name is taken.", code="username_taken")
+    return name
+
+
+def folded(name: str) -> str:
+    """The same text for all spellings of a name."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 @transaction.atomic

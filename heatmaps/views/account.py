@@ -1,18 +1,14 @@
-"""Shows one's own account: password and tokens."""
+"""Shows one's own account and its tokens."""
 
 from datetime import timedelta
 
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.forms import PasswordChangeForm
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from heatmaps.models import ApiToken, Membership
-from heatmaps.people import accounts
 from heatmaps.people.permissions import may_create_datasets
 from heatmaps.views.forms.people import TokenForm
 from heatmaps.views.requests import PersonRequest
@@ -23,21 +19,6 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 @require_safe
 def account(request: PersonRequest) -> HttpResponse:
     return _page(request, TokenForm())
-
-
-@sensitive_post_parameters()
-@require_http_methods(FORM_METHODS)
-def password(request: PersonRequest) -> HttpResponse:
-    """The old one is asked for; other sessions end, this one goes on."""
-    form = PasswordChangeForm(request.user, request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        tokens_too = "revoke_tokens" in request.POST
-        accounts.set_password(request.user, form.cleaned_data["new_password1"], revoke_tokens=tokens_too)
-        update_session_auth_hash(request, request.user)
-        messages.success(request, "Your password is changed. You are signed out everywhere else.")
-        return redirect("account")
-    context = {"section": "account", "form": form}
-    return render(request, "people/password.html", context, status=422 if form.errors else 200)
 
 
 @require_POST

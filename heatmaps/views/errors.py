@@ -13,6 +13,7 @@ from django.views import defaults
 
 from heatmaps.children.turns import Busy
 from heatmaps.exports.file_cache import NotRendered
+from heatmaps.people.sign_in import FactorKeyChanged
 
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
 
@@ -45,6 +46,10 @@ class SaysBusy:
         if isinstance(error, NotRendered):
             return render(
                 request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
+            )
+        if isinstance(error, FactorKeyChanged):
+            return render(
+                request, "busy.html", {"heading": "Codes cannot be checked", "error": error}, status=503
             )
         if not isinstance(error, Busy):
             return None

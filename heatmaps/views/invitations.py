@@ -61,7 +61,7 @@ def new_password(request: PersonRequest, secret: str) -> HttpResponse:
         if request.method == "POST" and form.is_valid():
             invitations.choose_password(secret, form.cleaned_data["new_password1"])
             messages.success(request, "Your password is changed. Sign in with it.")
-            return redirect("sign-in")
+            return redirect("account_login")
     except NoSuchLink:
         return render(request, "people/no_link.html", status=404)
     context = {"form": form, "account": form.user}
@@ -92,7 +92,7 @@ def _sign_up(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpResp
             login(request, made, backend=BACKEND)
             messages.success(request, "Your account is ready, and you are signed in.")
             return _to(link.dataset)
-    sign_in = f"{reverse('sign-in')}?{urlencode({'next': request.path})}"
+    sign_in = f"{reverse('account_login')}?{urlencode({'next': request.path})}"
     context = {"link": link, "form": form, "sign_in": sign_in}
     return render(request, "people/sign_up.html", context, status=422 if form and form.errors else 200)
 

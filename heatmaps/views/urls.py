@@ -32,7 +32,6 @@ from heatmaps.views import (
     new_dataset,
     new_release,
     opt_outs,
-    people,
     places,
     public,
     releases,
@@ -46,10 +45,7 @@ from heatmaps.views import (
 urlpatterns = [
     path("", home.home, name="home"),
     path("favicon.ico", login_not_required(RedirectView.as_view(url=static("hazemap/favicon.svg")))),
-    path("sign-in/", people.SignIn.as_view(), name="sign-in"),
-    path("sign-out/", people.SignOut.as_view(), name="sign-out"),
     path("account/", account.account, name="account"),
-    path("account/password/", account.password, name="account-password"),
     path("account/tokens/", account.new_token, name="token-new"),
     path("account/tokens/<slug:token_id>/revoke/", account.revoke_token, name="token-revoke"),
     path("invitations/<str:secret>/", invitations.invitation, name="invitation"),

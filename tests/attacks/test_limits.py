@@ -76,7 +76,7 @@ def test_not_by_a_forged_form(client_of, dataset, page, person, token):
     client.get(page)
     if token == "of another session":
         other = Client(enforce_csrf_checks=True)
-        other.get(reverse("sign-in"))
+        other.get(reverse("account_login"))
         token = other.cookies["csrftoken"].value[::-1]
     typed = FORM if token is None else FORM | {"csrfmiddlewaretoken": token}
 

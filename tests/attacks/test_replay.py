@@ -78,13 +78,13 @@ def test_a_form_posted_again_from_the_session_changes_nothing(client_of, dataset
 def test_a_form_posted_again_after_signing_out_is_refused(client_of, dataset, question):
     analyst, address = client_of("analyst"), reverse("release-new", args=[dataset.slug])
     cookie = analyst.cookies["sessionid"].value
-    analyst.post(reverse("sign-out"))
+    analyst.post(reverse("account_logout"))
     analyst.cookies["sessionid"] = cookie
 
     answer = analyst.post(address, {**question(), "key": "k"})
 
     assert answer.status_code == 302
-    assert answer["Location"].startswith(reverse("sign-in"))
+    assert answer["Location"].startswith(reverse("account_login"))
     assert not Release.objects.exists()
 
 

@@ -10,7 +10,7 @@ from heatmaps.views.words import TOPICS
 
 # Names of addresses that answer no page on GET: acts, and what is not HTML.
 ACTS = {
-    *("sign-out", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
+    *("account_logout", "version-new", "upload-new", "upload-undo", "opt-out", "release-cancel"),
     *("member-add", "invitation-new", "invitation-revoke", "token-new"),
     *("account-invite", "account-invitation-revoke", "sign-up-rule", "account-reset"),
     *("opt-out-take-back", "upload-copy", "round-cancel"),
@@ -64,8 +64,8 @@ def pages(named):
     started = f"?mechanism=adaptive&resolution=16&guide={named['guided']}"
     own = "main form[method=post]"
     return [
-        page("sign-in", "anonymous"),
-        page("sign-in", "anonymous", submits=own),
+        page("account_login", "anonymous"),
+        page("account_login", "anonymous", submits=own),
         page("help", "anonymous"),
         *(
             Page(name="help-topic", who="anonymous", address=reverse("help-topic", args=[topic.name]))
@@ -162,8 +162,8 @@ def pages(named):
         page("account", "analyst"),
         page("account", "analyst", submits=form("token-new")),
         page("account", "steward", submits=form("token-new"), fills={"#id_name": "laptop"}),
-        page("account-password", "analyst"),
-        page("account-password", "analyst", submits=own),
+        page("account_change_password", "analyst"),
+        page("account_change_password", "analyst", submits=own),
         page("token-revoke", "analyst", "token"),
         page("invitation", "anonymous", "invitation"),
         page("invitation", "anonymous", "invitation", submits=own),

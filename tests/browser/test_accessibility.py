@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from django.template.loader import render_to_string
 
-from heatmaps.views import urls
+from heatmaps.views import sign_in_urls, urls
 from tests.browser import pages as all_pages
 from tests.browser.chromium import PATIENCE_MS
 
@@ -151,7 +151,7 @@ def test_axe_finds_what_is_wrong(page_of):
 
 @pytest.mark.long
 def test_the_list_of_pages_is_whole(looked_at):
-    names = {pattern.name for pattern in urls.urlpatterns if pattern.name}
+    names = {pattern.name for pattern in (*urls.urlpatterns, *sign_in_urls.urlpatterns) if pattern.name}
     listed = {one.name for one in all_pages.pages(looked_at["named"])}
     assert names - listed - all_pages.ACTS - all_pages.NO_HTML == set()
     assert names >= all_pages.ACTS | all_pages.NO_HTML

@@ -10,6 +10,7 @@ from heatmaps.models import Membership
 from heatmaps.releases import lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
 from mechanisms.guarantee import Relation
+from tests.pages.confirming import confirm
 from tests.services import seed
 from tests.services.draws import carry_out
 
@@ -46,12 +47,13 @@ def people(db):
 
 @pytest.fixture
 def client_of(people):
-    """A signed-in client by name; "anonymous" is not signed in."""
+    """A client by name, who signed in and entered the password again; "anonymous" is not signed in."""
 
     def make(name, **options):
         client = Client(**options)
         if name != "anonymous":
             client.force_login(people[name])
+            confirm(client, people[name])
         return client
 
     return make

@@ -36,8 +36,8 @@ def test_it_sends_people_back_to_where_they_wanted_to_go_after_signing_in(client
     page = client.get(wanted, follow=True)
     assert f'name="next" value="{wanted}"' in page.content.decode()
 
-    typed = {"username": "analyst", "password": "long enough to pass", "next": wanted}
-    answer = client.post(reverse("sign-in"), typed)
+    typed = {"login": "analyst", "password": "long enough to pass", "next": wanted}
+    answer = client.post(reverse("account_login"), typed)
 
     assert answer["Location"] == wanted
 
@@ -46,8 +46,8 @@ def test_it_does_not_send_people_to_other_sites_after_signing_in(client_of, peop
     people["analyst"].set_password("long enough to pass")
     people["analyst"].save()
 
-    typed = {"username": "analyst", "password": "long enough to pass", "next": "https://example.org/"}
-    answer = client_of("anonymous").post(reverse("sign-in"), typed)
+    typed = {"login": "analyst", "password": "long enough to pass", "next": "https://example.org/"}
+    answer = client_of("anonymous").post(reverse("account_login"), typed)
 
     assert answer["Location"] == reverse("home")
 
@@ -55,8 +55,8 @@ def test_it_does_not_send_people_to_other_sites_after_signing_in(client_of, peop
 def test_it_signs_out_by_post_only(client_of):
     client = client_of("analyst")
 
-    assert client.get(reverse("sign-out")).status_code == 405
-    assert client.post(reverse("sign-out")).status_code == 302
+    assert client.get(reverse("account_logout")).status_code == 405
+    assert client.post(reverse("account_logout")).status_code == 302
     assert client.get(reverse("datasets")).status_code == SIGN_IN
 
 

@@ -98,8 +98,8 @@ def test_cookies_without_tls_are_read_by_no_script_and_sent_to_no_other_site(cli
     people["analyst"].set_password("long enough to pass")
     people["analyst"].save()
     visitor = client_of("anonymous")
-    visitor.get(reverse("sign-in"))
-    visitor.post(reverse("sign-in"), {"username": "analyst", "password": "long enough to pass"})
+    visitor.get(reverse("account_login"))
+    visitor.post(reverse("account_login"), {"login": "analyst", "password": "long enough to pass"})
 
     assert set(visitor.cookies) == {"csrftoken", "sessionid"}
     for cookie in visitor.cookies.values():

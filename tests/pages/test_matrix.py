@@ -54,10 +54,12 @@ class Page:
 
 PHRASE = "grass grows by inches"
 NEWCOMER = {"username": "newcomer", "password1": PHRASE, "password2": PHRASE}
-NEW_PASSWORD = {"new_password1": PHRASE, "new_password2": PHRASE}
-OLD_PASSWORD = {"old_password": "stones roll down hills"}
+NEW_LINK_PASSWORD = {"new_password1": PHRASE, "new_password2": PHRASE}
+NEW_PASSWORD = {"password1": PHRASE, "password2": PHRASE}
+OLD = "stones roll down hills"
 NO_SUMS = "release-district-sums"  # of a public release for everybody, but this one states no errors
 QUESTION = {"mechanism": "sparse-emd", "epsilon": "0.5", "resolution": "16"}
+BACK_TO_ADMIN = sent(ADMINISTRATORS)
 DATASET, RELEASE, UPLOAD, QUEUED = ("slug",), ("release",), ("upload",), ("queued",)
 DISTRICTS, CITED = ("slug", "districts"), {"title": "Boroughs", "source": "City of Hazel"}
 PAIR = ("release", "=00000000-0000-4000-8000-000000000000")
@@ -79,12 +81,20 @@ PAGES = {
     "basemap-tile": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6, about=("=0", "=0", "=0")),
     "public": Page(GET=OPEN, POST=(NOT_SO,) * 6),
     # one's own account
-    "sign-in": Page(
-        GET=(SENT,) * 5 + (OK,), POST=(SENT,) * 5 + (OK,), body={"username": "x", "password": "y"}
+    "account_login": Page(
+        GET=(SENT,) * 5 + (OK,), POST=(SENT,) * 5 + (OK,), body={"login": "x", "password": "y"}
     ),
-    "sign-out": Page(POST=(SENT,) * 6),
+    "mfa_authenticate": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),  # nobody waits for a code here
+    "account_logout": Page(GET=(NOT_SO,) * 6, POST=(SENT,) * 6),
     "account": Page(GET=ALL),
-    "account-password": Page(GET=ALL, POST=sent(ALL), body=OLD_PASSWORD | NEW_PASSWORD),
+    "account_reauthenticate": Page(GET=ALL, POST=sent(ALL), body={"password": OLD}),
+    "mfa_reauthenticate": Page(GET=sent(ALL), POST=sent(ALL)),  # nobody has a factor: by password then
+    "account_change_password": Page(GET=ALL, POST=sent(ALL), body={"oldpassword": OLD} | NEW_PASSWORD),
+    "mfa_index": Page(GET=ALL),
+    "mfa_activate_totp": Page(GET=ALL, POST=ALL, body={"code": "no code"}),
+    "mfa_deactivate_totp": Page(GET=NOWHERE, POST=NOWHERE),
+    "mfa_view_recovery_codes": Page(GET=NOWHERE),
+    "mfa_generate_recovery_codes": Page(GET=ALL, POST=ALL),
     "token-new": Page(POST=ALL, body={"name": "laptop", "scopes": ["read"], "days": "30"}),
     "token-revoke": Page(
         GET=(OK,) + (NOT_FOUND,) * 4 + (SIGN_IN,),
@@ -94,11 +104,13 @@ PAGES = {
     # the administration: Django's finders of rows are closed
     "admin-autocomplete": Page(GET=NOWHERE, POST=NOWHERE),
     "admin-view-on-site": Page(GET=NOWHERE, POST=NOWHERE, about=("=1/1",)),
+    "admin-sign-in": Page(GET=BACK_TO_ADMIN, POST=BACK_TO_ADMIN),
+    "admin-password": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),
     # links
     "invitation": Page(
         GET=OPEN, POST=(409, 409, 409, SENT, SENT, SENT), about=("invitation",), body=NEWCOMER
     ),
-    "new-password": Page(GET=OPEN, POST=(SENT,) * 6, about=("reset",), body=NEW_PASSWORD),
+    "new-password": Page(GET=OPEN, POST=(SENT,) * 6, about=("reset",), body=NEW_LINK_PASSWORD),
     # the installation's people
     "accounts": Page(GET=ADMINISTRATORS),
     "account-invite": Page(POST=ADMINISTRATORS),
@@ -230,7 +242,7 @@ HINT = "give it a row in PAGES of tests/pages/test_matrix.py, as the head of tha
 def things(people, dataset, upload, published):
     """What addresses are about, by the names that the rows use."""
     for person in people.values():
-        person.set_password(OLD_PASSWORD["old_password"])
+        person.set_password(OLD)
         person.save()
     invited = invitations.invite(people["steward"], dataset, "analyst")
     for_all = invitations.invite_to_installation(people["administrator"], may_create_datasets=False)
@@ -305,7 +317,7 @@ def test_it_takes_no_other_method(ask):
         (name, method): ask("steward", name, page, method).status_code
         for name, page in PAGES.items()
         for method in ("PUT", "DELETE")
-        if name not in ("favicon.ico", "sign-in")  # redirections take every method
+        if name != "favicon.ico"  # redirections take every method
         and not name.startswith("admin-")
     }
 

@@ -56,7 +56,7 @@ def test_two_web_processes_count_together(several, redis):
 def sign_in_status(port, name):
     """Of a wrong password at the sign-in page."""
     token = "a" * 32
-    body = urlencode({"username": name, "password": PASSWORD, "csrfmiddlewaretoken": token})
+    body = urlencode({"login": name, "password": PASSWORD, "csrfmiddlewaretoken": token})
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"csrftoken={token}"}
     connection = HTTPConnection("127.0.0.1", port, timeout=30)
     try:

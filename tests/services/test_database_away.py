@@ -13,10 +13,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.redis]
 SESSION = {"Cookie": "sessionid=" + "a" * 32}
 CSRF = "a" * 32
 FORM = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": f"csrftoken={CSRF}"}
-TYPED = {
-    name: urlencode({"username": name, "password": "marker", "csrfmiddlewaretoken": CSRF})
-    for name in ("marker-page", "marker-admin")  # two: attempts are counted by name
-}
+TYPED = urlencode({"login": "marker-page", "password": "marker", "csrfmiddlewaretoken": CSRF})
 BEARER = {"Authorization": "Bearer " + "a" * 64}
 TOKEN = json.dumps({"username": "marker", "password": "marker", "name": "x", "scopes": ["read"]})
 # What is asked: status while the database answers.
@@ -24,8 +21,7 @@ PAGES = [
     (("GET", "/public/", None, {}), 200),
     (("GET", "/datasets/", None, SESSION), 302),
     (("GET", "/admin/", None, SESSION), 302),
-    (("POST", "/sign-in/", TYPED["marker-page"], FORM), 200),
-    (("POST", "/admin/login/", TYPED["marker-admin"], FORM), 200),
+    (("POST", "/sign-in/", TYPED, FORM), 200),
 ]
 API = [
     (("GET", "/api/v1/datasets/", None, BEARER), 401),

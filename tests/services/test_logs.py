@@ -77,7 +77,7 @@ class Browser:
 def bad_requests(browser):
     """(status of each answer) of requests that go wrong in as many places as there are."""
     form = {"Content_Type": "application/x-www-form-urlencoded"}
-    sign_in = f"username={MARKERS['name']}&password={MARKERS['password']}&csrfmiddlewaretoken={CSRF}"
+    sign_in = f"login={MARKERS['name']}&password={MARKERS['password']}&csrfmiddlewaretoken={CSRF}"
     token = {"Authorization": f"Bearer {MARKERS['token']}"}
     query = f"?q={MARKERS['query']}"
     yield browser("GET", f"/{MARKERS['path']}/{query}")
@@ -179,7 +179,7 @@ def test_a_collector_reads_every_line_and_finds_the_request_of_an_error(driven):
     broken = {line["request_id"] for line in lines if line.get("status") == 500}
     assert broken == driven.named_by_500
     answered = [line for line in lines if line["event"] == "request.answered"]
-    assert {"ledger", "sign-in", "upload-new", "admin:login"} <= {line["page"] for line in answered}
+    assert {"ledger", "account_login", "upload-new", "admin-sign-in"} <= {line["page"] for line in answered}
     assert all(set(line) <= PUBLIC_FIELDS for line in answered)
     assert {line["task"] for line in lines if line["event"] == "upload.broke"} == {"heatmaps.ingest"}
 

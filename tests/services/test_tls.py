@@ -131,7 +131,7 @@ def test_every_answer_has_the_headers(site, kind):
 def test_cookies_are_bound_to_this_host_and_to_tls(site):
     first = by_tls(site, "GET", "/sign-in/")
     csrf = cookies_of(first)["__Host-csrftoken"]
-    body = urlencode({"username": "analyst", "password": PASSWORD, "csrfmiddlewaretoken": csrf.value})
+    body = urlencode({"login": "analyst", "password": PASSWORD, "csrfmiddlewaretoken": csrf.value})
     told = {"Content-Type": FORM, "Cookie": f"__Host-csrftoken={csrf.value}", "Origin": site.origin}
 
     signed_in = by_tls(site, "POST", "/sign-in/", body, told)

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from heatmaps.models import Role, Scope
+from heatmaps.people import accounts
 from heatmaps.people.members import LONGEST_REASON
 from heatmaps.views.forms.shared import WholeNumber
 
@@ -65,11 +66,7 @@ class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type para
         self.add_error("username" if "username" in self.fields else NON_FIELD_ERRORS, "This name is taken.")
 
     def clean_username(self) -> str:
-        name = str(self.cleaned_data["username"])
-        # Names that differ in case only are easily taken for each other.
-        if User.objects.filter(username__iexact=name).exists():
-            raise forms.ValidationError("This name is taken.")
-        return name
+        return accounts.checked_name(str(self.cleaned_data["username"]))
 
 
 class InstallationInvitationForm(forms.Form):

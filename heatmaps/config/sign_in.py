@@ -1,0 +1,44 @@
+"""Settings of sign-in, which django-allauth does: passwords, second factors, what is asked again."""
+
+from typing import Final
+
+LOGIN_URL: Final = "account_login"
+LOGIN_REDIRECT_URL: Final = "home"
+LOGOUT_REDIRECT_URL: Final = "account_login"
+AUTH_PASSWORD_VALIDATORS: Final = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+ACCOUNT_ADAPTER: Final = "heatmaps.people.sign_in.AccountAdapter"
+ACCOUNT_LOGIN_METHODS: Final = {"username"}
+ACCOUNT_SIGNUP_FIELDS: Final = ["username*", "password1*", "password2*"]
+ACCOUNT_EMAIL_VERIFICATION: Final = "none"  # nobody needs an address
+ACCOUNT_SESSION_REMEMBER: Final = True
+# Attempts are counted by `heatmaps.http.attempt_limits`, for all processes and doors together.
+ACCOUNT_RATE_LIMITS: Final = False
+MFA_RATE_LIMITS: Final = False
+ACCOUNT_REAUTHENTICATION_REQUIRED: Final = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT: Final = 300  # seconds
+ACCOUNT_FORMS: Final = {
+    "login": "heatmaps.views.forms.sign_in.SignInForm",
+    "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmForm",
+    "change_password": "heatmaps.views.forms.sign_in.ChangePasswordForm",
+}
+
+MFA_ADAPTER: Final = "heatmaps.people.sign_in.MFAAdapter"
+MFA_FORMS: Final = {
+    "authenticate": "heatmaps.views.forms.sign_in.CodeForm",
+    "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmByCodeForm",
+    "activate_totp": "heatmaps.views.forms.sign_in.NewAppForm",
+}
+MFA_SUPPORTED_TYPES: Final = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER: Final = "Hazemap"
+MFA_TOTP_TOLERANCE: Final = 0  # periods before and after the present one
+MFA_RECOVERY_CODES_SHOW_ONCE: Final = True
+MFA_ALLOW_UNVERIFIED_EMAIL: Final = True  # an address that is not verified is good for nothing here

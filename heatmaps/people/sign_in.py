@@ -1,0 +1,141 @@
+"""Adapts django-allauth to this server: who gets in, what it says, how secrets of factors are kept.
+
+Nobody signs up by themselves: people come by an invitation (`invitations`). Names are compared exactly, as
+Django's own backend does, so that two old names that differ in case only still belong to two people.
+"""
+
+import base64
+import hashlib
+import time
+from functools import cache
+from typing import Any, Final
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.stagekit import clear_login
+from allauth.core import context
+from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.mfa import app_settings as mfa_settings
+from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from heatmaps.people import accounts
+
+_BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
+_WRONG: Final = "Name or password is wrong. Both are case-sensitive."
+_CLOSED: Final = "This account is closed. Ask an administrator of this server."
+
+
+class FactorKeyChanged(Exception):  # noqa: N818 - reads as what it says
+    """Secrets of second factors were encrypted with another key than this server has now."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this server no longer has the key that second factors were stored with, so codes cannot be "
+            "checked; ask the people who run it to put the file second-factor-key back, or to run "
+            "manage.py removesecondfactor with your name"
+        )
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
+    """Sign-in by name and password."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": _WRONG,
+        "incorrect_password": "This is not your password.",
+        "enter_current_password": "This is not your current password.",
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def is_ajax(self, request: HttpRequest) -> bool:
+        return False  # one kind of answer only: a page
+
+    def is_safe_url(self, url: str) -> bool:
+        """Whether `next` may lead there: to this very host."""
+        asked: HttpRequest = context.request
+        return url_has_allowed_host_and_scheme(
+            url, allowed_hosts={asked.get_host()}, require_https=asked.is_secure()
+        )
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return str(request.META.get("REMOTE_ADDR", ""))  # `heatmaps.front.proxy` says so behind a proxy
+
+    def get_password_change_redirect_url(self, request: HttpRequest) -> str:
+        return reverse("account")
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:
+        """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
+        return accounts.checked_name(username)
+
+    def set_password(self, user: User, password: str) -> None:
+        accounts.set_password(user, password, revoke_tokens=False)
+
+    def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
+        """The password was right: a sign-in that waits for a code remembers which one it was."""
+        request.session[_BEGUN_WITH] = user.get_session_auth_hash()
+        return super().pre_login(request, user, **options)  # type: ignore[no-any-return]
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Errors: ImmediateHttpResponse where the password changed or the account was closed meanwhile."""
+        begun_with = str(request.session.pop(_BEGUN_WITH, ""))
+        is_same = constant_time_compare(begun_with, user.get_session_auth_hash())
+        if not (is_same and user.is_active):
+            clear_login(request)
+            messages.error(request, "Your account changed meanwhile. Sign in again.")
+            raise ImmediateHttpResponse(redirect("account_login"))
+        super().login(request, user)
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        messages.error(request, _CLOSED)
+        return redirect("account_login")
+
+
+class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no types
+    """Second factors; their secrets are stored encrypted with `second-factor-key` of the key folder."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {
+        "incorrect_code": "This code is wrong, or it has expired. Enter the one that your app shows now.",
+    }
+
+    def get_totp_label(self, user: User) -> str:
+        return user.get_username()
+
+    def encrypt(self, text: str) -> str:
+        return _fernet(settings.SECOND_FACTOR_KEY).encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """Errors: FactorKeyChanged."""
+        try:
+            return _fernet(settings.SECOND_FACTOR_KEY).decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            raise FactorKeyChanged from None
+
+
+def use_code(authenticator: Authenticator) -> None:
+    """Mark the code as used that an app showed and that was right; the caller holds the account's lock.
+
+    Recovery codes mark themselves. Errors: ValidationError for a second one in the same period.
+    """
+    if authenticator.type != Authenticator.Type.TOTP:
+        return
+    period = int(time.time()) // mfa_settings.TOTP_PERIOD
+    if authenticator.data.get("used_in", -1) >= period:
+        raise ValidationError("This code was used already. Wait for the next one.", code="used_code")
+    authenticator.data["used_in"] = period
+    authenticator.save(update_fields=["data"])
+
+
+@cache
+def _fernet(key: str) -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))

@@ -1,0 +1,97 @@
+"""Forms of sign-in, second factors and passwords: allauth's own, in our words, with attempts counted."""
+
+from typing import Any, Final
+
+from allauth.account import forms as account_forms
+from allauth.mfa.base import forms as mfa_forms
+from allauth.mfa.totp import forms as totp_forms
+from django import forms
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from heatmaps.http import attempt_limits
+from heatmaps.people import accounts
+from heatmaps.people.sign_in import use_code
+
+# Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
+CODES: Final = "second_factor_codes"
+MOST_CODES: Final = 10
+CODES_SECONDS: Final = 300
+
+
+class _Plain:
+    """Labels say what placeholders would; no browser guesses at names or codes."""
+
+    fields: dict[str, forms.Field]
+    labels: dict[str, str] = {}
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for name, field in self.fields.items():
+            field.widget.attrs.pop("placeholder", None)
+            field.label = self.labels.get(name, field.label)
+        next(iter(self.fields.values())).widget.attrs["autofocus"] = True
+
+
+class SignInForm(_Plain, account_forms.LoginForm):  # type: ignore[misc]  # allauth carries no types
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.fields["login"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
+
+
+class ConfirmForm(_Plain, account_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
+    pass
+
+
+class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ignore[misc]  # allauth carries no types
+    labels = {
+        "oldpassword": "Current password",
+        "password1": "New password",
+        "password2": "New password, again",
+    }
+    revoke_tokens = forms.BooleanField(required=False, label="Revoke all my API tokens too")
+
+    def save(self) -> None:
+        typed = self.cleaned_data
+        accounts.set_password(self.user, typed["password1"], revoke_tokens=typed["revoke_tokens"])
+
+
+class _Counted(_Plain):
+    """A code that is checked: counted first, and used once, whoever else sends it at this moment."""
+
+    user: User
+    authenticator: Any
+
+    def clean_code(self) -> str:
+        _count_code(self.user)
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=self.user.pk)
+            code: str = super().clean_code()  # type: ignore[misc]  # of allauth's form beside it
+            use_code(self.authenticator)
+        return code
+
+
+class CodeForm(_Counted, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
+    pass
+
+
+class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
+    pass
+
+
+class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
+    labels = {"code": "Code that the app shows"}
+
+    def clean_code(self) -> str:
+        _count_code(self.user)
+        return str(super().clean_code())
+
+
+def _count_code(user: User) -> None:
+    """Errors: ValidationError that says how long to wait."""
+    wait = attempt_limits.seconds_to_wait(CODES, str(user.pk), most=MOST_CODES, seconds=CODES_SECONDS)
+    if wait:
+        raise forms.ValidationError(
+            f"Too many codes were tried for this account. Try again in {wait} seconds. Nothing was checked.",
+            code="too_many_codes",
+        )

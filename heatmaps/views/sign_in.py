@@ -1,0 +1,83 @@
+"""Shows allauth's pages of sign-in, second factors and passwords, counted and cached nowhere."""
+
+from typing import Final
+
+from allauth.account import views as account_views
+from allauth.account.stages import LoginStageController
+from allauth.mfa.base import views as mfa_views
+from allauth.mfa.recovery_codes import views as recovery_views
+from allauth.mfa.stages import AuthenticateStage
+from allauth.mfa.totp import views as totp_views
+from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from heatmaps.http.rate_limits import View, limited_sign_in
+
+FORM_METHODS: Final = ["GET", "HEAD", "POST"]
+
+
+def _page(view: View) -> View:
+    # Kept by no cache. Django's form views would take PUT, too, which nobody counts.
+    return never_cache(require_http_methods(FORM_METHODS)(view))
+
+
+def _waiting_name(request: HttpRequest) -> str:
+    """Whose password was right, where a code is still to come."""
+    stage = LoginStageController.enter(request, AuthenticateStage.key)
+    return "" if stage is None else str(stage.login.user.get_username())
+
+
+def _own_name(request: HttpRequest) -> str:
+    return request.user.get_username()
+
+
+class SignOut(account_views.LogoutView):  # type: ignore[misc]  # allauth carries no types
+    http_method_names = ["post", "options"]
+
+
+sign_in = _page(limited_sign_in(account_views.login))
+sign_out: Final = SignOut.as_view()
+code = _page(limited_sign_in(mfa_views.authenticate, _waiting_name))
+confirm = _page(limited_sign_in(account_views.reauthenticate, _own_name))
+confirm_by_code = _page(limited_sign_in(mfa_views.reauthenticate, _own_name))
+_change_password = limited_sign_in(account_views.password_change, _own_name)
+second_factor = _page(mfa_views.index)
+new_app = _page(totp_views.activate_totp)
+remove_app = _page(totp_views.deactivate_totp)
+recovery_codes = _page(recovery_views.view_recovery_codes)
+new_recovery_codes = _page(recovery_views.generate_recovery_codes)
+
+
+@_page
+def password(request: HttpRequest) -> HttpResponseBase:
+    """Asks for the present one. Accounts without one get none here: a found session would keep them by it."""
+    if not (request.user.is_authenticated and request.user.has_usable_password()):
+        return render(request, "account/no_password.html", {"section": "account"})
+    return _change_password(request)
+
+
+@login_not_required
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """The administration has no door of its own: it sends to the one there is, and back.
+
+    Errors: PermissionDenied for who is in already without being an administrator.
+    """
+    wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}):
+        wanted = reverse("admin:index")
+    if request.user.is_authenticated:
+        if not (request.user.is_active and request.user.is_staff):
+            raise PermissionDenied("only administrators of this server can do this")
+        return redirect(wanted)
+    return redirect(f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: wanted})}")
+
+
+def admin_password(_request: HttpRequest) -> HttpResponse:
+    return redirect("account_change_password")

@@ -1,0 +1,22 @@
+"""Routes sign-in, one by one: what of allauth does not stand here does not exist.
+
+The names are allauth's own, since its code looks them up.
+"""
+
+from django.urls import path
+
+from heatmaps.views import sign_in
+
+urlpatterns = [
+    path("sign-in/", sign_in.sign_in, name="account_login"),
+    path("sign-in/code/", sign_in.code, name="mfa_authenticate"),
+    path("sign-out/", sign_in.sign_out, name="account_logout"),
+    path("account/confirm/", sign_in.confirm, name="account_reauthenticate"),
+    path("account/confirm/code/", sign_in.confirm_by_code, name="mfa_reauthenticate"),
+    path("account/password/", sign_in.password, name="account_change_password"),
+    path("account/second-factor/", sign_in.second_factor, name="mfa_index"),
+    path("account/second-factor/app/", sign_in.new_app, name="mfa_activate_totp"),
+    path("account/second-factor/app/remove/", sign_in.remove_app, name="mfa_deactivate_totp"),
+    path("account/second-factor/codes/", sign_in.recovery_codes, name="mfa_view_recovery_codes"),
+    path("account/second-factor/codes/new/", sign_in.new_recovery_codes, name="mfa_generate_recovery_codes"),
+]

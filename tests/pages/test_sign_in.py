@@ -1,0 +1,250 @@
+"""The doors of django-allauth as this server opens them: second factors, asking again, the administration."""
+
+import time
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal import auth
+from django.core.cache import cache
+from django.test import Client
+from django.urls import NoReverseMatch, reverse
+from django.utils.http import urlencode
+
+from heatmaps.people import accounts
+from tests.pages.confirming import confirm
+
+PASSWORD = "long enough to pass"
+SECRET = auth.generate_totp_secret()
+
+
+@pytest.fixture(autouse=True)
+def no_codes_of_earlier_tests():
+    cache.clear()
+
+
+@pytest.fixture
+def steward(people):
+    people["steward"].set_password(PASSWORD)
+    people["steward"].save()
+    return people["steward"]
+
+
+@pytest.fixture
+def with_app(steward):
+    """The steward has an app and recovery codes."""
+    auth.TOTP.activate(steward, SECRET)
+    return RecoveryCodes.activate(steward).generate_codes()
+
+
+@pytest.fixture
+def half_way(with_app):
+    """A browser where the steward's password was right and a code is to come."""
+    client = Client()
+    answer = type_password(client)
+    assert answer["Location"] == reverse("mfa_authenticate")
+    return client
+
+
+def type_password(client, password=PASSWORD):
+    return client.post(reverse("account_login"), {"login": "steward", "password": password})
+
+
+def type_code(client, code):
+    return client.post(reverse("mfa_authenticate"), {"code": code})
+
+
+def code_now(periods_ago=0):
+    while time.time() % 30 > 29:  # else the period might end before the code is looked at
+        pass
+    counter = int(time.time()) // 30 - periods_ago
+    return auth.format_hotp_value(auth.hotp_value(SECRET, counter))
+
+
+def is_inside(client):
+    return client.get(reverse("account")).status_code == 200
+
+
+def test_a_password_alone_does_not_let_in_who_has_an_app(half_way):
+    assert not is_inside(half_way)
+    assert type_code(half_way, code_now(periods_ago=1)).status_code == 200
+    assert not is_inside(half_way)
+
+    assert type_code(half_way, code_now()).status_code == 302
+
+    assert is_inside(half_way)
+
+
+def test_a_code_lets_in_once(half_way, with_app):
+    """Also in another process, which shares no memory: what was used stands in the database."""
+    code = code_now()
+    type_code(half_way, code)
+    cache.clear()
+    other = Client()
+    type_password(other)
+
+    answer = type_code(other, code)
+
+    assert "was used already" in answer.content.decode()
+    assert not is_inside(other)
+    type_code(other, with_app[3])
+    assert is_inside(other)
+    third = Client()
+    type_password(third)
+    type_code(third, with_app[3])
+    assert not is_inside(third)
+
+
+def test_secrets_of_factors_are_not_in_the_database(with_app):
+    stored = str(list(Authenticator.objects.values()))
+
+    assert SECRET not in stored
+    assert not any(code in stored for code in with_app)
+
+
+def test_a_lost_key_is_told_in_words(half_way, settings):
+    settings.SECOND_FACTOR_KEY = "another"
+
+    answer = type_code(half_way, code_now())
+
+    assert answer.status_code == 503
+    assert "removesecondfactor" in answer.content.decode()
+
+
+def test_a_sign_in_that_waits_for_a_code_ends_when_the_password_changes(half_way, steward):
+    accounts.set_password(steward, "stones roll down hills", revoke_tokens=False)
+
+    assert type_code(half_way, code_now())["Location"] == reverse("account_login")
+
+    assert not is_inside(half_way)
+
+
+def test_a_sign_in_that_waits_for_a_code_ends_when_the_account_is_closed(half_way, steward):
+    steward.is_active = False
+    steward.save()
+
+    type_code(half_way, code_now())
+
+    assert "_auth_user_id" not in half_way.session
+
+
+def test_whoever_knows_the_password_cannot_try_all_codes(half_way, with_app):
+    """Typing the password in between, and asking from other addresses, ends no count."""
+    for number in range(10):
+        if number == 5:
+            type_password(half_way)
+        half_way.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
+        assert "code is wrong" in type_code(half_way, "000000").content.decode()
+    other = Client(REMOTE_ADDR="192.0.2.7")
+    type_password(other)
+
+    answer = type_code(other, code_now())
+
+    assert "Too many codes" in answer.content.decode()
+    assert not is_inside(other)
+
+
+def test_an_app_is_set_up_by_a_code_and_ends_nothing_half_way(client_of, steward):
+    client = client_of("steward")
+    page = client.get(reverse("mfa_activate_totp"))
+    secret = page.context["form"].secret
+    code = auth.format_hotp_value(auth.hotp_value(secret, int(time.time()) // 30))
+
+    answer = client.post(reverse("mfa_activate_totp"), {"code": code}, follow=True)
+
+    codes = answer.context["unused_codes"]
+    assert len(codes) == 10
+    assert all(code in answer.content.decode() for code in codes)
+    assert client.get(reverse("mfa_index")).status_code == 200
+    again = client.get(reverse("mfa_view_recovery_codes")).content.decode()
+    assert not any(code in again for code in codes)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mfa_activate_totp", "mfa_deactivate_totp", "mfa_generate_recovery_codes", "mfa_view_recovery_codes"],
+)
+def test_a_found_session_is_asked_again(client_of, steward, with_app, name):
+    if name == "mfa_activate_totp":
+        Authenticator.objects.all().delete()
+    client = client_of("steward")
+    confirm(client, steward, seconds_ago=301)
+
+    wanted = f"{reverse('account_reauthenticate')}?{urlencode({'next': reverse(name)})}"
+    for method in (client.get, *([client.post] if name != "mfa_view_recovery_codes" else [])):
+        answer = method(reverse(name))
+        assert answer["Location"] == wanted
+    wrong = client.post(answer["Location"], {"password": "wrong"})
+    assert "not your password" in wrong.content.decode()
+    right = client.post(answer["Location"], {"password": PASSWORD})
+    assert right["Location"] == reverse(name)
+
+
+def test_what_is_typed_is_not_kept_in_the_session(client_of, steward):
+    client = client_of("steward")
+    confirm(client, steward, seconds_ago=301)
+
+    client.post(reverse("mfa_activate_totp"), {"code": "marker"})
+
+    assert "marker" not in str(dict(client.session))
+
+
+@pytest.mark.parametrize("door", ["account_reauthenticate", "account_change_password"])
+def test_a_found_session_cannot_guess_the_password(client_of, steward, door):
+    client = client_of("steward")
+    typed = {"password": "wrong", "oldpassword": "wrong", "password1": "x", "password2": "x"}
+
+    answers = [client.post(reverse(door), typed).status_code for _ in range(11)]
+
+    assert answers == [200] * 10 + [429]
+    client.get(reverse("mfa_reauthenticate"))
+    assert client.post(reverse("mfa_reauthenticate"), {"code": "1"}).status_code == 429
+
+
+def test_the_administration_has_no_door_of_its_own(client_of, people):
+    people["administrator"].set_password(PASSWORD)
+    people["administrator"].save()
+    typed = {"username": "administrator", "password": PASSWORD}
+    stranger = client_of("anonymous")
+
+    answer = stranger.post("/admin/login/?next=/admin/auth/user/", typed)
+
+    assert answer["Location"] == f"{reverse('account_login')}?next=%2Fadmin%2Fauth%2Fuser%2F"
+    assert stranger.get("/admin/").status_code == 302
+    assert "_auth_user_id" not in stranger.session
+    assert stranger.post("/admin/login/?next=https://example.org/")["Location"].endswith("next=%2Fadmin%2F")
+    assert client_of("analyst").get("/admin/", follow=True).status_code == 403
+    assert client_of("administrator").get("/admin/login/")["Location"] == "/admin/"
+    assert client_of("administrator").get("/admin/password_change/")["Location"] == "/account/password/"
+
+
+def test_an_account_without_a_password_gets_none_from_a_session(client_of):
+    answer = client_of("analyst").get(reverse("account_change_password"))
+
+    assert "has no password" in answer.content.decode()
+    typed = {"oldpassword": "", "password1": PASSWORD, "password2": PASSWORD}
+    client_of("analyst").post(reverse("account_change_password"), typed)
+    assert not client_of("anonymous").login(username="analyst", password=PASSWORD)
+
+
+def test_nobody_signs_up_by_themselves(client_of):
+    for name in ("account_signup", "account_set_password", "mfa_trust", "account_email"):
+        with pytest.raises(NoReverseMatch):
+            reverse(name)
+    for path in ("/signup/", "/accounts/signup/", "/account/signup/", "/sign-in/signup/"):
+        assert client_of("anonymous").get(path).status_code in (302, 404)
+        assert client_of("steward").get(path).status_code == 404
+
+
+def test_no_page_of_sign_in_is_kept_by_a_cache(client_of, half_way, steward):
+    inside = client_of("steward")
+    for client, name in [
+        (client_of("anonymous"), "account_login"),
+        (half_way, "mfa_authenticate"),
+        *((inside, name) for name in ("account_reauthenticate", "mfa_reauthenticate", "mfa_index")),
+        *((inside, name) for name in ("account_change_password", "mfa_view_recovery_codes")),
+    ]:
+        answer = client.get(reverse(name))
+        assert answer.status_code == 200, name
+        assert "no-store" in answer["Cache-Control"]
+        assert "Too" not in answer.content.decode()
