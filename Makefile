@@ -25,7 +25,7 @@ GROUND_CODE := heatmaps/maps/ground
 STREETS_CODE := heatmaps/maps/streets
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
-.PHONY: help setup setup-dev setup-basemap run test test-long production-check bench pictures lint lock
+.PHONY: help setup setup-dev setup-basemap run test test-long production-check bench pictures wheel lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -55,6 +55,10 @@ bench: setup-dev ## measure speed and memory as ratios; figures and plots in .lo
 
 pictures: setup-dev ## take the pictures of README.md again, of the demo in Chromium
 	$(RUN) -m tests.pictures
+
+wheel: setup $(VENV)/.dev ## build dist/hazemap-VERSION-py3-none-any.whl, which `pip install` takes; the same bytes each time
+	@test -s build/front/licences.txt || { echo "The wheel needs the npm packages, which 'make setup' could not get."; exit 1; }
+	@$(RUN) -m hatchling build --target wheel
 
 lint: setup-dev ## style, types (of the pages' scripts too), layers, migrations
 	$(VENV)/bin/ruff check .
@@ -87,7 +91,7 @@ $(VENV)/.runtime: requirements.lock | $(VENV)/bin/python
 
 # Coast, water and borders of the maps, from npm packages: by the npm at hand, else by one that pip installs.
 # Without either the product runs, and says that the ground is missing.
-$(GROUND): package-lock.json $(GROUND_CODE)/npm.lock $(GROUND_CODE)/index.py $(GROUND_CODE)/shapes.py | $(VENV)/.runtime
+$(GROUND): package-lock.json $(GROUND_CODE)/npm.lock $(GROUND_CODE)/index.py $(GROUND_CODE)/shapes.py $(GROUND_CODE)/licences.py | $(VENV)/.runtime
 	@echo "Installing the ground of the maps ..."
 	@$(FIND_NPM); \
 	if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then \

@@ -19,10 +19,14 @@ def keep_new_files_private() -> None:
 def folder(path: Path) -> Path:
     """Make a folder of mode 700, or tighten the one that is there.
 
-    Errors: RuntimeError naming it, when it belongs to another account, or everybody may write into it.
+    Errors: RuntimeError naming it, when it cannot be made or written, belongs to another account, or everybody
+    may write into it.
     """
-    path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-    found = path.stat()
+    try:
+        path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+        found = path.stat()
+    except OSError as error:
+        raise RuntimeError(_unusable(path, f"cannot be made: {error.strerror}")) from None
     if found.st_uid != os.geteuid():
         raise RuntimeError(
             f"the folder {path} belongs to another account (user id {found.st_uid}), who could read keys and "
@@ -36,6 +40,8 @@ def folder(path: Path) -> Path:
         )
     if found.st_mode & _OF_OTHERS:
         path.chmod(_FOLDER)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise RuntimeError(_unusable(path, "cannot be written"))
     return path
 
 
@@ -63,3 +69,7 @@ def tighten(*paths: Path) -> None:
 def files_of_database(name: str) -> list[Path]:
     """SQLite's database and what it keeps beside it."""
     return [Path(name + suffix) for suffix in ("", "-wal", "-shm", "-journal")]
+
+
+def _unusable(path: Path, why: str) -> str:
+    return f"the folder {path} {why}; choose another folder with HAZEMAP_STATE or HAZEMAP_KEY_DIR"

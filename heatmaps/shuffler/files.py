@@ -26,10 +26,16 @@ class InUse(Exception):  # noqa: N818 - reads as what it says
 def private_folder(path: Path) -> Path:
     """Make a folder of mode 700, or tighten the one that is there.
 
-    Errors: RuntimeError naming it, when it belongs to another account or everybody may write into it.
+    Errors: RuntimeError naming it, when it cannot be made, belongs to another account, or everybody may write
+    into it.
     """
-    path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
-    found = path.stat()
+    try:
+        path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
+        found = path.stat()
+    except OSError as error:
+        raise RuntimeError(
+            f"the folder {path} cannot be made: {error.strerror}; choose another with HAZEMAP_SHUFFLER_STATE"
+        ) from None
     if found.st_uid != os.geteuid() or found.st_mode & stat.S_ISVTX:
         raise RuntimeError(
             f"the folder {path} is not this account's alone, so others could read keys: choose another with "

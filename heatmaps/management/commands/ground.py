@@ -8,7 +8,7 @@ from typing import Final
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps.maps.ground import index
+from heatmaps.maps.ground import index, licences
 from heatmaps.maps.streets import DRAWER
 
 SEALING: Final = "hpke"  # a folder of `settings.FRONT_DIR`, as the contributors' page has it
@@ -31,6 +31,8 @@ class Command(BaseCommand):
             index.build(packages, settings.GROUND_DIR)
             drawer = (packages / "protomaps-leaflet" / "dist" / DRAWER).read_text(encoding="utf-8")
             _write(settings.FRONT_DIR / DRAWER, drawer)
+            known = licences.texts(packages, settings.BASE_DIR / "package-lock.json")
+            _write(settings.FRONT_DIR / licences.FILE, known)
         except (FileNotFoundError, ValueError) as error:
             raise CommandError(
                 f"the ground of maps is not installed: {error}; `make setup` does it"

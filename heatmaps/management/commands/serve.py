@@ -30,10 +30,18 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
+        parser.add_argument("--demo", action="store_true", help="first make the demo city, where it is missing")
         certificates.add_arguments(parser)
 
     def handle(
-        self, *args: Any, host: str, port: int, certificate: Path | None, key: Path | None, **options: Any
+        self,
+        *args: Any,
+        host: str,
+        port: int,
+        demo: bool,
+        certificate: Path | None,
+        key: Path | None,
+        **options: Any,
     ) -> None:
         alone = server.only_server(settings.STATE_DIR) if server.is_embedded() else nullcontext()
         try:
@@ -43,16 +51,18 @@ class Command(BaseCommand):
                 self.stderr.write(self.style.WARNING(doubt))
             with server.listen(host, port) as listener, alone:
                 scheme = "http" if tls is None else "https"
-                self._serve(listener, f"{scheme}://{host}:{listener.getsockname()[1]}", tls)
+                self._serve(listener, f"{scheme}://{host}:{listener.getsockname()[1]}", tls, demo=demo)
         except (server.CannotServe, certificates.BadCertificate) as refusal:
             raise CommandError(str(refusal)) from None
 
-    def _serve(self, listener: socket.socket, address: str, tls: ssl.SSLContext | None) -> None:
+    def _serve(self, listener: socket.socket, address: str, tls: ssl.SSLContext | None, *, demo: bool) -> None:
         self.check()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
         settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it
         self._migrate()
+        if demo:
+            call_command("createdemo", stdout=self.stdout)
         background = server.Background(embedded=server.is_embedded())
         background.start()
         self.stdout.write(f"Hazemap is at {address} (Ctrl+C stops it)")

@@ -1,0 +1,29 @@
+"""Gathers the licences of the front-end packages that are handed on with the product."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+FILE: Final = "licences.txt"
+_TYPES: Final = "@types/"  # declarations for compilers: nothing of them is handed on
+
+
+def shipped(lock: Path) -> dict[str, str]:
+    """The licence of each package by its name, as the lock file of npm states them. Errors: OSError."""
+    found = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    named = {path.rpartition("node_modules/")[2]: about for path, about in found.items() if path}
+    return {
+        name: about["license"]
+        for name, about in sorted(named.items())
+        if not about.get("dev") and not name.startswith(_TYPES)
+    }
+
+
+def texts(packages: Path, lock: Path) -> str:
+    """Each package with its licence, in full where the package has it. Errors: OSError."""
+    parts = []
+    for name, licence in shipped(lock).items():
+        title = f"{name}: {licence}"
+        written = [path.read_text(encoding="utf-8").strip() for path in sorted((packages / name).glob("LICENSE*"))]
+        parts.append("\n\n".join([f"{title}\n{'-' * len(title)}", *written]))
+    return "\n\n\n".join(parts) + "\n"
