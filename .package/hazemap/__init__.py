@@ -1,1 +1,1 @@
-"""The installed product: one top package, so that no other distribution's `api` or `heatmaps` gets in its way."""
+"""The installed product: one top package, so that no other distribution's `api` gets in its way."""

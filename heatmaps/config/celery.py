@@ -1,6 +1,9 @@
 """Defines the Celery application, for the embedded worker and for deployments."""
 
 import os
+import sys
+from pathlib import Path
+from typing import Final
 
 from celery import Celery, Task
 from celery.signals import task_prerun
@@ -8,7 +11,11 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
+_ROOT: Final = str(Path(__file__).resolve().parents[2])
+_path = [_ROOT, *(folder for folder in sys.path if folder != _ROOT)]
 app = Celery("hazemap")
+# Celery puts the current folder before all others, where modules of anybody may be.
+sys.path[:] = _path
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["heatmaps"])
 # `celery.current_app` in every thread, those of the web server included.

@@ -19,8 +19,8 @@ def keep_new_files_private() -> None:
 def folder(path: Path) -> Path:
     """Make a folder of mode 700, or tighten the one that is there.
 
-    Errors: RuntimeError naming it, when it cannot be made or written, belongs to another account, or everybody
-    may write into it.
+    Errors: RuntimeError naming it, when it cannot be made or written, belongs to another account, or
+    everybody may write into it.
     """
     try:
         path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
-        parser.add_argument("--demo", action="store_true", help="first make the demo city, where it is missing")
+        parser.add_argument("--demo", action="store_true", help="make the demo city first, if missing")
         certificates.add_arguments(parser)
 
     def handle(
@@ -51,11 +51,11 @@ class Command(BaseCommand):
                 self.stderr.write(self.style.WARNING(doubt))
             with server.listen(host, port) as listener, alone:
                 scheme = "http" if tls is None else "https"
-                self._serve(listener, f"{scheme}://{host}:{listener.getsockname()[1]}", tls, demo=demo)
+                self._serve(listener, f"{scheme}://{host}:{listener.getsockname()[1]}", tls, demo)
         except (server.CannotServe, certificates.BadCertificate) as refusal:
             raise CommandError(str(refusal)) from None
 
-    def _serve(self, listener: socket.socket, address: str, tls: ssl.SSLContext | None, *, demo: bool) -> None:
+    def _serve(self, listener: socket.socket, address: str, tls: ssl.SSLContext | None, demo: bool) -> None:
         self.check()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)

@@ -24,6 +24,7 @@ def texts(packages: Path, lock: Path) -> str:
     parts = []
     for name, licence in shipped(lock).items():
         title = f"{name}: {licence}"
-        written = [path.read_text(encoding="utf-8").strip() for path in sorted((packages / name).glob("LICENSE*"))]
+        files = sorted((packages / name).glob("LICENSE*"))
+        written = [path.read_text(encoding="utf-8").strip() for path in files]
         parts.append("\n\n".join([f"{title}\n{'-' * len(title)}", *written]))
     return "\n\n\n".join(parts) + "\n"

@@ -1,0 +1,48 @@
+"""Builds the wheel, and finds the Pythons that it is installed for."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.services.installation import ROOT
+
+
+def built(folder, *, umask=0o022):
+    """The wheel of this checkout, made into a folder without a network."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        umask=umask,
+    )
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def python_or_skip(minor):
+    """A Python 3.`minor` of this machine; nothing is downloaded. Skips by name where there is none."""
+    if sys.version_info[:2] == (3, minor):
+        return Path(sys.executable).resolve()
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = [*pyenv.glob(f"versions/3.{minor}.*/bin/python3.{minor}"), shutil.which(f"python3.{minor}")]
+    for python in filter(None, found):
+        if subprocess.run([python, "--version"], capture_output=True, check=False).returncode == 0:
+            return Path(python)
+    pytest.skip(f"Python 3.{minor} is not installed")
+
+
+def environment(folder, python, wheel):
+    """An empty environment with the wheel and what the lock says, as a folder of programs."""
+    uv = [sys.executable, "-m", "uv", "--quiet"]
+    install = [*uv, "pip", "install", "--python", str(folder / "bin" / "python")]
+    subprocess.run([*uv, "venv", "--no-python-downloads", "--python", str(python), str(folder)], check=True)
+    subprocess.run(
+        [*install, "--require-hashes", "--requirement", str(ROOT / "requirements.lock")], check=True
+    )
+    subprocess.run([*install, "--no-deps", "--no-index", str(wheel)], check=True)
+    return folder / "bin"
