@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,36 @@ import pytest
 from tests.services.installation import ROOT
 
 
-def built(folder, *, umask=0o022):
-    """The wheel of this checkout, made into a folder without a network."""
+def built(folder, checkout=ROOT):
+    """The wheel of a checkout, made into a folder without a network."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)],
-        cwd=ROOT,
+        cwd=checkout,
         check=True,
         capture_output=True,
-        umask=umask,
     )
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def another_checkout(folder):
+    """What a wheel is made of, copied: elsewhere, at another time, for its owner alone."""
+    parts = ["pyproject.toml", "README.md", "LICENSE", "NOTICE", ".gitignore", "manage.py"]
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"][
+        "wheel"
+    ]
+    folder.mkdir()
+    for part in parts:
+        copied(ROOT / part, folder / part)
+    for part in config["only-include"]:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, copy_function=copied)
+    return folder
+
+
+def copied(source, target):
+    shutil.copyfile(source, target)
+    Path(target).chmod(Path(source).stat().st_mode & 0o700)
 
 
 def python_or_skip(minor):
