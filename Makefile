@@ -25,7 +25,7 @@ GROUND_CODE := heatmaps/maps/ground
 STREETS_CODE := heatmaps/maps/streets
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
-.PHONY: help setup setup-dev setup-basemap run test test-long production-check bench pictures wheel lint lock
+.PHONY: help setup setup-dev setup-basemap docs run test test-long production-check bench pictures wheel lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -44,7 +44,7 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 test: setup-dev ## the tests (under 10 minutes on two cores)
 	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "not long" $(TESTS)
 
-test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract ## the long statistical, kill and scale tests
+test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual ## the long statistical, kill and scale tests
 	$(PYTEST) --dist worksteal -m long --timeout 1800 $(TESTS)
 
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
@@ -52,6 +52,9 @@ production-check: setup-dev ## the commands of docker-compose.yml as processes h
 
 bench: setup-dev ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: 10 million check-ins too)
 	SCALE=$(SCALE) $(RUN) -m tests.benchmarks
+
+docs: setup $(VENV)/.manual ## build the manual, which the server then shows at /help/manual/
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict --config-file docs/manual/mkdocs.yml
 
 pictures: setup-dev ## take the pictures of README.md again, of the demo in Chromium
 	$(RUN) -m tests.pictures
@@ -107,6 +110,11 @@ $(VENV)/.dev: tests/requirements.lock | $(VENV)/.runtime
 	@touch $@
 
 $(VENV)/.basemap: $(STREETS_CODE)/basemap.lock | $(VENV)/.runtime
+	@echo "Installing the packages of $< into $(VENV) ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(VENV)/.manual: docs/manual.lock | $(VENV)/.runtime
 	@echo "Installing the packages of $< into $(VENV) ..."
 	@$(INSTALL) -r $<
 	@touch $@

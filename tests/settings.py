@@ -21,6 +21,7 @@ WHITENOISE_AUTOREFRESH = True  # else each test client reads the whole folder fi
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 PLANNING_SECONDS = 240.0  # the machine may be busy with other tests
 # Releases are begun and told as soon as somebody calls for it; tests of slots set lengths of their own.
+MANUAL_DIR = _STATE / "manual"  # none, as in a new checkout
 GROUND_DIR = _STATE / "ground"  # none: what a picture shows does not depend on what is installed
 SLOT_SECONDS = dict.fromkeys(SLOT_SECONDS, 0)  # noqa: F405
 DRAW_PLACES = dict.fromkeys(DRAW_PLACES, 1_000)  # noqa: F405

@@ -237,6 +237,7 @@ STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
 FRONT_DIR = BASE_DIR / "build" / "front"
 STATICFILES_DIRS += [FRONT_DIR] if FRONT_DIR.is_dir() else []
 GROUND_DIR = BASE_DIR / "build" / "ground"  # coast and water, indexed by `manage.py ground`
+MANUAL_DIR = BASE_DIR / "build" / "manual"  # of `make docs`
 BASEMAP = streets.basemap()
 TILES = streets.tiles()
 WHITENOISE_USE_FINDERS = True

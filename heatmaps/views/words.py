@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from heatmaps.maps.ground import ground_of
 from heatmaps.numbers import amount, number
 from heatmaps.result_kinds import RESULT_KINDS
+from heatmaps.views import manual
 from heatmaps.wording import mechanism_choice
 from heatmaps.wording.guarantee import RELATIONS, right_guesses
 from heatmaps.wording.record_distance import IN_GENERAL
@@ -100,7 +101,7 @@ _BY_NAME: Final = {topic.name: topic for topic in TOPICS}
 @login_not_required
 @require_safe
 def help_page(request: HttpRequest) -> HttpResponse:
-    context = {"section": "help", "topics": TOPICS, "examples": _examples()}
+    context = {"section": "help", "topics": TOPICS, "examples": _examples(), "manual": manual.is_built()}
     return render(request, "help/start.html", context)
 
 

@@ -17,6 +17,9 @@ ACTS = {
 }
 NO_HTML = {
     "ledger-file",
+    # What `make docs` built; tests/manual/test_site.py looks at it.
+    "manual",
+    "manual-page",
     "basemap",
     "basemap-tile",
     "ground",

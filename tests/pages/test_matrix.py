@@ -72,6 +72,9 @@ PAGES = {
     "help": Page(GET=OPEN, POST=(NOT_SO,) * 6),
     "help-topic": Page(GET=OPEN, POST=(NOT_SO,) * 6, about=("=budget",)),
     "help-mechanisms": Page(GET=ALL),
+    # Everybody's where it is built; in these tests none is.
+    "manual": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),
+    "manual-page": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6, about=("=index.html",)),
     "help-measurement": Page(GET=ALL, about=("=which",)),
     "places": Page(GET=ALL, query="?bbox=-98,30,-97,31"),
     "place-search": Page(GET=(NOT_SO,) * 6, POST=OPEN, body={"text": "Austin"}),

@@ -1,0 +1,106 @@
+"""The built manual: nothing inline, nothing foreign; in Chromium it is searched, and is looked at by axe."""
+
+import re
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+
+from tests.browser.chromium import PATIENCE_MS, Chromium
+from tests.browser.conftest import healthy
+from tests.services.programs import found_or_skip, free_port, wait_until
+
+pytestmark = [pytest.mark.long, pytest.mark.browser]
+INLINE = re.compile(r"<script>|<script(?![^>]*\b(?:src=|type=.application/json))|<style|\sstyle=|\son\w+=")
+FOREIGN = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//""")
+PAGES = ("", "reference/commands.html", "explanation/law.html", "how-to/collections.html")
+LOOKS = ((1280, "light"), (360, "dark"))
+VIOLATIONS = (
+    "addEventListener('securitypolicyviolation', (event) => console.error("
+    "'policy violation', event.violatedDirective, event.blockedURI))"
+)
+
+
+@pytest.fixture
+def page(manual, migrated_sqlite, tmp_path):
+    """A page of Chromium on a server that has the manual; at the end nothing was complained of."""
+    found_or_skip(Chromium)
+    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made.settings, made.others = "tests.manual.settings", {"TESTS_MANUAL": str(manual)}
+    address = f"http://127.0.0.1:{free_port()}"
+    complaints = []
+    with (
+        made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]),
+        Chromium.started() as browser,
+    ):
+        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
+        context = browser.new_context(base_url=f"{address}/help/manual/")
+        context.add_init_script(VIOLATIONS)
+        context.add_init_script(AXE_SCRIPT)
+        context.on("console", lambda told: complaints.append(told.text) if told.type != "log" else None)
+        context.on("weberror", lambda error: complaints.append(str(error.error)))
+        context.on(
+            "request",
+            lambda asked: None if asked.url.startswith((address, "data:")) else complaints.append(asked.url),
+        )
+        found = context.new_page()
+        found.set_default_timeout(PATIENCE_MS)
+        yield found
+    assert complaints == []
+
+
+def test_its_pages_have_nothing_inline_and_nothing_foreign(manual):
+    pages = {path.relative_to(manual): path.read_text() for path in manual.rglob("*.html")}
+
+    assert len(pages) > 20
+    assert {name: INLINE.findall(text) for name, text in pages.items() if INLINE.search(text)} == {}
+    assert {name: FOREIGN.findall(text) for name, text in pages.items() if FOREIGN.search(text)} == {}
+
+
+def test_it_has_what_the_program_says_of_itself(manual):
+    commands = (manual / "reference" / "commands.html").read_text()
+
+    assert 'id="heatmap"' in commands
+    assert 'id="shuffler-enrol"' in commands
+    assert "HAZEMAP_SLOT_SECONDS" in (manual / "reference" / "settings.html").read_text()
+    assert "sparse-emd" in (manual / "reference" / "mechanisms.html").read_text()
+    assert "/api/v1/plans/" in (manual / "reference" / "api.html").read_text()
+
+
+def test_it_is_read_and_searched(page):
+    for address in PAGES:
+        page.goto(address)
+        for width, scheme in LOOKS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            beyond = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            assert beyond <= 0, (address, width)
+            assert faults(page) == [], (address, width)
+
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.get_by_role("textbox", name="Search").press_sequentially("retention")
+    page.locator(".md-search-result__link").first.click()
+    page.wait_for_url("**/data.html?h=**")
+    assert "Retention" in page.locator("article").inner_text()
+
+
+def test_it_turns_dark_by_a_button(page):
+    page.emulate_media(color_scheme="light")
+    page.goto("")
+    light = page.evaluate(BACKGROUND)
+    page.get_by_title("Show the manual dark").click()
+    page.wait_for_function(f"{BACKGROUND} !== '{light}'")
+    page.goto("explanation/law.html")
+    assert page.evaluate(BACKGROUND) != light
+
+
+BACKGROUND = "getComputedStyle(document.body).backgroundColor"
+
+
+def faults(page):
+    """What axe calls serious or critical on a page as it stands."""
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    return [
+        (fault["id"], [node["target"] for node in fault["nodes"]][:3])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
