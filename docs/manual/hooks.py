@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib.metadata import distribution
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +65,8 @@ def on_post_build(config: MkDocsConfig) -> None:
         (site / name).write_text(text)
     for file in (MANUAL / "manual.css", MANUAL / "manual.js", ROOT / "static/hazemap/favicon.svg"):
         (site / "assets" / file.name).write_bytes(file.read_bytes())
+    licence = distribution("mkdocs-material").read_text("licenses/LICENSE")
+    (site / "assets" / "licence.txt").write_text(licence or "")
     for pattern in _NEEDLESS:
         for path in site.glob(pattern):
             _remove(path)

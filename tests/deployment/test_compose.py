@@ -173,7 +173,7 @@ def test_the_image_is_pinned_locked_and_not_run_by_root():
     assert images
     assert all(re.fullmatch(r"python:3\.1[123]\.\d+-slim-[a-z]+", image) for image in images)
     installs = "\n".join(LINES)
-    assert installs.count("pip install") == installs.count("--only-binary :all: --require-hashes -r ") == 2
+    assert installs.count("pip install") == installs.count("--only-binary :all: --require-hashes -r ") == 3
     assert "--require-hashes -r /build/requirements.lock" in installs
     assert "npm ci --ignore-scripts" in installs
     assert [line for line in LINES if line.startswith("USER")] == ["USER 10001:10001"]
