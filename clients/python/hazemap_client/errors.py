@@ -1,0 +1,149 @@
+"""Refusals of a server, and what can go wrong on the way to it."""
+
+# ruff: noqa: N818 - domain words; `except BudgetExceeded` says what happened
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from http import HTTPStatus
+from typing import Any, Final
+
+
+class HazemapError(Exception):
+    """Anything that this package raises by itself; it never holds a token."""
+
+
+class ConnectionFailed(HazemapError):
+    """No answer came. A release that was asked for may exist: ask again with the same `idempotency_key`."""
+
+    idempotency_key: str | None = None
+
+
+class BadAnswer(HazemapError):
+    """The answer is not one of a Hazemap server, is too large, or points to another address."""
+
+
+class WaitedTooLong(HazemapError):
+    """What was waited for did not come within `timeout_s`."""
+
+
+class UploadFailed(HazemapError):
+    """The server stored nothing of a file; the sentence says why."""
+
+
+class NotPublished(HazemapError):
+    """The release has no result: it is still queued, was cancelled, or has no result."""
+
+
+class MissingExtra(HazemapError):
+    """A package is needed that is not installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """Which field was refused, and why; an empty `field` is the body as a whole."""
+
+    field: str
+    detail: str
+
+
+class Refusal(HazemapError):
+    """The server refused; `code` is stable, `detail` is one sentence for people (RFC 9457)."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any], retry_after_s: float | None) -> None:
+        self.status = status
+        self.code = _text(problem, "code")
+        self.detail = _text(problem, "detail") or _phrase(status)
+        self.errors = tuple(_field_errors(problem.get("errors")))
+        self.retry_after_s = retry_after_s
+        super().__init__(
+            f"{self.detail} ({status} {self.code})" if self.code else f"{self.detail} ({status})"
+        )
+
+
+class InvalidRequest(Refusal):
+    """A value or a file is not allowed; `errors` names fields."""
+
+
+class NotAuthenticated(Refusal):
+    """The token is missing, was revoked or has expired."""
+
+
+class Forbidden(Refusal):
+    """Your role, or the scope of the token, does not allow this."""
+
+
+class NotFound(Refusal):
+    """It does not exist, or you are not a member of its dataset."""
+
+
+class Conflict(Refusal):
+    """It is not possible now."""
+
+
+class BudgetExceeded(Conflict):
+    """A release costs more than a limit or your allowance has left; exact amounts of one account."""
+
+    def __init__(self, status: int, problem: Mapping[str, Any], retry_after_s: float | None) -> None:
+        super().__init__(status, problem, retry_after_s)
+        self.account = _text(problem, "account")
+        self.requested = _amount(problem, "requested")
+        self.available = _amount(problem, "available")
+        self.reserved = _amount(problem, "reserved")
+        self.largest_epsilon = _text(problem, "largest_epsilon") or None
+
+
+class BudgetChanged(Refusal):
+    """Somebody changed the budget since you read it: read it again."""
+
+
+class RateLimited(Refusal):
+    """You ask too often; `retry_after_s` says how long to wait."""
+
+
+class ServerFailed(Refusal):
+    """The server failed, or cannot answer now."""
+
+
+_BY_CODE: Final[Mapping[str, type[Refusal]]] = {
+    "budget_exceeded": BudgetExceeded,
+    "allowance_exceeded": BudgetExceeded,
+}
+_BY_STATUS: Final[Mapping[int, type[Refusal]]] = {
+    401: NotAuthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    412: BudgetChanged,
+    429: RateLimited,
+}
+
+
+def refusal(status: int, problem: object, retry_after_s: float | None) -> Refusal:
+    """Makes the exception that a status and its problem details stand for."""
+    known = problem if isinstance(problem, dict) else {}
+    usual = ServerFailed if status >= HTTPStatus.INTERNAL_SERVER_ERROR else InvalidRequest
+    kind = _BY_CODE.get(_text(known, "code")) or _BY_STATUS.get(status, usual)
+    return kind(status, known, retry_after_s)
+
+
+def _text(problem: Mapping[str, Any], name: str) -> str:
+    value = problem.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _amount(problem: Mapping[str, Any], name: str) -> Decimal | None:
+    try:
+        return Decimal(_text(problem, name))
+    except InvalidOperation:
+        return None
+
+
+def _phrase(status: int) -> str:
+    known = status in {one.value for one in HTTPStatus}
+    return HTTPStatus(status).phrase if known else "The server refused"
+
+
+def _field_errors(errors: object) -> list[FieldError]:
+    rows = errors if isinstance(errors, list) else []
+    return [FieldError(_text(row, "field"), _text(row, "detail")) for row in rows if isinstance(row, dict)]

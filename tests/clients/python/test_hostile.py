@@ -1,0 +1,134 @@
+"""Whatever a server answers, the client says so in its own words, asks nobody else and shows no token."""
+
+import logging
+import traceback
+
+import pytest
+from hazemap_client import Client, HazemapError
+from hazemap_client import connection as connection_module
+from hazemap_client.errors import BadAnswer, ConnectionFailed, RateLimited, Refusal, ServerFailed
+
+from tests.clients.python.hostile import answering
+from tests.services.programs import found_or_skip, free_port
+from tests.services.tls import Tls
+
+TOKEN = "a1b2c3d4" * 8
+JSON = {"Content-Type": "application/json"}
+NEW = {"title": "A", "bbox": (0, 0, 1, 1), "relation": "add_remove", "limits": {"presence": 1}}
+PROBLEM = {"Content-Type": "application/problem+json"}
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(connection_module, "PAUSES_S", (0, 0, 0))
+
+
+def refused(url, error, act=lambda client: client.dataset("town"), **options):
+    """The error of an act; neither it nor what a traceback shows of the client has the token."""
+    with Client(url, TOKEN, **options) as client, pytest.raises(error) as caught:
+        act(client)
+    assert TOKEN not in "\n".join([shown_by_us(caught.value), repr(client), repr(vars(client))])
+    return caught.value
+
+
+def shown_by_us(error):
+    """An error with its causes, and the frames of the client with their variables."""
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    frames = [frame for frame in told.stack if "hazemap_client" in frame.filename]
+    assert frames
+    causes = [error.__cause__, error.__context__]
+    return repr((error, vars(error), causes, [(frame.line, frame.locals) for frame in frames]))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>", b"", b"\xff\xfe", b"[" * 200_000, b"[]", b"null", b"{}", b'{"slug": 5}', b'"town"',
+        b'{"slug": "a", "title": "a", "bbox": [1, "2"]}',
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_no_dataset_is_refused(body):
+    with answering(lambda _: (200, JSON, body)) as (url, _):
+        assert "server" in str(refused(url, BadAnswer))
+
+
+def test_a_list_that_is_none_is_refused():
+    with answering(lambda _: (200, JSON, b'{"results": {}, "next": null}')) as (url, _):
+        refused(url, BadAnswer, lambda client: list(client.datasets()))
+
+
+def test_an_answer_without_end_is_left(monkeypatch):
+    monkeypatch.setattr(connection_module, "MOST_JSON_BYTES", 1 << 20)
+    with answering(lambda _: (200, JSON, b'"' + b" " * (2 << 20) + b'"')) as (url, asked):
+        assert "larger than 1048576 bytes" in str(refused(url, BadAnswer))
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_nothing_is_sent_to_where_a_server_points(status):
+    with (
+        answering(lambda _: (200, JSON, b"{}")) as (there, never),
+        answering(lambda _: (status, {"Location": f"{there}/api/v1/datasets/town/"}, b"")) as (url, _),
+    ):
+        assert there in str(refused(url, BadAnswer))
+    assert never == []
+
+
+def test_answers_that_pass_are_asked_for_again_and_others_are_not():
+    body = b'{"code": "unavailable", "detail": "The database does not answer"}'
+    with answering(lambda _: (503, {**PROBLEM, "Retry-After": "0"}, body)) as (url, asked):
+        found = refused(url, ServerFailed)
+        assert (found.status, found.code, len(asked)) == (503, "unavailable", 4)
+    with answering(lambda _: (429, {**PROBLEM, "Retry-After": "3600"}, b"{}")) as (url, asked):
+        assert refused(url, RateLimited).retry_after_s == 3600
+        assert len(asked) == 1
+    with answering(lambda _: (503, PROBLEM, b"{}")) as (url, asked):
+        refused(url, ServerFailed, lambda client: client.create_dataset("a", **NEW))
+        assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>", b"[1]", b'{"code": 5, "errors": [1, {"field": 2}]}', b"[" * 9999]
+)
+def test_a_refusal_without_its_details_is_one_all_the_same(body):
+    with answering(lambda _: (418, {}, body)) as (url, _):
+        found = refused(url, Refusal)
+    assert (found.status, found.code, found.detail) == (418, "", "I'm a Teapot")
+
+
+def test_no_server_is_told_as_such():
+    refused(f"http://127.0.0.1:{free_port()}", ConnectionFailed)
+
+
+def test_a_server_that_nobody_vouches_for_is_not_asked():
+    found_or_skip(Tls)
+    with answering(lambda _: (200, JSON, b"{}")) as (url, asked), Tls.before(int(url[-5:])) as proxy:
+        refused(f"https://localhost:{proxy.port}", ConnectionFailed)
+        assert asked == []
+
+
+def test_addresses_that_would_send_the_token_unencrypted_are_refused():
+    for url in (
+        "http://hazemap.example",
+        "ftp://hazemap.example",
+        "hazemap.example",
+        "https://a:b@hazemap.example",
+    ):
+        with pytest.raises(ValueError, match="is not allowed"):
+            Client(url, TOKEN)
+    Client("http://hazemap.example", TOKEN, allow_http=True).close()
+
+
+def test_a_token_that_is_none_is_not_shown():
+    with pytest.raises(ValueError, match="token is not allowed") as caught:
+        Client("https://hazemap.example", "Bearer hush-hush")
+    assert "hush" not in shown_by_us(caught.value)
+
+
+def test_no_log_has_the_token(caplog):
+    caplog.set_level(logging.DEBUG)
+    with answering(lambda _: (404, PROBLEM, b"{}")) as (url, asked):
+        refused(url, HazemapError)
+    assert asked[0][2]["Authorization"] == f"Bearer {TOKEN}"
+    assert "GET" in caplog.text
+    assert TOKEN not in caplog.text
