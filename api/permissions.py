@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from django.contrib.auth.models import User
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
@@ -32,3 +33,19 @@ class HasScopeOrPublic(HasScope):
         if request.auth is None and request.method in SAFE_METHODS:
             return publication.is_public(view.kwargs["release_id"])
         return super().has_permission(request, view)
+
+
+class ForMapPrograms(HasScopeOrPublic):
+    """As before, and whoever is signed in at the pages: the view asks for the role. What is about no release
+    of its own is for everybody."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if request.auth is None and request.method in SAFE_METHODS:
+            named = "release_id" in view.kwargs
+            return isinstance(request.user, User) or not named or super().has_permission(request, view)
+        return super().has_permission(request, view)
+
+
+def is_nobody(request: Request) -> bool:
+    """Whether a request comes with neither token nor session, so that anybody would get the same answer."""
+    return request.auth is None and not isinstance(request.user, User)

@@ -92,3 +92,19 @@ class PublicThrottle(CountedThrottle):
 
     def whose(self, request: Request) -> str | None:
         return None if isinstance(request.auth, ApiToken) else self.get_ident(request)
+
+
+class TilesThrottle(PublicThrottle):
+    """Tiles, features and parts of rasters: a map on a screen asks for dozens at once."""
+
+    scope = attempt_limits.TILES
+
+
+class FileThrottle(PublicThrottle):
+    """Files of public releases; parts of a file that programs read in parts are counted with tiles."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        is_part = view.kwargs.get("suffix") == "tif" and "Range" in request.headers
+        self.scope = attempt_limits.TILES if is_part else attempt_limits.PUBLIC_ADDRESS
+        self.rate = self.get_rate()
+        return super().allow_request(request, view)

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from api import answers as shown
 from api import pagination
-from api.permissions import HasScopeOrPublic
+from api.permissions import HasScopeOrPublic, is_nobody
 from api.refusals import TooMuch
 from api.schema import LOCATION, OPEN, example, listing, operation
 from api.serializers.releases import (
@@ -26,12 +26,12 @@ from api.serializers.releases import (
     ReleaseIn,
     ReleaseOut,
 )
-from api.throttles import PublicThrottle, TokenThrottle
+from api.throttles import FileThrottle, PublicThrottle, TokenThrottle
 from api.views.shared import ApiView, body, one_of, person
 from heatmaps import models, queries
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
-from heatmaps.http import caching
+from heatmaps.http import caching, elsewhere
 from heatmaps.ledger.errors import AllowanceExceeded, BudgetExceeded, UnboundedCharge
 from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.models import Dataset, Scope
@@ -231,7 +231,7 @@ class File(ApiView):
 
     scopes = {"GET": Scope.READ}
     permission_classes = [HasScopeOrPublic]
-    throttle_classes = [TokenThrottle, PublicThrottle]
+    throttle_classes = [TokenThrottle, FileThrottle]
     kind: ClassVar[ResultKind]
 
     def get(self, request: Request, release_id: UUID, suffix: str) -> HttpResponseBase:
@@ -243,7 +243,10 @@ class File(ApiView):
         look = one_of(request, _LOOK.name, LOOKS, default=LIGHT.name)
         layer = one_of(request, _LAYER.name, LAYERS, default=HEAT)
         file = release_files.download(found, suffix, look=look, layer=layer)
-        return caching.answer(request, request.user, file, by="Authorization")
+        answer = caching.answer(request, request.user, file, by="Authorization")
+        if file.in_parts and is_nobody(request):  # for programs in pages of other websites
+            elsewhere.show(answer)
+        return answer
 
 
 class Preview(ApiView):

@@ -173,7 +173,8 @@ LEASE_SECONDS = 12
 # --- people and tokens ----------------------------------------------------------------------------
 
 # Requests in 60 seconds, by what is counted (`heatmaps.http.attempt_limits`): those of a token, sign-ins with
-# a name from an address, sign-ins from an address, and readers without an account from an address.
+# a name from an address, sign-ins from an address, and readers without an account from an address; tiles and
+# parts of files by themselves.
 MOST_A_MINUTE = {
     "token": 1200,
     "sign_in_name": 10,
@@ -183,6 +184,7 @@ MOST_A_MINUTE = {
     "example": 30,
     "areas": 60,
     "guides": 3,
+    "tiles": 1200,
 }
 KNOX_TOKEN_MODEL = "heatmaps.ApiToken"  # noqa: S105  # the name of a model, no secret
 REST_KNOX = {

@@ -18,6 +18,7 @@ urlpatterns = [
     path("admin/password_change/", sign_in.admin_password, name="admin-password"),
     path("admin/", admin.site.urls),
     path("api/", include("api.urls")),
+    path("", include("api.gis_urls")),
     path("", include("heatmaps.views.sign_in_urls")),
     path("", include("heatmaps.views.urls")),
 ]

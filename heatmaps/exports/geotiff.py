@@ -1,4 +1,4 @@
-"""Writes the map as a raster for geographic information systems."""
+"""Writes the map as a Cloud-Optimized GeoTIFF: a raster whose parts can be read over HTTP."""
 
 import json
 import shutil
@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO, Final
 
 import rasterio
+import rasterio.shutil
 from rasterio.crs import CRS
 from rasterio.transform import from_bounds
 
@@ -15,20 +16,29 @@ from heatmaps.exports.sheet_words import headline
 
 BAND: Final = "share of the map in a cell"
 _WGS84: Final = 4326
+_BLOCK: Final = 256  # cells a side of what is read at once
+_COG: Final = {
+    "blocksize": _BLOCK,
+    "compress": "deflate",
+    "predictor": "floating_point",
+    # A mean keeps the unit, so that colours do not change with the zoom, as those of a sum would.
+    "overview_resampling": "average",
+}
 
 
 def write_geotiff(released: Released, stream: BinaryIO) -> None:
     """One float64 band as in `Heatmap.dense`, north up, EPSG:4326; the release sheet is in the tags.
 
-    A tag a key of the sheet: texts as they are, everything else as JSON.
-    Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written then.
+    A tag a key of the sheet: texts as they are, everything else as JSON. Overviews have the mean of the cells
+    under a pixel. Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written
+    then.
     """
     values = released.heatmap.dense()
     height, width = values.shape
     with TemporaryDirectory() as folder:  # on disk: GDAL would hold a second raster in memory
-        path = Path(folder) / "map.tif"
+        plain, path = Path(folder) / "plain.tif", Path(folder) / "map.tif"
         with rasterio.open(
-            path,
+            plain,
             "w",
             driver="GTiff",
             width=width,
@@ -37,13 +47,11 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
             dtype="float64",
             crs=CRS.from_epsg(_WGS84),
             transform=from_bounds(*released.region, width, height),
-            compress="deflate",
-            predictor=3,  # for floating point numbers
-            tiled=height >= 512,
         ) as raster:
             raster.update_tags(**_tags(released))
             raster.set_band_description(1, BAND)
             raster.write(values, 1)
+        rasterio.shutil.copy(plain, path, driver="COG", **_COG)
         with path.open("rb") as written:
             shutil.copyfileobj(written, stream)
 

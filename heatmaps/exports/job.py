@@ -29,9 +29,12 @@ SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 FRAME, TABLE, SURFACE = "frame", "table", "surface"
 # Small pictures, by the names that addresses have for them.
 THUMBNAIL, OG_IMAGE = "thumbnail", "og-image"
-_PREVIEWS: Final = {
+# What tiles are cut from.
+PICTURE: Final = "picture"
+_WRITERS: Final = {
     THUMBNAIL: "heatmaps.exports.previews.write_thumbnail",
     OG_IMAGE: "heatmaps.exports.previews.write_og_image",
+    PICTURE: "heatmaps.exports.tiles.write_picture",
 }
 _FASTER: Final = 1 << 18  # cells from which a ZIP is packed for speed
 
@@ -86,8 +89,8 @@ class Job:
             stream.write(json.dumps({"heat": kind.heat_of(result, region)}).encode())
         elif self.wanted in SHEETS:
             stream.write(_sheet_text(self._sheet(result), self.wanted))
-        elif self.wanted in _PREVIEWS:
-            import_string(_PREVIEWS[self.wanted])(self._released(result, region), stream)
+        elif self.wanted in _WRITERS:
+            import_string(_WRITERS[self.wanted])(self._released(result, region), stream)
         else:
             self._write_format(result, region, stream)
 

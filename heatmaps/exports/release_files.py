@@ -19,6 +19,7 @@ from heatmaps.exports.file_cache import NotRendered
 from heatmaps.exports.job import (
     FRAME,
     OG_IMAGE,
+    PICTURE,
     SHEET,
     SHEETS,
     SURFACE,
@@ -54,6 +55,7 @@ __all__ = [
     "frame_of",
     "heat_of",
     "kind_of",
+    "picture",
     "preview",
     "sheet_of",
     "table_of",
@@ -81,6 +83,7 @@ class Download:
     key: str  # of all that it is made from: files of one key are the same
     job: Job
     release: Release
+    in_parts: bool = False  # as `Format.in_parts`
 
     @property
     def etag(self) -> str:
@@ -132,7 +135,8 @@ def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: st
     name, ending, content_type = chosen.name, chosen.suffix, chosen.content_type
     if suffix.endswith(ZIP):
         name, ending, content_type = f"{name}{ZIP}", f"{ending}{ZIP}", "application/zip"
-    return _download(release, name, ending, content_type, look=look, layer=layer)
+    file = _download(release, name, ending, content_type, look=look, layer=layer)
+    return replace(file, in_parts=chosen.in_parts and not suffix.endswith(ZIP))
 
 
 def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
@@ -140,6 +144,12 @@ def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
     _check_looks(_PICTURE, look=(look, [*LOOKS]))
     suffix, content_type = PREVIEWS[name]
     return _download(release, name, f"-{name}{suffix}", content_type, look=look)
+
+
+def picture(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
+    """What the tiles of a published map are cut from. Errors: `ParameterError`."""
+    _check_looks(_PICTURE, look=(look, [*LOOKS]), layer=(layer, LAYERS))
+    return _download(release, PICTURE, "", "application/octet-stream", look=look, layer=layer)
 
 
 def sheet_of(release: Release) -> dict[str, Any]:

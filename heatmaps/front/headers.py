@@ -9,9 +9,12 @@ from typing import Final
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from heatmaps.http import elsewhere
+
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 FRAMES: Final = "X-Frame-Options"  # the page for other websites says its own
+RESOURCES: Final = "Cross-Origin-Resource-Policy"
 HSTS: Final = "Strict-Transport-Security"
 HSTS_SECONDS: Final = 365 * 24 * 3600
 # What no page needs, so that nothing injected into one could ask for it.
@@ -33,7 +36,7 @@ ALWAYS: Final = {
     FRAMES: "SAMEORIGIN",  # the map of a release is a frame of its page
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
+    RESOURCES: "same-origin",
     "Permissions-Policy": ", ".join(f"{feature}=()" for feature in UNUSED_FEATURES),
 }
 # Of an answer that has no policy of its own: the server's refusals, which load nothing.
@@ -50,6 +53,8 @@ def add_headers(get_response: GetResponse) -> GetResponse:
                 response[name] = value
             elif not getattr(response, "xframe_options_exempt", False):
                 response.setdefault(name, value)
+        if getattr(response, elsewhere.SHOWN, False):
+            response[RESOURCES] = "cross-origin"
         return response
 
     return answer

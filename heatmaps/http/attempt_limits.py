@@ -26,6 +26,7 @@ BLUR: Final = "blur"
 EXAMPLE: Final = "example"
 AREAS: Final = "areas"
 GUIDES: Final = "guides"
+TILES: Final = "tiles"  # and parts of files: a map on a screen asks for some dozens at once
 PERIOD_SECONDS: Final = 60
 KEY_DIGITS: Final = 32
 NETWORK_BITS: Final = 64  # of an IPv6 address: whoever has one has all others of its network

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from typing import BinaryIO, Final
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
@@ -20,27 +21,36 @@ def answer(request: HttpRequest, file: BinaryIO, *, content_type: str, cache: st
 
     Several ranges, or those of another version (`If-Range`), are answered with the whole file.
     """
-    about = os.fstat(file.fileno())
-    etag, size = f'"{version_of(about)}"', about.st_size
     head = HttpResponse(content_type=content_type)
-    head["ETag"], head["Accept-Ranges"], head["Cache-Control"] = etag, "bytes", cache
-    settled = get_conditional_response(request, etag=etag, response=head)
-    span = _span(request, etag, size)
+    head["ETag"], head["Cache-Control"] = f'"{version_of(os.fstat(file.fileno()))}"', cache
+    result = part(request, head, lambda: file)
+    if not result.streaming:
+        file.close()
+    return result
+
+
+def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO]) -> HttpResponseBase:
+    """As `answer`, of a file that is not opened for whoever has it. head: its headers with its `ETag`."""
+    head["Accept-Ranges"] = "bytes"
+    settled = get_conditional_response(request, etag=head["ETag"], response=head)
     if settled is not None and settled is not head:
-        result: HttpResponseBase = settled
-    elif request.method == "HEAD":
-        head["Content-Length"] = str(size)
-        result = head
-    elif span is None:
-        return _with_headers(FileResponse(file, content_type=content_type), head)
-    elif span[0] >= span[1]:
-        result = _with_headers(HttpResponse(status=416), head)
-        result["Content-Range"] = f"bytes */{size}"
-    else:
+        return settled
+    file = opened()
+    size = os.fstat(file.fileno()).st_size
+    span = _span(request, head["ETag"], size)
+    if request.method != "HEAD" and span is None:
+        return _with_headers(FileResponse(file), head)
+    with file:
+        if span is None or request.method == "HEAD":
+            head["Content-Length"] = str(size)
+            return head
+        if span[0] >= span[1]:
+            result = _with_headers(HttpResponse(status=416), head)
+            result["Content-Range"] = f"bytes */{size}"
+            return result
         content = os.pread(file.fileno(), span[1] - span[0], span[0])
-        result = _with_headers(HttpResponse(content, status=206, content_type=content_type), head)
-        result["Content-Range"] = f"bytes {span[0]}-{span[0] + len(content) - 1}/{size}"
-    file.close()
+    result = _with_headers(HttpResponse(content, status=206), head)
+    result["Content-Range"] = f"bytes {span[0]}-{span[0] + len(content) - 1}/{size}"
     return result
 
 
@@ -60,6 +70,6 @@ def _span(request: HttpRequest, etag: str, size: int) -> Span | None:
 
 
 def _with_headers(answer: HttpResponseBase, head: HttpResponse) -> HttpResponseBase:
-    for name in ("ETag", "Accept-Ranges", "Cache-Control"):
-        answer[name] = head[name]
+    for name, value in head.items():
+        answer[name] = value
     return answer

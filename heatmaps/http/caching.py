@@ -7,6 +7,7 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import content_disposition_header
 
 from heatmaps.exports.release_files import Download
+from heatmaps.http import byte_ranges
 from heatmaps.models import Release
 from heatmaps.people.permissions import Person
 from heatmaps.releases.publication import is_outsider
@@ -24,12 +25,16 @@ def mark(answer: HttpResponseBase, person: Person, release: Release, *, by: str)
 def answer(request: HttpRequest, person: Person, file: Download, *, by: str) -> HttpResponseBase:
     """The file, or 304 for whoever has it already; neither for that nor for HEAD is anything made.
 
+    Of a file that programs read in parts, the part that is asked for.
+
     by: as for `mark`. Errors: Busy, NotRendered.
     """
     head = HttpResponse(content_type=file.content_type)
     head["ETag"] = file.etag
     head["Content-Disposition"] = content_disposition_header(True, file.name)
     mark(head, person, file.release, by=by)
+    if file.in_parts:  # also for HEAD: programs ask for its length before they ask for parts
+        return byte_ranges.part(request, head, file.open)
     unchanged = get_conditional_response(request, etag=file.etag, response=head)
     if unchanged is not None and unchanged is not head:
         return unchanged

@@ -42,6 +42,7 @@ class Format:
     writer: str  # dotted: raster, picture and map libraries are loaded when somebody asks for such a file
     has_sheet: bool = False  # whether the release sheet is in the file itself
     dense: bool = False  # whether every cell is written
+    in_parts: bool = False  # whether programs read parts of it over HTTP
 
     @property
     def name(self) -> str:
@@ -75,7 +76,12 @@ def by_suffix(*formats: Format) -> Mapping[str, Format]:
 
 PNG: Final = partial(Format, suffix=".png", title="PNG picture", group=Group.LOOK, content_type="image/png")
 TIF: Final = partial(
-    Format, suffix=".tif", title="GeoTIFF", group=Group.GIS, content_type="image/tiff; application=geotiff"
+    Format,
+    suffix=".tif",
+    title="GeoTIFF",
+    group=Group.GIS,
+    content_type="image/tiff; application=geotiff; profile=cloud-optimized",
+    in_parts=True,
 )
 GEOJSON: Final = partial(
     Format, suffix=".geojson", title="GeoJSON", group=Group.GIS, content_type="application/geo+json"

@@ -32,7 +32,8 @@ HEATMAP: Final = ResultKind(
         PNG(values=_DRAWN, writer="heatmaps.exports.png.write_map", has_sheet=True),
         html(_DRAWN),
         TIF(
-            values=f"{_SHARE}; one float64 band, north up",
+            values=f"{_SHARE}; one float64 band, north up; overviews have the mean of the cells under "
+            "a pixel",
             writer="heatmaps.exports.geotiff.write_geotiff",
             has_sheet=True,
             dense=True,

@@ -5,9 +5,11 @@ import json
 
 import numpy as np
 import pytest
+import rasterio
 from rasterio.io import MemoryFile
+from rio_cogeo.cogeo import cog_validate
 
-from tests.exports.examples import OCEAN, make_released, written
+from tests.exports.examples import OCEAN, SQUARES, make_released, written
 
 
 @pytest.fixture
@@ -73,3 +75,28 @@ def test_it_keeps_any_title_readable(title):
 def test_it_writes_a_map_without_mass_as_uniform():
     with MemoryFile(written(".tif", make_released({}))) as file, file.open() as raster:
         assert (raster.read(1) == 1 / 64).all()
+
+
+def test_it_is_cloud_optimized_and_its_overviews_are_means(tmp_path):
+    """Programs read the part and the zoom that they show; values keep their unit at every zoom."""
+    path = tmp_path / "map.tif"
+    path.write_bytes(
+        written(
+            ".tif", make_released(SQUARES | {(10, 700, 1): (9.0, 1.0), (9, 7, 300): (3.0, 1.0)}, level=10)
+        )
+    )
+    assert cog_validate(path, strict=True) == (True, [], [])
+    with rasterio.open(path) as raster:
+        dense, overviews = raster.read(1), raster.overviews(1)
+        assert raster.profile["blockxsize"] == raster.profile["blockysize"] == 256
+    assert overviews == [2, 4]
+    for level, merged in enumerate(overviews):
+        means = dense.reshape(1024 // merged, merged, -1, merged).mean(axis=(1, 3))
+        with rasterio.open(path, overview_level=level) as overview:
+            assert overview.read(1) == pytest.approx(means, rel=1e-14)
+
+
+def test_a_small_map_is_cloud_optimized_too(tmp_path):
+    path = tmp_path / "map.tif"
+    path.write_bytes(written(".tif", make_released()))
+    assert cog_validate(path, strict=True) == (True, [], [])

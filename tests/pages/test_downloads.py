@@ -149,3 +149,30 @@ def test_a_file_does_not_change_with_the_data_or_the_time_of_day(client_of, publ
     assert again["Content-Disposition"] == answer["Content-Disposition"]
     assert "Last-Modified" not in answer.headers
     assert again["ETag"] == answer["ETag"]  # of the file, which is the same
+
+
+def test_programs_read_parts_of_the_raster(client_of, published):
+    """As they do by HTTP: the length first, then parts, until the file is another one."""
+    analyst, address = client_of("analyst"), reverse("release-download", args=[published.pk, "tif"])
+    head = analyst.head(address)
+    whole = b"".join(analyst.get(address).streaming_content)
+    assert (head["Content-Length"], head["Accept-Ranges"]) == (str(len(whole)), "bytes")
+    part = analyst.get(address, headers={"range": "bytes=10-19", "if-range": head["ETag"]})
+    assert (part.status_code, part.content) == (206, whole[10:20])
+    assert part["Content-Range"] == f"bytes 10-19/{len(whole)}"
+    assert (part["ETag"], part["Cache-Control"]) == (head["ETag"], "private, no-cache")
+    other = analyst.get(address, headers={"range": "bytes=10-19", "if-range": '"other"'})
+    assert (other.status_code, b"".join(other.streaming_content)) == (200, whole)
+    several = analyst.get(address, headers={"range": "bytes=0-1,4-5"})
+    assert (several.status_code, b"".join(several.streaming_content)) == (200, whole)
+    beyond = analyst.get(address, headers={"range": f"bytes={len(whole)}-"})
+    assert (beyond.status_code, beyond.content) == (416, b"")
+    assert analyst.get(address, headers={"if-none-match": head["ETag"]}).status_code == 304
+
+
+def test_other_files_are_sent_whole(client_of, published):
+    answer = client_of("analyst").get(
+        reverse("release-download", args=[published.pk, "npy"]), headers={"range": "bytes=0-1"}
+    )
+    assert answer.status_code == 200
+    assert "Accept-Ranges" not in answer.headers

@@ -29,6 +29,7 @@ NEVER = (NOT_SO,) * 5 + (SIGN_IN,)
 NOWHERE = (NOT_FOUND,) * 5 + (SIGN_IN,)
 MEMBERS = (OK, OK, OK, OK, NOT_FOUND, SIGN_IN)
 STEWARDS = (OK, FORBIDDEN, FORBIDDEN, FORBIDDEN, NOT_FOUND, SIGN_IN)
+MAP_PROGRAMS = (OK, OK, OK, OK, NOT_FOUND, 401)
 MANAGERS = (OK, FORBIDDEN, FORBIDDEN, OK, NOT_FOUND, SIGN_IN)
 ADMINISTRATORS = (FORBIDDEN, FORBIDDEN, FORBIDDEN, OK, FORBIDDEN, SIGN_IN)
 
@@ -226,6 +227,11 @@ PAGES = {
     "release-comparison": Page(GET=NOWHERE, about=PAIR),  # two that are there: test_comparison.py
     "release-comparison-map": Page(GET=NOWHERE, about=PAIR),
     "release-sheet": Page(GET=MEMBERS, about=RELEASE),
+    # for map programs; whoever has a token: tests/api/gis/test_access.py
+    "gis:tilejson": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=RELEASE),
+    "gis:tile": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=("release", "=0", "=0", "=0")),
+    "gis:tile-2x": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=("release", "=0", "=0", "=0")),
+    "gis:no-tiles": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6, about=("=nothing",)),
     "release-thumbnail": Page(GET=MEMBERS, about=RELEASE),
     "release-og-image": Page(GET=MEMBERS, about=RELEASE),
     "release-download": Page(GET=MEMBERS, about=("release", "=json")),
@@ -234,6 +240,7 @@ PAGES = {
 }
 PICTURES = ("release-thumbnail", "release-og-image")
 PUBLIC = (
+    *("gis:tilejson", "gis:tile", "gis:tile-2x"),
     *("embed", "release", "release-map", "release-sheet", "release-download", "release-districts"),
     "release-comparable",
     *PICTURES,
@@ -321,7 +328,7 @@ def test_it_takes_no_other_method(ask):
         for name, page in PAGES.items()
         for method in ("PUT", "DELETE")
         if name != "favicon.ico"  # redirections take every method
-        and not name.startswith("admin-")
+        and not name.startswith(("admin-", "gis:no-"))
     }
 
     assert {key: status for key, status in told.items() if status != NOT_SO} == {}

@@ -1,0 +1,55 @@
+"""Keeps the picture that the tiles of a published map are cut from."""
+
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from heatmaps import queries
+from heatmaps.exports import release_files
+from heatmaps.exports.content import HEAT, Released
+from heatmaps.exports.release_files import Download
+from heatmaps.looks import LIGHT
+from heatmaps.maps import tiles
+from heatmaps.maps.tiles import Tile
+from heatmaps.models import Release
+from heatmaps.result_kinds import RESULT_KINDS
+from mechanisms.space.grid import Region
+
+SCALES: Final = (1, 2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiles:
+    """The tiles of one map in one look; nothing is made before one of them is drawn."""
+
+    region: Region
+    largest_zoom: int
+    picture: Download
+
+    def has(self, tile: Tile) -> bool:
+        """Whether it is one of a web map's, at a zoom that shows more than the one before."""
+        return tile.exists and tile.zoom <= self.largest_zoom
+
+    def etag(self, tile: Tile, scale: int) -> str:
+        return f'"{self.picture.key}-{tile.zoom}-{tile.x}-{tile.y}-{scale}"'
+
+    def png(self, tile: Tile, scale: int) -> bytes:
+        """Errors: Busy, NotRendered."""
+        with self.picture.open() as stream:
+            return tiles.tile_png(stream, self.region, tile, scale=scale)
+
+
+def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Tiles:
+    """Of a published map. Errors: `ParameterError` where something else than a map was released."""
+    release_files.check_kind(release, RESULT_KINDS["heatmap"])
+    region = queries.released_region(release)
+    return Tiles(
+        region=region,
+        largest_zoom=tiles.largest_zoom(region, release.resolution or 1),
+        picture=release_files.picture(release, look=look, layer=layer),
+    )
+
+
+def write_picture(released: Released, stream: BinaryIO) -> None:
+    """What tiles are cut from."""
+    heat, dark = released.layer == HEAT, released.look.is_dark
+    tiles.write_picture(released.heatmap, released.region, stream, heat=heat, dark=dark)
