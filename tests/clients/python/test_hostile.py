@@ -1,12 +1,25 @@
 """Whatever a server answers, the client says so in its own words, asks nobody else and shows no token."""
 
+import json
 import logging
 import traceback
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 from hazemap_client import Client, HazemapError
 from hazemap_client import connection as connection_module
-from hazemap_client.errors import BadAnswer, ConnectionFailed, RateLimited, Refusal, ServerFailed
+from hazemap_client.datasets import Dataset
+from hazemap_client.errors import (
+    BadAnswer,
+    ConnectionFailed,
+    NotFound,
+    RateLimited,
+    Refusal,
+    ServerFailed,
+    WaitedTooLong,
+)
 
 from tests.clients.python.hostile import answering
 from tests.services.programs import found_or_skip, free_port
@@ -107,6 +120,46 @@ def test_a_server_that_nobody_vouches_for_is_not_asked():
         assert asked == []
 
 
+def test_a_proxy_of_the_environment_does_not_see_what_stays_on_this_machine(monkeypatch):
+    with (
+        answering(lambda _: (200, JSON, b"{}")) as (proxy, seen),
+        answering(lambda _: (404, {}, b"")) as (url, _),
+    ):
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        refused(url, NotFound)
+    assert seen == []
+
+
+def test_a_file_whose_end_is_lost_is_not_left_behind(tmp_path):
+    def cut_off(handler):
+        handler.close_connection = True
+        return 200, {"Content-Length": "100"}, b"[half"
+
+    with answering(cut_off) as (url, asked):
+        refused(url, ConnectionFailed, lambda client: town(client).save_ledger(tmp_path / "ledger.json"))
+    assert len(asked) == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_release_is_asked_for_again_at_its_moment_by_the_servers_clock():
+    """The server's clock is an hour ahead, and its release appears in a second: one question is enough."""
+    moment = datetime.now(UTC) + timedelta(hours=1, seconds=1)
+
+    def by_another_clock(handler):
+        now = datetime.now(UTC) + timedelta(hours=1)
+        handler.date_time_string = lambda: format_datetime(now, usegmt=True)
+        state = "queued" if now < moment else "published"
+        return 200, JSON, json.dumps(queued(moment) | {"state": state}).encode()
+
+    with answering(by_another_clock) as (url, asked), Client(url, TOKEN) as client:
+        began = client.release("a")
+        assert began.wait().state == "published"
+        assert len(asked) <= 4  # a moment of the header Date is up to a second old
+        with pytest.raises(WaitedTooLong):
+            replace(began, visible_at=moment + timedelta(hours=1)).wait(timeout_s=0)
+
+
 def test_addresses_that_would_send_the_token_unencrypted_are_refused():
     for url in (
         "http://hazemap.example",
@@ -132,3 +185,25 @@ def test_no_log_has_the_token(caplog):
     assert asked[0][2]["Authorization"] == f"Bearer {TOKEN}"
     assert "GET" in caplog.text
     assert TOKEN not in caplog.text
+
+
+def town(client):
+    """A dataset that no server was asked for."""
+    names = [one.name for one in fields(Dataset)]
+    return Dataset(**dict.fromkeys(names) | {"slug": "town", "connection": client._connection})
+
+
+def queued(moment):
+    """A release as the API answers it."""
+    texts = ("id", "title", "name", "note", "mechanism", "distance")
+    objects = ("parameters", "data_slice", "guarantee", "links")
+    moments = ("requested_at", "starts_at", "visible_at")
+    others = {"resolution": 16, "version": 1, "charges": [], "expected_error": None, "public": False}
+    return (
+        dict.fromkeys(texts, "a")
+        | dict.fromkeys(("epsilon", "delta"), "0.5")
+        | {name: {} for name in objects}
+        | dict.fromkeys(moments, moment.isoformat())
+        | others
+        | {"state": "queued", "late": 0, "expires_at": None}
+    )
