@@ -25,7 +25,7 @@ GROUND_CODE := heatmaps/maps/ground
 STREETS_CODE := heatmaps/maps/streets
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
-.PHONY: help setup setup-dev setup-basemap docs run test test-long production-check bench pictures wheel lint lock
+.PHONY: help setup setup-dev setup-basemap docs run test test-long production-check bench figures pictures wheel lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -55,6 +55,9 @@ bench: setup-dev ## measure speed and memory as ratios; figures and plots in .lo
 
 docs: setup $(VENV)/.manual ## build the manual, which the server then shows at /help/manual/
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict --config-file docs/manual/mkdocs.yml
+
+figures: setup ## draw the pictures of docs/explanation/epsilon.md again, from the mechanisms themselves
+	$(RUN) -m docs.manual.figures
 
 pictures: setup-dev ## take the pictures of README.md again, of the demo in Chromium
 	$(RUN) -m tests.pictures
