@@ -1,0 +1,5 @@
+"""The product: models, ledger, releases, pages and commands."""
+
+from typing import Final
+
+VERSION: Final = "0.1.0"

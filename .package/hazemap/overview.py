@@ -28,6 +28,7 @@ COMMANDS: Final = {
         "migrate": "make or update the tables",
         "grant-roles": "make the database roles of web and workers",
         "worker": "draw and read files (options of `celery worker`)",
+        "metrics": "answer a monitor at HAZEMAP_METRICS",
         "clock": "move releases at their public moments",
         "createsuperuser": "make an administrator",
         "shuffler": "the role that mixes devices' reports (`hazemap shuffler help`)",

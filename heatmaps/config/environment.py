@@ -18,6 +18,7 @@
 | `HAZEMAP_TILES` | (none) | street tiles `https://host/{z}/{x}/{y}.png`: that host sees who looks where |
 | `HAZEMAP_TILES_ATTRIBUTION` | `Street tiles: ` and the host | whom a map names for those tiles |
 | `HAZEMAP_TILES_PUBLIC` | `0` | `1` shows those tiles on maps that need no account, too |
+| `HAZEMAP_METRICS` | (none) | `HOST:PORT` at which monitors are answered; a port alone is of this machine |
 | `HAZEMAP_LOG_FORMAT` | `text` | log lines for a terminal, or `json` for what collects logs |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |
@@ -42,6 +43,7 @@ LEAST_RENDERED_BYTES = 2**20  # the page of a usual map and its files
 _SIZE_CLASSES = 4
 _LONGEST_SLOT_SECONDS = 86_400
 _MOST_PLACES = 1_000
+_LAST_PORT = 65_535
 
 
 def state_dir() -> Path:
@@ -117,6 +119,20 @@ def trusted_proxies(origins: Sequence[str]) -> list[IPv4Network | IPv6Network]:
             "(127.0.0.1 for one on this machine), or to none where `serve` has a --certificate itself"
         )
     return networks
+
+
+def metrics_address() -> tuple[str, int] | None:
+    """Host and port for monitors; this machine alone where no host is named. Errors: RuntimeError."""
+    text = os.environ.get("HAZEMAP_METRICS", "").strip()
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not (port.isascii() and port.isdecimal() and 0 < int(port) <= _LAST_PORT) or "*" in host:
+        raise RuntimeError(
+            f"HAZEMAP_METRICS must be HOST:PORT, such as 127.0.0.1:9100, or a port from 1 to {_LAST_PORT} "
+            f"for this machine alone, not {text!r}"
+        )
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 def rendered_bytes() -> int:

@@ -240,6 +240,7 @@ FRONT_DIR = BASE_DIR / "build" / "front"
 STATICFILES_DIRS += [FRONT_DIR] if FRONT_DIR.is_dir() else []
 GROUND_DIR = BASE_DIR / "build" / "ground"  # coast and water, indexed by `manage.py ground`
 MANUAL_DIR = BASE_DIR / "build" / "manual"  # of `make docs`
+METRICS_ADDRESS = environment.metrics_address()
 BASEMAP = streets.basemap()
 TILES = streets.tiles()
 WHITENOISE_USE_FINDERS = True

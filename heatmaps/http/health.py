@@ -28,7 +28,7 @@ def problem() -> str:
 
 def look(worker_problem: Callable[[], str] | None = None) -> str:
     """What is wrong now."""
-    found = _database_problem() or (worker_problem or _ping_problem)()
+    found = _database_problem() or (worker_problem or ping_problem)()
     _looked[:] = [(time.monotonic(), found)]
     return found
 
@@ -67,7 +67,8 @@ def _demo_problem() -> str:
     return "" if published.exists() else "the demo's first release is not published yet"
 
 
-def _ping_problem() -> str:
+def ping_problem() -> str:
+    """What is wrong with the workers, asked by the broker."""
     try:
         answers = current_app.control.broadcast("ping", reply=True, timeout=WORKER_SECONDS, limit=1)
     except OperationalError:

@@ -35,13 +35,14 @@ def is_embedded() -> bool:
     return str(settings.CELERY_BROKER_URL).startswith("memory:")
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """The port, taken before anything else is done. Errors: CannotServe."""
+def listen(host: str, port: int, *, choose: str = "PORT=...") -> socket.socket:
+    """The port, taken before anything else is done. choose: the setting of another. Errors: CannotServe."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), backlog=1024)
+        return socket.create_server((host, port), family=family, backlog=1024)
     except OSError as error:
         taken = error.errno == errno.EADDRINUSE
-        reason = "is taken; stop what uses it or choose another with PORT=..." if taken else error.strerror
+        reason = f"is taken; stop what uses it or choose another with {choose}" if taken else error.strerror
         raise CannotServe(f"port {port} of {host} {reason}") from None
 
 
@@ -62,11 +63,11 @@ class Background:
     """What runs beside the web: a look at its health, and embedded the clock and the worker."""
 
     def __init__(self, *, embedded: bool) -> None:
-        self._stopping = Event()
+        self.stopping = Event()
         self._worker = Worker() if embedded else None
-        work: list[Callable[[], None]] = [partial(health.watch, self._stopping, self._worker_problem())]
+        work: list[Callable[[], None]] = [partial(health.watch, self.stopping, self.worker_problem())]
         if embedded:
-            work.append(partial(clock.run, self._stopping))
+            work.append(partial(clock.run, self.stopping))
         self._threads = [Thread(target=one, daemon=True) for one in work]
 
     def start(self) -> None:
@@ -79,11 +80,12 @@ class Background:
 
     def stop(self) -> None:
         """Let tasks under way finish for a while."""
-        self._stopping.set()
+        self.stopping.set()
         if self._worker is not None:
             self._worker.stop()
 
-    def _worker_problem(self) -> Callable[[], str] | None:
+    def worker_problem(self) -> Callable[[], str] | None:
+        """Says what is wrong with the worker; None where workers are processes of their own."""
         worker = self._worker
         if worker is None:
             return None

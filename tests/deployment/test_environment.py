@@ -1,4 +1,4 @@
-"""Variables of the environment that hold one number for each size class: read, or refused by name."""
+"""Variables of the environment that hold numbers: read, or refused by name."""
 
 import pytest
 
@@ -46,3 +46,27 @@ def test_it_refuses_places_that_are_no_whole_number_in_range(monkeypatch, text):
     monkeypatch.setenv(PLACES, text)
     with pytest.raises(RuntimeError, match=PLACES):
         environment.draw_places()
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("", None),
+        ("9100", ("127.0.0.1", 9100)),
+        (":9100", ("127.0.0.1", 9100)),
+        ("0.0.0.0:9100", ("0.0.0.0", 9100)),
+        ("metrics.example:65535", ("metrics.example", 65_535)),
+        ("[::1]:1", ("::1", 1)),
+    ],
+)
+def test_metrics_are_for_this_machine_alone_where_no_host_is_named(monkeypatch, text, read):
+    monkeypatch.setenv("HAZEMAP_METRICS", text)
+    assert environment.metrics_address() == read
+
+
+@pytest.mark.parametrize("text", ["on", "127.0.0.1", "127.0.0.1:", ":0", "65536", "*:9100", ":-1", "a:٣"])
+def test_it_refuses_an_address_of_metrics_without_a_port(monkeypatch, text):
+    monkeypatch.setenv("HAZEMAP_METRICS", text)
+    with pytest.raises(RuntimeError, match="HAZEMAP_METRICS must be HOST:PORT") as caught:
+        environment.metrics_address()
+    assert repr(text) in str(caught.value)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.core.wsgi import get_wsgi_application
@@ -17,7 +18,7 @@ from django.db import connection
 from heatmaps import schema
 from heatmaps.front import certificate as certificates
 from heatmaps.http import counters
-from heatmaps.management import database_roles, server
+from heatmaps.management import database_roles, metrics, server
 
 
 class Command(BaseCommand):
@@ -49,13 +50,14 @@ class Command(BaseCommand):
             _check_origin(tls)
             for doubt in certificates.doubts(certificate, key):
                 self.stderr.write(self.style.WARNING(doubt))
-            with server.listen(host, port) as listener, alone:
+            with server.listen(host, port) as listener, metrics.listener() as watched, alone:
+                self._prepare(demo)
                 scheme = "http" if tls is None else "https"
-                self._serve(listener, f"{scheme}://{host}:{listener.getsockname()[1]}", tls, demo)
+                self._serve(listener, watched, f"{scheme}://{host}:{listener.getsockname()[1]}", tls)
         except (server.CannotServe, certificates.BadCertificate) as refusal:
             raise CommandError(str(refusal)) from None
 
-    def _serve(self, listener: socket.socket, address: str, tls: ssl.SSLContext | None, demo: bool) -> None:
+    def _prepare(self, demo: bool) -> None:
         self.check()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
@@ -63,8 +65,19 @@ class Command(BaseCommand):
         self._migrate()
         if demo:
             call_command("createdemo", stdout=self.stdout)
+        elif not User.objects.exists():
+            self.stdout.write(
+                "Nobody can sign in yet: `createdemo --empty` makes the first accounts, and `serve --demo` "
+                "a demo city, too"
+            )
+
+    def _serve(
+        self, listener: socket.socket, watched: socket.socket | None, address: str, tls: ssl.SSLContext | None
+    ) -> None:
         background = server.Background(embedded=server.is_embedded())
         background.start()
+        if watched is not None:
+            metrics.start(watched, background.stopping, background.worker_problem())
         self.stdout.write(f"Hazemap is at {address} (Ctrl+C stops it)")
         self.stdout.flush()
         try:

@@ -1,0 +1,103 @@
+"""Tells what a monitor may know: a closed list of facts about the installation, none about data or people.
+
+There is no count of people, requests, datasets or tasks, no path and no duration. The length of a queue is
+left out, too: it ends when a file has been read, and so tells how large somebody's data are.
+"""
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from threading import Event
+from typing import Any, Final
+
+from django.conf import settings
+from django.db import Error, connection
+
+from heatmaps import VERSION, schema
+from heatmaps.http import health
+
+PATH: Final = "/metrics"
+LOOK_SECONDS: Final = 15.0
+# An upload may be of gigabytes: who reads the number all the time would see when it came.
+DISK_SECONDS: Final = 3600.0
+_GIB: Final = 2**30
+_HEADERS: Final = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
+_TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"  # of Prometheus
+_HELP: Final = {
+    "hazemap_up": "1 where this process answers.",
+    "hazemap_info": "The version of Hazemap.",
+    "hazemap_migrations_pending": "1 where the database waits for migrations; NaN where it does not answer.",
+    "hazemap_disk_free_bytes": "Free room of the state folder, down to whole GiB, looked at once an hour.",
+    "hazemap_worker_up": "1 where a worker answers.",
+}
+
+
+class Watch:
+    """Looks now and then, so that no answer waits and none tells how busy the machine is.
+
+    worker_problem: what is wrong with the worker, "" for nothing; without it workers are asked by the broker.
+    """
+
+    def __init__(self, worker_problem: Callable[[], str] | None = None) -> None:
+        self._worker_problem = worker_problem or health.ping_problem
+        self._disk_seen, self._disk_free = -math.inf, 0
+        self._is_migrated = False
+        self.text = ""  # as Prometheus reads it
+        self.look()
+
+    def run(self, stopping: Event) -> None:
+        """Look until told to stop."""
+        while not stopping.wait(LOOK_SECONDS):
+            self.look()
+            connection.close_if_unusable_or_obsolete()
+
+    def look(self) -> None:
+        """Renew what is told."""
+        values = {
+            "hazemap_up": "1",
+            f'hazemap_info{{version="{VERSION}"}}': "1",
+            "hazemap_migrations_pending": self._pending(),
+            "hazemap_disk_free_bytes": str(self._free_bytes()),
+            "hazemap_worker_up": "0" if self._worker_problem() else "1",
+        }
+        self.text = "".join(_lines(name, value) for name, value in values.items())
+
+    def application(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """A WSGI application of one page."""
+        if environ["PATH_INFO"] != PATH:
+            return _answer(start_response, "404 Not Found", f"{PATH} is the only page here\n")
+        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
+            return _answer(start_response, "405 Method Not Allowed", "GET and HEAD are allowed\n")
+        return _answer(start_response, "200 OK", self.text)
+
+    def _pending(self) -> str:
+        """The tables of a running version do not become older: one good look is enough."""
+        try:
+            self._is_migrated = self._is_migrated or not schema.is_behind(connection)
+        except Error:
+            return "NaN"
+        return "0" if self._is_migrated else "1"
+
+    def _free_bytes(self) -> int:
+        if time.monotonic() >= self._disk_seen + DISK_SECONDS:
+            self._disk_seen, self._disk_free = time.monotonic(), free_bytes(settings.STATE_DIR)
+        return self._disk_free
+
+
+def free_bytes(folder: Path) -> int:
+    """What is free on the folder's disk, down to a whole GiB."""
+    return shutil.disk_usage(folder).free // _GIB * _GIB
+
+
+def _lines(sample: str, value: str) -> str:
+    name = sample.partition("{")[0]
+    return f"# HELP {name} {_HELP[name]}\n# TYPE {name} gauge\n{sample} {value}\n"
+
+
+def _answer(start_response: Callable[..., Any], status: str, text: str) -> list[bytes]:
+    content = text.encode()
+    kind, length = ("Content-Type", _TEXT), ("Content-Length", str(len(content)))
+    start_response(status, [kind, length, *_HEADERS])
+    return [content]

@@ -1,0 +1,127 @@
+"""What a monitor is told: a closed list, whose values know nothing of data."""
+
+import io
+import re
+import shutil
+
+import pytest
+from django.db import OperationalError, connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.test.utils import override_settings
+
+from heatmaps import VERSION
+from heatmaps.config.settings import BASE_DIR
+from heatmaps.http import metrics
+from heatmaps.ingest import uploads
+from heatmaps.releases import lifecycle
+from tests.services import seed
+from tests.services.draws import carry_out
+
+GIB = 2**30
+ALL = {
+    "hazemap_up",
+    f'hazemap_info{{version="{VERSION}"}}',
+    "hazemap_migrations_pending",
+    "hazemap_disk_free_bytes",
+    "hazemap_worker_up",
+}
+SAMPLE = re.compile(
+    r"# HELP (?P<name>\w+) [^\n]+\n# TYPE (?P=name) gauge\n"
+    r"(?P<sample>(?P=name)(\{[^}\n]*\})?) (?P<value>\d+|NaN)\n"
+)
+
+
+@pytest.fixture
+def watch(db):
+    return metrics.Watch(lambda: "")
+
+
+def told(watch):
+    """Values by their samples, of a text that Prometheus reads."""
+    assert SAMPLE.sub("", watch.text) == ""
+    return {found["sample"]: found["value"] for found in SAMPLE.finditer(watch.text)}
+
+
+def test_the_list_is_closed(watch):
+    assert set(told(watch)) == ALL
+    assert told(watch)["hazemap_up"] == "1"
+
+
+@override_settings(CELERY_TASK_ALWAYS_EAGER=True)
+def test_it_says_the_same_while_a_file_is_read_and_a_map_is_drawn(watch, django_user_model):
+    steward, said = django_user_model.objects.create_user("steward"), [watch.text]
+
+    def look():
+        watch.look()
+        said.append(watch.text)
+
+    dataset = seed.make_dataset(steward, "city")
+    rows = "".join(f"{at},0.{at % 97:02},0.{at % 89:02}\n" for at in range(50_000))
+    upload = uploads.receive(
+        steward, dataset, io.BytesIO(f"user,lat,lon\n{rows}".encode()), name="a.csv", enqueue=False
+    )
+    look()
+    uploads.run(upload.pk)
+    look()
+    request = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+    release = lifecycle.request_release(steward, dataset, request)
+    look()
+    carry_out(release.pk)
+    look()
+    release.refresh_from_db()
+    assert release.state == "published"
+    assert said == [said[0]] * 5
+
+
+def test_free_room_is_in_whole_gib_and_looked_at_once_an_hour(watch, settings, tmp_path, monkeypatch):
+    free = shutil.disk_usage(tmp_path).free
+    found = metrics.free_bytes(tmp_path)
+    assert found % GIB == 0
+    assert free - 2 * GIB < found <= free + GIB  # others write meanwhile
+    before = told(watch)["hazemap_disk_free_bytes"]
+    settings.STATE_DIR = "/proc"  # where nothing is free
+    watch.look()
+    assert told(watch)["hazemap_disk_free_bytes"] == before
+    monkeypatch.setattr(metrics, "DISK_SECONDS", 0)
+    watch.look()
+    assert told(watch)["hazemap_disk_free_bytes"] == "0"
+
+
+def test_it_tells_of_migrations_and_of_a_database_that_is_away(db):
+    def pending():
+        return told(metrics.Watch(lambda: ""))["hazemap_migrations_pending"]
+
+    assert pending() == "0"
+    with connection.execute_wrapper(refuse):
+        assert pending() == "NaN"
+    MigrationRecorder(connection).flush()
+    assert pending() == "1"
+
+
+def refuse(*_others):
+    raise OperationalError("host=secret")
+
+
+def test_it_tells_of_a_worker_that_does_not_answer(db):
+    assert told(metrics.Watch(lambda: "no worker answers"))["hazemap_worker_up"] == "0"
+    assert told(metrics.Watch(lambda: ""))["hazemap_worker_up"] == "1"
+
+
+def test_there_is_one_page_and_it_is_only_read(watch):
+    assert asked(watch, "GET", "/metrics") == ("200 OK", watch.text.encode())
+    assert asked(watch, "HEAD", "/metrics")[0] == "200 OK"
+    assert asked(watch, "POST", "/metrics")[0] == "405 Method Not Allowed"
+    for path in ("/", "/metrics/", "/healthz", "/datasets/"):
+        assert asked(watch, "GET", path)[0] == "404 Not Found"
+
+
+def asked(watch, method, path):
+    statuses = []
+    content = watch.application(
+        {"REQUEST_METHOD": method, "PATH_INFO": path}, lambda status, headers: statuses.append(status)
+    )
+    return statuses[0], b"".join(content)
+
+
+def test_the_version_is_that_of_the_project():
+    assert f'version = "{VERSION}"\n' in (BASE_DIR / "pyproject.toml").read_text()

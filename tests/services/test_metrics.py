@@ -1,0 +1,64 @@
+"""The metrics' own address: of `serve`, and of a process of its own; never that of the pages."""
+
+import signal
+from urllib.request import urlopen
+
+import pytest
+
+from tests.services.http import get, health
+from tests.services.programs import free_port, wait_until
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture
+def embedded(migrated_sqlite, tmp_path):
+    return migrated_sqlite.copied_to(tmp_path / "state")
+
+
+def metrics(port):
+    with urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        return answer.read().decode()
+
+
+def test_serve_opens_them_beside_its_pages_and_they_stay_as_they_are_while_a_map_is_drawn(embedded):
+    port, own = free_port(), free_port()
+    embedded.others = {"HAZEMAP_METRICS": str(own)}
+    taken = embedded.manage("serve", "--port", own, check=False)
+    assert taken.stderr.startswith(f"CommandError: port {own} of 127.0.0.1 is taken; ")
+    assert taken.stderr.endswith("choose another with HAZEMAP_METRICS=HOST:PORT\n")
+    release, session = embedded.script("web", "begin")
+    with embedded.running("manage.py", "serve", "--port", port) as server:
+        wait_until(lambda: health(port) == (200, ""), seconds=120, what="the server's answer")
+        said = {metrics(own)}
+        page = f"/releases/{release}/state/"
+
+        def published():
+            said.add(metrics(own))
+            return "published" in get(port, page, session=session)[1]
+
+        wait_until(published, seconds=60, what="publishing")
+        assert len(said) == 1
+        assert "\nhazemap_worker_up 1\n" in said.pop()
+        assert "hazemap_up" not in get(port, "/metrics")[1]
+        assert get(own, "/healthz")[0] == 404
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(timeout=30) == 0
+    assert "Traceback" not in embedded.output()
+
+
+@pytest.mark.redis
+def test_they_are_a_process_of_their_own_where_workers_are(embedded, redis):
+    assert "`serve` opens HAZEMAP_METRICS itself" in embedded.manage("metrics", check=False).stderr
+    embedded.broker_url = redis.url
+    assert "set HAZEMAP_METRICS to HOST:PORT" in embedded.manage("metrics", check=False).stderr
+    own = free_port()
+    embedded.others = {"HAZEMAP_METRICS": f"127.0.0.1:{own}"}
+    with embedded.running("manage.py", "metrics") as process:
+        wait_until(lambda: get(own, "/metrics")[0] == 200, seconds=60, what="the metrics' answer")
+        assert "\nhazemap_worker_up 0\n" in metrics(own)
+        assert "\nhazemap_migrations_pending 0\n" in metrics(own)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=30) == 0
+    assert embedded.output() == f"Metrics are at http://127.0.0.1:{own}/metrics (Ctrl+C stops them)\n"
