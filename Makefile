@@ -62,7 +62,7 @@ figures: setup ## draw the pictures of docs/explanation/epsilon.md again, from t
 pictures: setup-dev ## take the pictures of README.md again, of the demo in Chromium
 	$(RUN) -m tests.pictures
 
-wheel: setup $(VENV)/.dev ## build dist/hazemap-VERSION-py3-none-any.whl, which `pip install` takes; the same bytes each time
+wheel: docs $(VENV)/.dev ## build dist/hazemap-VERSION-py3-none-any.whl, which `pip install` takes; the same bytes each time
 	@test -s build/front/licences.txt || { echo "The wheel needs the npm packages, which 'make setup' could not get."; exit 1; }
 	@$(RUN) -m hatchling build --target wheel
 
