@@ -20,6 +20,7 @@ STATIC_ROOT.mkdir()  # noqa: F405  # as `serve` does; whitenoise warns without i
 WHITENOISE_AUTOREFRESH = True  # else each test client reads the whole folder first
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 PLANNING_SECONDS = 240.0  # the machine may be busy with other tests
+PROVIDER_SECONDS = 60
 # Releases are begun and told as soon as somebody calls for it; tests of slots set lengths of their own.
 MANUAL_DIR = _STATE / "manual"  # none, as in a new checkout
 GROUND_DIR = _STATE / "ground"  # none: what a picture shows does not depend on what is installed

@@ -1,4 +1,5 @@
-"""Reads the environment variables of Hazemap, with their defaults; `streets.py` beside it those of streets.
+"""Reads the environment variables of Hazemap, with their defaults; beside it `streets.py` those of
+streets, and `sign_in_provider.py` those of the provider.
 
 | variable | default | meaning |
 | --- | --- | --- |
@@ -19,6 +20,13 @@
 | `HAZEMAP_TILES_ATTRIBUTION` | `Street tiles: ` and the host | whom a map names for those tiles |
 | `HAZEMAP_TILES_PUBLIC` | `0` | `1` shows those tiles on maps that need no account, too |
 | `HAZEMAP_METRICS` | (none) | `HOST:PORT` at which monitors are answered; a port alone is of this machine |
+| `HAZEMAP_OIDC_ISSUER` | (none) | an OpenID Connect provider that people may sign in with |
+| `HAZEMAP_OIDC_CLIENT_ID` | (none) | what that provider calls this server |
+| `HAZEMAP_OIDC_CLIENT_SECRET` | (none) | the secret that the provider gave |
+| `HAZEMAP_OIDC_CLIENT_SECRET_FILE` | (none) | or a file with it |
+| `HAZEMAP_OIDC_NAME` | the issuer's host | what its buttons say, up to 40 characters |
+| `HAZEMAP_OIDC_SIGN_UP` | `0` | `1` lets everybody whom it knows make an account without an invitation |
+| `HAZEMAP_OIDC_HOSTS` | (none) | other hosts that it uses, separated by commas |
 | `HAZEMAP_LOG_FORMAT` | `text` | log lines for a terminal, or `json` for what collects logs |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |

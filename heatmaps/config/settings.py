@@ -9,7 +9,7 @@ import dj_database_url
 from csp.constants import NONCE, NONE, SELF
 from kombu.entity import Queue
 
-from heatmaps.config import environment, logs, private_files, streets
+from heatmaps.config import environment, logs, private_files, sign_in_provider, streets
 from heatmaps.config.sign_in import *  # noqa: F403  # every name there is a setting
 
 private_files.keep_new_files_private()
@@ -41,6 +41,8 @@ INSTALLED_APPS = [
     "allauth",
     "allauth.account",
     "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "heatmaps",
@@ -172,6 +174,9 @@ LEASE_SECONDS = 12
 
 # --- people and tokens ----------------------------------------------------------------------------
 
+SIGN_IN_PROVIDER = sign_in_provider.sign_in_provider()
+SOCIALACCOUNT_PROVIDERS = sign_in_provider.for_allauth(SIGN_IN_PROVIDER)
+PROVIDER_SECONDS = 5  # for one answer of it, to its last byte
 # Requests in 60 seconds, by what is counted (`heatmaps.http.attempt_limits`): those of a token, sign-ins with
 # a name from an address, sign-ins from an address, and readers without an account from an address; tiles and
 # parts of files by themselves.

@@ -42,3 +42,10 @@ MFA_TOTP_ISSUER: Final = "Hazemap"
 MFA_TOTP_TOLERANCE: Final = 0  # periods before and after the present one
 MFA_RECOVERY_CODES_SHOW_ONCE: Final = True
 MFA_ALLOW_UNVERIFIED_EMAIL: Final = True  # an address that is not verified is good for nothing here
+
+SOCIALACCOUNT_ADAPTER: Final = "heatmaps.people.sign_in.SocialAccountAdapter"
+SOCIALACCOUNT_AUTO_SIGNUP: Final = False
+SOCIALACCOUNT_EMAIL_AUTHENTICATION: Final = False
+SOCIALACCOUNT_LOGIN_ON_GET: Final = False
+SOCIALACCOUNT_QUERY_EMAIL: Final = False
+SOCIALACCOUNT_STORE_TOKENS: Final = False

@@ -119,8 +119,8 @@ def accept(user: User, secret: str) -> Dataset | None:
     return link.dataset
 
 
-def sign_up(secret: str, username: str, password: str) -> User:
-    """A new account and its membership; name and password were validated.
+def sign_up(secret: str, username: str, password: str | None) -> User:
+    """A new account and its membership; name and password were validated. None: it signs in in another way.
 
     Errors: NoSuchLink; PermissionDenied where invitations make no accounts; IntegrityError for a name that
     was taken at this very moment.

@@ -10,6 +10,7 @@ import time
 from functools import cache
 from typing import Any, Final
 
+import structlog
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from allauth.core import context
@@ -17,22 +18,28 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.models import SocialLogin
+from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts
+from heatmaps.people import accounts, provider_people
+from heatmaps.people.provider_requests import ProviderSession, the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
 _WRONG: Final = "Name or password is wrong. Both are case-sensitive."
 _CLOSED: Final = "This account is closed. Ask an administrator of this server."
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
 class FactorKeyChanged(Exception):  # noqa: N818 - reads as what it says
@@ -122,6 +129,54 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
             raise FactorKeyChanged from None
 
 
+class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
+    """Where somebody goes whom the provider named: accounts and links are made on pages of ours alone."""
+
+    def get_requests_session(self) -> ProviderSession:
+        return ProviderSession(the_provider().hosts)
+
+    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
+        return False
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
+        """Errors: ImmediateHttpResponse, with where to go."""
+        process = sociallogin.state.get("process")
+        account = (sociallogin.state.get("data") or {}).get("account")
+        uid, name = sociallogin.account.uid, sociallogin.user.username
+        if process == AuthProcess.LOGIN and request.user.is_authenticated:
+            raise ImmediateHttpResponse(redirect("home"))
+        if process == AuthProcess.LOGIN and sociallogin.is_existing:
+            return
+        if process == AuthProcess.CONNECT and request.user.pk is not None and request.user.pk == account:
+            provider_people.remember(request, uid, name, account=account)
+            raise ImmediateHttpResponse(redirect("account-provider-confirm"))
+        if process != AuthProcess.LOGIN:
+            raise ImmediateHttpResponse(provider_refused(request, "other", status=400))
+        provider_people.remember(request, uid, name)
+        raise ImmediateHttpResponse(redirect("sign-in-provider-name"))
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: str | None = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        """Errors: ImmediateHttpResponse, with words; no word of the provider's is shown."""
+        if exception is not None:
+            _log.warning("sign_in_provider.failed", cause=exception)
+            raise ImmediateHttpResponse(provider_refused(request, "failed", status=502))
+        why = "cancelled" if error == AuthError.CANCELLED else "old" if _is_old(extra_context) else "failed"
+        raise ImmediateHttpResponse(provider_refused(request, why, status=400))
+
+
+def provider_refused(request: HttpRequest, why: str, *, status: int) -> HttpResponse:
+    """Words for whoever comes back from the provider without being signed in. `why`: a part of the page."""
+    context = {"why": why, "provider": settings.SIGN_IN_PROVIDER}
+    return render(request, "account/provider_refused.html", context, status=status)
+
+
 def use_code(authenticator: Authenticator) -> None:
     """Mark the code as used that an app showed and that was right; the caller holds the account's lock.
 
@@ -136,6 +191,24 @@ def use_code(authenticator: Authenticator) -> None:
     authenticator.save(update_fields=["data"])
 
 
+def sealed(text: str) -> str:
+    """A secret for a session: whoever reads the database cannot use it."""
+    return _fernet(settings.SECRET_KEY).encrypt(text.encode()).decode()
+
+
+def unsealed(text: str) -> str | None:
+    """None where it was sealed with another key."""
+    try:
+        return _fernet(settings.SECRET_KEY).decrypt(text.encode()).decode()
+    except InvalidToken:
+        return None
+
+
 @cache
 def _fernet(key: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))
+
+
+def _is_old(extra_context: dict[str, Any] | None) -> bool:
+    """Whether an answer belongs to no way that began here."""
+    return (extra_context or {}).get("state") is None

@@ -5,10 +5,11 @@ The names are allauth's own, since its code looks them up.
 
 from django.urls import path
 
-from heatmaps.views import sign_in
+from heatmaps.views import sign_in, sign_in_provider
+from heatmaps.views.sign_in_provider import with_provider_button
 
 urlpatterns = [
-    path("sign-in/", sign_in.sign_in, name="account_login"),
+    path("sign-in/", with_provider_button(sign_in.sign_in), name="account_login"),
     path("sign-in/code/", sign_in.code, name="mfa_authenticate"),
     path("sign-out/", sign_in.sign_out, name="account_logout"),
     path("account/confirm/", sign_in.confirm, name="account_reauthenticate"),
@@ -19,4 +20,11 @@ urlpatterns = [
     path("account/second-factor/app/remove/", sign_in.remove_app, name="mfa_deactivate_totp"),
     path("account/second-factor/codes/", sign_in.recovery_codes, name="mfa_view_recovery_codes"),
     path("account/second-factor/codes/new/", sign_in.new_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("sign-in/provider/", sign_in_provider.start, name="sign-in-provider"),
+    path("sign-in/provider/answer/", sign_in_provider.answer, name="sign-in-provider-answer"),
+    path("sign-in/provider/name/", sign_in_provider.name, name="sign-in-provider-name"),
+    path("sign-in/provider/invitation/", sign_in_provider.invited, name="sign-in-provider-invitation"),
+    path("account/provider/", sign_in_provider.link, name="account-provider"),
+    path("account/provider/confirm/", sign_in_provider.confirm, name="account-provider-confirm"),
+    path("account/provider/remove/", sign_in_provider.unlink, name="account-provider-remove"),
 ]

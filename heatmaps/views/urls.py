@@ -42,6 +42,7 @@ from heatmaps.views import (
     versions,
     words,
 )
+from heatmaps.views.sign_in_provider import with_provider_button
 
 urlpatterns = [
     path("", home.home, name="home"),
@@ -49,7 +50,7 @@ urlpatterns = [
     path("account/", account.account, name="account"),
     path("account/tokens/", account.new_token, name="token-new"),
     path("account/tokens/<slug:token_id>/revoke/", account.revoke_token, name="token-revoke"),
-    path("invitations/<str:secret>/", invitations.invitation, name="invitation"),
+    path("invitations/<str:secret>/", with_provider_button(invitations.invitation), name="invitation"),
     path("new-password/<str:secret>/", invitations.new_password, name="new-password"),
     path("people/", accounts.listed, name="accounts"),
     path("people/invitations/", accounts.invite, name="account-invite"),

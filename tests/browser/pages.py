@@ -37,6 +37,11 @@ NO_HTML = {
     "release-example",
     "round-facts",
 }
+# Pages of a server with a sign-in provider: `test_sign_in_provider.py` beside this file looks at them.
+WITH_PROVIDER = {
+    *("sign-in-provider", "sign-in-provider-answer", "sign-in-provider-name", "sign-in-provider-invitation"),
+    *("account-provider", "account-provider-confirm", "account-provider-remove"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,6 +99,14 @@ PAGES = {
     "mfa_deactivate_totp": Page(GET=NOWHERE, POST=NOWHERE),
     "mfa_view_recovery_codes": Page(GET=NOWHERE),
     "mfa_generate_recovery_codes": Page(GET=ALL, POST=ALL),
+    # No provider is set in these tests; with one: tests/people/test_sign_in_provider.py.
+    "sign-in-provider": Page(GET=(NOT_SO,) * 6, POST=(NOT_FOUND,) * 6),
+    "sign-in-provider-answer": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),
+    "sign-in-provider-name": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6),
+    "sign-in-provider-invitation": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),
+    "account-provider": Page(GET=NOWHERE, POST=NOWHERE),
+    "account-provider-confirm": Page(GET=NOWHERE, POST=NOWHERE),
+    "account-provider-remove": Page(GET=NOWHERE, POST=NOWHERE),
     "token-new": Page(POST=ALL, body={"name": "laptop", "scopes": ["read"], "days": "30"}),
     "token-revoke": Page(
         GET=(OK,) + (NOT_FOUND,) * 4 + (SIGN_IN,),

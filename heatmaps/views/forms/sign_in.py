@@ -87,6 +87,21 @@ class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # 
         return str(super().clean_code())
 
 
+class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
+    """How a new person, whom the provider knows, is called here."""
+
+    class Meta:
+        model = User
+        fields = ("username",)
+
+    def clean_username(self) -> str:
+        return accounts.checked_name(str(self.cleaned_data["username"]))
+
+    def say_taken(self) -> None:
+        """The name was taken at this very moment, or this person came by another page."""
+        self.add_error("username", "This name is taken.")
+
+
 def _count_code(user: User) -> None:
     """Errors: ValidationError that says how long to wait."""
     wait = attempt_limits.seconds_to_wait(CODES, str(user.pk), most=MOST_CODES, seconds=CODES_SECONDS)

@@ -1,0 +1,129 @@
+"""Reads which OpenID Connect provider people may sign in with: one, or none."""
+
+import hashlib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+_ALLOWED: Final = (
+    "an address such as https://login.example.org/realm: https (http for this machine alone), a host in "
+    "lower case without a password, and no ? or #"
+)
+_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:]+")
+_NETWORK_LOCATION: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+_PATH: Final = re.compile(r"[A-Za-z0-9._~%/+,:@-]*")
+_THIS_MACHINE: Final = {"127.0.0.1", "::1", "localhost"}
+_DISCOVERY: Final = "/.well-known/openid-configuration"
+_LONGEST_NAME: Final = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignInProvider:
+    """Who says who somebody is. `hosts`: origins that this server may ask for it, the issuer's first."""
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    name: str
+    sign_up: bool  # also without an invitation
+    hosts: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Under which accounts are linked: another one for another issuer, so that nobody is mistaken."""
+        return f"oidc-{hashlib.sha256(self.issuer.encode()).hexdigest()[:16]}"
+
+
+def sign_in_provider() -> SignInProvider | None:
+    """The one of `HAZEMAP_OIDC_ISSUER`. Errors: RuntimeError naming the variable; OSError for its file."""
+    given = {name: os.environ.get(f"HAZEMAP_OIDC_{name}", "") for name in ("ISSUER", "CLIENT_ID", "NAME")}
+    sign_up, secret = _sign_up(), _secret()
+    if not given["ISSUER"]:
+        if given["CLIENT_ID"] or secret:
+            raise RuntimeError("HAZEMAP_OIDC_CLIENT_ID and its secret need HAZEMAP_OIDC_ISSUER")
+        return None
+    origin = _origin(given["ISSUER"])
+    if not (given["CLIENT_ID"] and secret):
+        raise RuntimeError(
+            "HAZEMAP_OIDC_ISSUER needs HAZEMAP_OIDC_CLIENT_ID, and HAZEMAP_OIDC_CLIENT_SECRET or "
+            "HAZEMAP_OIDC_CLIENT_SECRET_FILE, as the provider gave them to you"
+        )
+    return SignInProvider(
+        issuer=given["ISSUER"],
+        client_id=given["CLIENT_ID"],
+        client_secret=secret,
+        name=_name(given["NAME"] or urlsplit(origin).netloc[:_LONGEST_NAME]),
+        sign_up=sign_up,
+        hosts=(origin, *_other_hosts()),
+    )
+
+
+def for_allauth(provider: SignInProvider | None) -> dict[str, Any]:
+    """`SOCIALACCOUNT_PROVIDERS`: the one provider, read by a class of ours."""
+    asked = {"provider_class": "heatmaps.people.sign_in_provider.Provider", "OAUTH_PKCE_ENABLED": True}
+    if provider is None:
+        return {"openid_connect": asked | {"APPS": []}}
+    app = {
+        "provider_id": provider.key,
+        "name": provider.name,
+        "client_id": provider.client_id,
+        "secret": provider.client_secret,
+        "settings": {"server_url": provider.issuer.removesuffix("/") + _DISCOVERY},
+    }
+    return {"openid_connect": asked | {"APPS": [app]}}
+
+
+def _origin(issuer: str) -> str:
+    parts = _parts(issuer)
+    if parts is None:
+        raise RuntimeError(f"HAZEMAP_OIDC_ISSUER must be {_ALLOWED}; not {issuer!r}")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _parts(text: str) -> SplitResult | None:
+    """None for an address that is not allowed."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    secure = parts.scheme == "https" or (parts.scheme == "http" and host in _THIS_MACHINE)
+    named = _HOST.fullmatch(host) and parts.netloc == parts.netloc.lower() and "@" not in parts.netloc
+    whole = text == f"{parts.scheme}://{parts.netloc}{parts.path}" and _PATH.fullmatch(parts.path)
+    return parts if secure and named and whole else None
+
+
+def _other_hosts() -> tuple[str, ...]:
+    text = os.environ.get("HAZEMAP_OIDC_HOSTS", "")
+    hosts = [part.strip() for part in text.split(",") if part.strip()]
+    if wrong := [host for host in hosts if not _NETWORK_LOCATION.fullmatch(host)]:
+        raise RuntimeError(
+            "HAZEMAP_OIDC_HOSTS must be names of hosts, such as tokens.example.org, separated by commas; "
+            f"not {wrong[0]!r}"
+        )
+    return tuple(f"https://{host}" for host in hosts)
+
+
+def _secret() -> str:
+    text, file = (os.environ.get(f"HAZEMAP_OIDC_CLIENT_SECRET{part}", "") for part in ("", "_FILE"))
+    if text and file:
+        raise RuntimeError("set HAZEMAP_OIDC_CLIENT_SECRET or HAZEMAP_OIDC_CLIENT_SECRET_FILE, not both")
+    return Path(file).read_text().strip() if file else text
+
+
+def _sign_up() -> bool:
+    text = os.environ.get("HAZEMAP_OIDC_SIGN_UP") or "0"
+    if text not in {"0", "1"}:
+        raise RuntimeError(f"HAZEMAP_OIDC_SIGN_UP must be 0 or 1, not {text!r}")
+    return text == "1"
+
+
+def _name(text: str) -> str:
+    if len(text) > _LONGEST_NAME or not text.isprintable():
+        raise RuntimeError(
+            f"HAZEMAP_OIDC_NAME must be up to {_LONGEST_NAME} characters for a button, not {text!r}"
+        )
+    return text

@@ -1,0 +1,182 @@
+"""Reads what the OpenID Connect provider says of somebody, and believes no more than needed.
+
+Of all claims two are used: `sub`, with the issuer, says which account of ours; `preferred_username` is
+proposed to a new person as a name. No claim gives a role, none is stored, and no address is asked for.
+"""
+
+import hashlib
+import json
+import secrets
+from typing import Any, Final
+
+import jwt
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialToken
+from allauth.socialaccount.providers.base import ProviderException
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from allauth.utils import build_absolute_uri
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from heatmaps.people.provider_requests import the_provider
+
+SCOPE: Final = "openid profile"  # in this order: some providers tell nobody apart in another
+# Signatures that the provider alone can make: none by a secret that both know.
+ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+LONGEST_SUBJECT: Final = 255  # OpenID Connect Core, section 2
+CLOCKS_DIFFER_SECONDS: Final = 60
+_ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+_ASKED_IF_THERE: Final = "userinfo_endpoint"
+# Of JSON of another shape, or deeper than Python reads.
+_UNREADABLE: Final = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+
+Json = dict[str, Any]
+
+
+class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
+    """How the provider is asked. Errors: ProviderException, OAuth2Error, requests.RequestException."""
+
+    state: Json = {}
+
+    @property
+    def openid_config(self) -> Json:
+        """What the provider says of itself, if it is the issuer that settings name."""
+        if not hasattr(self, "_openid_config"):
+            self._openid_config = _checked(_asked(self.get_provider().server_url))
+        return self._openid_config
+
+    def get_callback_url(self, request: HttpRequest, app: object) -> str:
+        return str(build_absolute_uri(request, reverse("sign-in-provider-answer")))
+
+    def get_access_token_data(self, *arguments: Any, **named: Any) -> Json:
+        try:
+            return dict(super().get_access_token_data(*arguments, **named))
+        except _UNREADABLE as error:
+            raise ProviderException("the provider's tokens cannot be read") from error
+
+    def parse_token(self, data: Json) -> SocialToken:
+        """Used once, below, and never stored."""
+        if not isinstance(data["access_token"], str):
+            raise ProviderException("the provider's access token is not a text")
+        return SocialToken(token=data["access_token"])
+
+    def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **named: Any) -> Any:
+        """What a signed token says, and what the provider says of the same person when asked with it."""
+        claims = self._verified(named["response"].get("id_token"), app.client_id)
+        if not secrets.compare_digest(str(claims.get("nonce", "")), str(self.state.get("nonce") or object())):
+            raise ProviderException("the token answers another sign-in")
+        if _ASKED_IF_THERE in self.openid_config:
+            told = _asked(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
+            if told.get("sub") != claims["sub"]:
+                raise ProviderException("the provider speaks of two people")
+            claims = told | claims
+        return self.get_provider().sociallogin_from_response(request, claims)
+
+    def _verified(self, token: object, client_id: str) -> Json:
+        try:
+            claims: Json = jwt.decode(
+                str(token),
+                _key_of(str(token), _asked(self.openid_config["jwks_uri"])),
+                algorithms=list(ALGORITHMS),
+                audience=client_id,
+                issuer=the_provider().issuer,
+                leeway=CLOCKS_DIFFER_SECONDS,
+                options={"require": ["iss", "sub", "aud", "exp", "iat"]},
+            )
+        except (jwt.PyJWTError, *_UNREADABLE) as error:
+            raise ProviderException("the provider's token is not valid") from error
+        alone = claims["aud"] in (client_id, [client_id])
+        if claims.get("azp", client_id if alone else None) != client_id:
+            raise ProviderException("the provider's token is for another program")
+        return claims
+
+
+class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no types
+    """The one provider that settings name."""
+
+    oauth2_adapter_class = ClaimsAdapter
+
+    def redirect(
+        self,
+        request: HttpRequest,
+        process: str,
+        next_url: str | None = None,
+        data: Json | None = None,
+        **_: object,
+    ) -> HttpResponse:
+        """Nothing in the address of a request changes what the provider is asked."""
+        nonce = secrets.token_urlsafe(24)
+        asked = {"scope": [SCOPE], "auth_params": {"nonce": nonce}, "nonce": nonce}
+        answer: HttpResponse = super().redirect(request, process, next_url=next_url, data=data, **asked)
+        return answer
+
+    def extract_uid(self, data: Json) -> str:
+        """Of issuer and subject together. Errors: ProviderException."""
+        subject = data.get("sub")
+        if not isinstance(subject, str) or not subject.isascii() or not 0 < len(subject) <= LONGEST_SUBJECT:
+            raise ProviderException("the provider does not say who somebody is")
+        told = json.dumps([the_provider().issuer, subject])
+        return hashlib.sha256(told.encode()).hexdigest()
+
+    def extract_extra_data(self, data: Json) -> Json:
+        return {}
+
+    def extract_email_addresses(self, data: Json) -> list[object]:
+        return []
+
+    def extract_common_fields(self, data: Json) -> Json:
+        return {"username": proposed_name(data.get("preferred_username"))}
+
+
+def proposed_name(claim: object) -> str:
+    """A claim as a name that somebody may take here; "" where it is none, or an e-mail address."""
+    if not isinstance(claim, str) or "@" in claim:
+        return ""
+    try:
+        return str(User._meta.get_field("username").clean(claim, None))
+    except (ValidationError, ValueError):
+        return ""
+
+
+def _asked(address: str, **named: Any) -> Json:
+    """A JSON object at an address. Errors: ProviderException, requests.RequestException."""
+    with get_adapter().get_requests_session() as session:
+        response = session.get(address, **named)
+        response.raise_for_status()
+        try:
+            found = response.json()
+        except RecursionError as error:
+            raise ProviderException("the provider's answer cannot be read") from error
+    if not isinstance(found, dict):
+        raise ProviderException("the provider does not answer with a JSON object")
+    return found
+
+
+def _checked(told: Json) -> Json:
+    """Errors: ProviderException. Which hosts may be asked, `provider_requests` checks."""
+    if told.get("issuer") != the_provider().issuer:
+        raise ProviderException("the provider calls itself another issuer than HAZEMAP_OIDC_ISSUER")
+    if not all(isinstance(told.get(name), str) for name in {*_ENDPOINTS, *told.keys() & {_ASKED_IF_THERE}}):
+        raise ProviderException("the provider does not say where it is asked")
+    if not told["authorization_endpoint"].startswith(tuple(f"{host}/" for host in the_provider().hosts)):
+        raise ProviderException("the provider's page is at a host that HAZEMAP_OIDC_HOSTS does not list")
+    if "?" in told["authorization_endpoint"] or "#" in told["authorization_endpoint"]:
+        raise ProviderException("the address of the provider's page has parameters")
+    methods = told.get("token_endpoint_auth_methods_supported")
+    # Discovery, section 3: what is not said is client_secret_basic.
+    told["token_endpoint_auth_methods_supported"] = (
+        methods if isinstance(methods, list) else ["client_secret_basic"]
+    )
+    return told
+
+
+def _key_of(token: str, keys: Json) -> jwt.PyJWK:
+    """The key that a token names, or the only one there is."""
+    name = jwt.get_unverified_header(token).get("kid")
+    found = [key for key in jwt.PyJWKSet.from_dict(keys).keys if name is None or key.key_id == name]
+    if len(found) != 1:
+        raise jwt.InvalidTokenError("no such key")
+    return found[0]

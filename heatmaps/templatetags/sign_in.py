@@ -1,0 +1,23 @@
+"""What pages say of ways to sign in."""
+
+from typing import Any
+
+from django import template
+from django.conf import settings
+
+from heatmaps.people import provider_people
+
+register = template.Library()
+
+
+@register.simple_tag
+def sign_in_provider() -> Any:
+    """The OpenID Connect provider of this server; None without one."""
+    return settings.SIGN_IN_PROVIDER
+
+
+@register.inclusion_tag("account/ways_in.html", takes_context=True)
+def ways_in(context: template.Context) -> dict[str, Any]:
+    """How the account that is signed in can sign in."""
+    user = context["user"]
+    return {"user": user, "provider": settings.SIGN_IN_PROVIDER, "link": provider_people.link_of(user)}
