@@ -64,6 +64,11 @@ def state_dir() -> Path:
     return state
 
 
+def program(root: Path) -> str:
+    """What people call the product by: the installed command, else the script of a checkout."""
+    return "hazemap" if root.parts[-2:] == ("hazemap", "app") else "manage.py"
+
+
 def key_dir(state: Path) -> Path:
     """The folder of secret keys, of mode 700; they are of mode 600. Errors: as `private_files.folder`."""
     keys = private_files.folder(Path(os.environ.get("HAZEMAP_KEY_DIR", state / "keys")).absolute())

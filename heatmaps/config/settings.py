@@ -14,6 +14,7 @@ from heatmaps.config.sign_in import *  # noqa: F403  # every name there is a set
 
 private_files.keep_new_files_private()
 BASE_DIR = Path(__file__).resolve().parents[2]
+PROGRAM = environment.program(BASE_DIR)
 STATE_DIR = environment.state_dir()
 KEY_DIR = environment.key_dir(STATE_DIR)
 UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
@@ -86,7 +87,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
             ],
-            "builtins": ["heatmaps.templatetags.numbers", "heatmaps.templatetags.request_id"],
+            "builtins": [
+                "heatmaps.templatetags.numbers",
+                "heatmaps.templatetags.request_id",
+                "heatmaps.templatetags.program",
+            ],
         },
     },
 ]

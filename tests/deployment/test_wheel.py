@@ -75,7 +75,7 @@ def without_network():
     return command if may and may.returncode == 0 else []
 
 
-@pytest.mark.parametrize("minor", [11, 13])
+@pytest.mark.parametrize("minor", sorted({11, 13, sys.version_info[1]}))
 def test_it_serves_and_releases_without_a_network(minor, programs_for, place):
     folder, variables = place
     programs, noted = programs_for(minor)
@@ -121,6 +121,7 @@ def test_a_worker_of_its_own_answers_where_there_is_redis(programs_for, place):
         for command in (["serve", "--port", str(port)], ["worker", "--pool", "solo"]):
             stack.enter_context(running([programs / "hazemap", *command], folder, variables))
         wait_until(lambda: health(port) == (200, ""), seconds=120, what="the worker's answer")
+    assert "`hazemap createdemo --empty` makes the first accounts" in (folder / "serve").read_text()
 
 
 @contextmanager

@@ -67,8 +67,8 @@ class Command(BaseCommand):
             call_command("createdemo", stdout=self.stdout)
         elif not User.objects.exists():
             self.stdout.write(
-                "Nobody can sign in yet: `createdemo --empty` makes the first accounts, and `serve --demo` "
-                "a demo city, too"
+                f"Nobody can sign in yet: `{settings.PROGRAM} createdemo --empty` makes the first accounts, "
+                f"and `{settings.PROGRAM} serve --demo` a demo city, too"
             )
 
     def _serve(
@@ -90,8 +90,8 @@ class Command(BaseCommand):
             call_command("migrate", interactive=False, verbosity=0)
         elif schema.is_behind(connection):
             raise server.CannotServe(
-                "the database waits for migrations; as the owner of its tables run `manage.py migrate` and "
-                "then `manage.py grant-roles`"
+                "the database waits for migrations; as the owner of its tables run "
+                f"`{settings.PROGRAM} migrate` and then `{settings.PROGRAM} grant-roles`"
             )
 
 
