@@ -41,7 +41,7 @@ from heatmaps.ledger.errors import (
     TooManyQuestions,
 )
 from heatmaps.masses.column_copies import NotGivenUp
-from heatmaps.people.members import MemberError
+from heatmaps.people.refusals import MemberError
 from heatmaps.releases.names import NameMoved
 from heatmaps.releases.publication import PublicationRefused
 from mechanisms.check import ParameterError

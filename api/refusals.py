@@ -27,6 +27,13 @@ class WrongCredentials(exceptions.AuthenticationFailed):
         super().__init__("wrong name or password, or the account is closed")
 
 
+class SecondFactorNeeded(exceptions.PermissionDenied):
+    """Name and password are right, and not enough."""
+
+    default_code = "second_factor_needed"
+    default_detail = "signing in needs a second factor; make a token on the page of your account instead"
+
+
 class PreconditionRequired(exceptions.APIException):
     status_code = HTTPStatus.PRECONDITION_REQUIRED
     default_code = "precondition_required"

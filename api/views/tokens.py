@@ -13,13 +13,14 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 
 from api import pagination
-from api.refusals import WrongCredentials
+from api.refusals import SecondFactorNeeded, WrongCredentials
 from api.schema import example, gone, listing, operation, problems
 from api.serializers.tokens import NewTokenOut, TokenIn, TokenOut
 from api.throttles import SignInThrottle
 from api.views.shared import ApiView, body, person
 from heatmaps.http import attempt_limits
 from heatmaps.models import ApiToken, Scope
+from heatmaps.people import accounts
 
 _EXAMPLE = example(
     {"username": "steward", "password": "…", "name": "laptop", "scopes": ["read", "release"], "days": 30}
@@ -46,14 +47,20 @@ class Tokens(ApiView):
         auth=[],
         request=TokenIn,
         examples=[_EXAMPLE],
-        responses={201: NewTokenOut, **problems(400, 401, 413, 415, 429, 503)},
+        responses={201: NewTokenOut, **problems(400, 401, 403, 413, 415, 429, 503)},
     )
     def post(self, request: Request) -> Response:
-        """Create a token with name and password. Only this answer has its secret."""
+        """Create a token with name and password. Only this answer has its secret.
+
+        Accounts with a second factor create theirs on their account's page.
+        """
         typed = body(request, TokenIn)
         user = authenticate(request, username=typed["username"], password=typed["password"])
         if user is None:
             raise WrongCredentials
+        # Before the attempts are forgotten: whoever has the password alone goes on being counted.
+        if accounts.has_second_factor(user) or accounts.second_factor_required():
+            raise SecondFactorNeeded
         attempt_limits.forget_sign_in(typed["username"], attempt_limits.address_of(request))
         made, secret = ApiToken.objects.create(
             user=user,

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "heatmaps.views.confirming.AsksToConfirm",
+    "heatmaps.views.second_factor.AsksForSecondFactor",
     "heatmaps.views.errors.SaysBusy",
 ]
 

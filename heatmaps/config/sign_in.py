@@ -15,6 +15,9 @@ AUTH_PASSWORD_VALIDATORS: Final = [
     )
 ]
 
+PASSWORD_RESET_TIMEOUT: Final = 24 * 3600  # seconds that a link for a new password works
+SESSION_ENGINE: Final = "heatmaps.people.sessions"
+
 ACCOUNT_ADAPTER: Final = "heatmaps.people.sign_in.AccountAdapter"
 ACCOUNT_LOGIN_METHODS: Final = {"username"}
 ACCOUNT_SIGNUP_FIELDS: Final = ["username*", "password1*", "password2*"]

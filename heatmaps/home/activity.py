@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from heatmaps.home.cards import alert_of, pots_of
 from heatmaps.ledger.transitions.moves import QUEUED
-from heatmaps.models import Dataset, Membership, OneTimeLink, Release, ReleaseState, Role, Upload, UploadState
+from heatmaps.models import Dataset, Invitation, Membership, Release, ReleaseState, Role, Upload, UploadState
 from heatmaps.people import invitations
 
 RECENT: Final = timedelta(days=7)
@@ -71,7 +71,7 @@ def finished_for(person: User) -> QuerySet[Release]:
     return mine.select_related("dataset").order_by("-visible_at", "pk")[:MOST_FINISHED]
 
 
-def open_links() -> QuerySet[OneTimeLink]:
+def open_links() -> QuerySet[Invitation]:
     """Invitations to the server that nobody has used yet, for administrators."""
     return invitations.open_invitations(None)
 

@@ -9,6 +9,8 @@ table nor disable a trigger, and which read and write every table but these:
 | migrations that ran | read | read |
 | check-ins, enrolments, partial sums of shares, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
+| second factors, links to a provider, mail addresses, sessions, tokens, invitations | everything | nothing |
+| accounts, their profiles and rules, members | everything | read |
 
 The web hashes names of people who opt out, and bytes of files, so it has the keys; nothing of that needs a
 check-in.
@@ -39,6 +41,23 @@ WEB: Final = BOTH | {
     "heatmaps_enrolment": NOTHING,
     "heatmaps_packedcheckins": NOTHING,
     "heatmaps_drawing": NOTHING,
+}
+# What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
+WORKER: Final = BOTH | {
+    "account_emailaddress": NOTHING,
+    "account_emailconfirmation": NOTHING,
+    "mfa_authenticator": NOTHING,
+    "socialaccount_socialaccount": NOTHING,
+    "socialaccount_socialapp": NOTHING,
+    "socialaccount_socialtoken": NOTHING,
+    "django_session": NOTHING,
+    "knox_authtoken": NOTHING,
+    "heatmaps_apitoken": NOTHING,
+    "heatmaps_invitation": NOTHING,
+    "auth_user": READ,
+    "heatmaps_membership": READ,
+    "heatmaps_peoplerules": READ,
+    "heatmaps_profile": READ,
 }
 # Where a role may not read a table: columns that it may.
 WEB_COLUMNS: Final = {"heatmaps_packedcheckins": ("upload_id",)}
@@ -81,7 +100,7 @@ def grant(*, web: DatabaseRole, worker: DatabaseRole) -> None:
         for role in (web, worker):
             _sign_in(cursor, role)
         cursor.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
-        for statement in (*_on_tables(web.name, tables, WEB), *_on_tables(worker.name, tables, BOTH)):
+        for statement in (*_on_tables(web.name, tables, WEB), *_on_tables(worker.name, tables, WORKER)):
             cursor.execute(statement)
         for table, columns in WEB_COLUMNS.items():
             cursor.execute(

@@ -21,6 +21,17 @@ class Profile(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="profile"
     )
     may_create_datasets = models.BooleanField(default=False)
+    # What an administrator did last with its sign-in (`heatmaps.people.interventions`); nobody: an operator.
+    password_link_at = models.DateTimeField(null=True)
+    password_link_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+    factor_removed_at = models.DateTimeField(null=True)
+    factor_removed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+"
+    )
+
+    closed_at = models.DateTimeField(null=True)  # last; links for a new password from before are dead
 
     def __str__(self) -> str:
         return f"profile of {self.user_id}"
@@ -32,7 +43,8 @@ class PeopleRules(models.Model):
     ONLY: Final = 1
 
     # Whether an invitation of a steward may be used to make an account; those of administrators may always.
-    sign_up_by_invitation = models.BooleanField(default=False)
+    sign_up_by_invitation = models.BooleanField(default=True)
+    second_factor = models.BooleanField(default=False)  # whether everybody has to have one
 
     class Meta:
         constraints = [models.CheckConstraint(name="one_row_of_people_rules", condition=Q(pk=1))]
@@ -41,27 +53,19 @@ class PeopleRules(models.Model):
         return "rules for people"
 
 
-class LinkPurpose(models.TextChoices):
-    INVITATION = "invitation", "invitation"
-    RESET = "reset", "new password"
+class Invitation(models.Model):
+    """A link that works once, to a dataset in a role, or to the installation alone.
 
-
-class OneTimeLink(models.Model):
-    """An invitation or a new password to be chosen; only the digest of its secret is stored."""
+    Only the digest of its secret is stored.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    purpose = models.CharField(max_length=16, choices=LinkPurpose.choices)
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
-    # Invitations: to a dataset in a role, or to the installation alone.
     dataset = models.ForeignKey(Dataset, models.PROTECT, null=True, related_name="invitations")
     role = models.CharField(max_length=16, choices=Role.choices, blank=True)
     may_create_datasets = models.BooleanField(default=False)
     # Why an administrator makes somebody a steward; goes into the event.
     reason = models.CharField(max_length=500, blank=True)
-    # New password: whose, and a keyed digest of the one that was theirs: with any other the link is worth
-    # nothing, however it was changed.
-    account = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
-    password_digest = models.CharField(max_length=64, blank=True)
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
@@ -73,12 +77,10 @@ class OneTimeLink(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(
-                name="link_has_what_its_purpose_needs",
-                condition=Q(purpose="reset", account__isnull=False, dataset=None, role="")
-                | Q(purpose="invitation", account=None, dataset__isnull=False, role__in=Role.values)
-                | Q(purpose="invitation", account=None, dataset=None, role=""),
+                name="invitation_has_a_dataset_with_a_role",
+                condition=Q(dataset__isnull=False, role__in=Role.values) | Q(dataset=None, role=""),
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.purpose} {self.id}"
+        return f"invitation {self.id}"

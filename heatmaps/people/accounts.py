@@ -11,6 +11,7 @@ from functools import partial
 from typing import Final
 
 import structlog
+from allauth.mfa.models import Authenticator
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -22,9 +23,13 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
-from heatmaps.models import ApiToken, LinkPurpose, Membership, OneTimeLink, PeopleRules, Profile, Role
-from heatmaps.people.members import LastSteward, MemberError, other_stewards
+from heatmaps.models import ApiToken, Membership, PeopleRules, Role
+from heatmaps.people import interventions
+from heatmaps.people.interventions import write_profile
+from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
+from heatmaps.people.refusals import MemberError, RolesMoved
+from heatmaps.people.sessions import stored_key
 
 _LONGEST_NAME: Final = 150  # characters
 
@@ -36,13 +41,6 @@ class LastAdministrator(MemberError):
 
     def __init__(self) -> None:
         super().__init__("this is the last administrator with an open account; appoint another one first")
-
-
-class RolesMoved(MemberError):
-    code = "roles_moved"
-
-    def __init__(self) -> None:
-        super().__init__("this person's roles changed at this very moment; try again")
 
 
 def require_administrator(person: Person) -> None:
@@ -75,9 +73,9 @@ def close(administrator: User, user: User) -> None:
     _check_stewardship(user)
     _check_administrators(user)
     User.objects.filter(pk=user.pk).update(is_active=False)
+    write_profile(user, closed_at=timezone.now())
     ApiToken.objects.filter(user=user).delete()
-    take_password_links_back(user)
-    _end_sessions(user)
+    end_sessions(user)
     note("account.closed", administrator, user)
 
 
@@ -87,8 +85,7 @@ def reopen(administrator: User, user: User) -> None:
     require_administrator(administrator)
     # Once more: a sign-in under way at the closing may have made a session, or an operator a token, since.
     ApiToken.objects.filter(user=user).delete()
-    take_password_links_back(user)
-    _end_sessions(user)
+    end_sessions(user)
     User.objects.filter(pk=user.pk).update(is_active=True)
     note("account.opened", administrator, user)
 
@@ -106,13 +103,13 @@ def set_administrator(administrator: User, user: User, *, wanted: bool) -> None:
 def allow_datasets(administrator: User, user: User, *, allowed: bool) -> None:
     """Whether this person may make datasets. Errors: PermissionDenied."""
     require_administrator(administrator)
-    Profile.objects.update_or_create(user=user, defaults={"may_create_datasets": allowed})
+    write_profile(user, may_create_datasets=allowed)
     note("account.datasets_allowed" if allowed else "account.datasets_forbidden", administrator, user)
 
 
 def sign_up_by_invitation() -> bool:
-    """Whether invitations of stewards may be used to make an account."""
-    return PeopleRules.objects.filter(sign_up_by_invitation=True).exists()
+    """Whether invitations of stewards may be used to make an account: unless an administrator forbade it."""
+    return not PeopleRules.objects.filter(sign_up_by_invitation=False).exists()
 
 
 def allow_sign_up(administrator: User, *, allowed: bool) -> None:
@@ -148,23 +145,50 @@ def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
         ApiToken.objects.filter(user=user).delete()
 
 
-def take_password_links_back(user: User) -> None:
-    """No link that was made for the person's new password works any more."""
-    links = OneTimeLink.objects.filter(purpose=LinkPurpose.RESET, account=user)
-    links.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now())
+def has_second_factor(user: User) -> bool:
+    """Whether signing in needs more than a password; recovery codes alone are none."""
+    factors = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
+    return bool(Authenticator.objects.filter(user=user, type__in=factors).exists())
 
 
-def note(event: str, by: User, user: User | None = None) -> None:
+def second_factor_required() -> bool:
+    """Whether everybody has to have one."""
+    return PeopleRules.objects.filter(second_factor=True).exists()
+
+
+def require_second_factor(administrator: User, required: bool) -> None:
+    """Errors: PermissionDenied."""
+    require_administrator(administrator)
+    PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"second_factor": required})
+    note("accounts.second_factor_required" if required else "accounts.second_factor_optional", administrator)
+
+
+@transaction.atomic
+def remove_second_factor(administrator: User | None, user: User) -> None:
+    """The password alone lets in from now on; every session ends.
+
+    Nobody as administrator: whoever runs the server, by a command. Errors: PermissionDenied, RolesMoved.
+    """
+    if administrator is not None:
+        require_administrator(administrator)
+    interventions.record(administrator, user, interventions.FACTOR_REMOVED)
+    Authenticator.objects.filter(user=user).delete()
+    end_sessions(user)
+    note("account.factor_removed", administrator, user)
+
+
+def end_sessions(user: User, *, but: str | None = None) -> None:
+    """Only a session's content says whose it is, so all of them are looked through; that of a key stays."""
+    living = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
+    rows = living.iterator(chunk_size=1000)
+    ended = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    Session.objects.filter(pk__in=ended).delete()
+
+
+def note(event: str, by: User | None, user: User | None = None) -> None:
     """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
     whose = {} if user is None else {"account": user.pk}
-    transaction.on_commit(partial(_log.info, event, by=by.pk, **whose))
-
-
-def _end_sessions(user: User) -> None:
-    """Only a session's content says whose it is, so all of them are looked through."""
-    living = Session.objects.filter(expire_date__gt=timezone.now()).iterator(chunk_size=1000)
-    ended = [row.pk for row in living if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    Session.objects.filter(pk__in=ended).delete()
+    transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **whose))
 
 
 def _check_stewardship(user: User) -> None:

@@ -1,4 +1,4 @@
-"""Creates and redeems one-time links: invitations and new passwords. No mail is sent.
+"""Creates and redeems invitations: links that work once. No mail is sent.
 
 A link's secret has 256 random bits; only its SHA-256 is stored, so whoever reads the database cannot use it.
 Unknown, used, expired and revoked links are one and the same to whoever holds them (`NoSuchLink`). The
@@ -20,16 +20,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
 from heatmaps.ledger import transitions
-from heatmaps.models import Dataset, LinkPurpose, Membership, OneTimeLink, Profile
+from heatmaps.models import Dataset, Invitation, Profile
 from heatmaps.people import accounts, members
 from heatmaps.people.members import checked_reason
 from heatmaps.people.permissions import Act, is_administrator, require, would_allow
 
 INVITATION_DAYS: Final = 7
-RESET_HOURS: Final = 24
 
 
 class NoSuchLink(Http404):
@@ -43,7 +41,7 @@ class NoSuchLink(Http404):
 class NewLink:
     """`secret` is in this object and nowhere else."""
 
-    row: OneTimeLink
+    row: Invitation
     secret: str = field(repr=False)
 
 
@@ -51,39 +49,18 @@ def invite(actor: User, dataset: Dataset, role: str, *, reason: str = "") -> New
     """An invitation to a dataset. Errors: PermissionDenied; `ParameterError` naming `role` or `reason`."""
     require(actor, dataset, Act.MANAGE_MEMBERS)
     why = checked_reason(actor, dataset, role, reason)
-    days = timedelta(days=INVITATION_DAYS)
-    return _make(LinkPurpose.INVITATION, days, made_by=actor, dataset=dataset, role=role, reason=why)
+    return _make(made_by=actor, dataset=dataset, role=role, reason=why)
 
 
 def invite_to_installation(administrator: User, *, may_create_datasets: bool) -> NewLink:
     """An invitation to make an account and nothing else. Errors: PermissionDenied."""
     accounts.require_administrator(administrator)
-    days = timedelta(days=INVITATION_DAYS)
-    return _make(LinkPurpose.INVITATION, days, made_by=administrator, may_create_datasets=may_create_datasets)
+    return _make(made_by=administrator, may_create_datasets=may_create_datasets)
 
 
-@transaction.atomic
-def reset(administrator: User, user: User) -> NewLink:
-    """A link by which `user` chooses a new password; earlier ones are taken back.
-
-    Who holds it can act as that person, so it is an event in each of the person's datasets.
-    Errors: PermissionDenied, also for a closed account.
-    """
-    accounts.require_administrator(administrator)
-    if not user.is_active:
-        raise PermissionDenied("this account is closed; open it first")
-    for held in Membership.objects.filter(user=user).select_related("dataset").order_by("dataset"):
-        after = {"member": user.pk}
-        transitions.record(held.dataset, members.RESET, actor=administrator, before={}, after=after)
-    accounts.take_password_links_back(user)
-    accounts.note("account.password_link", administrator, user)
-    hours, digest = timedelta(hours=RESET_HOURS), _password_digest(user)
-    return _make(LinkPurpose.RESET, hours, made_by=administrator, account=user, password_digest=digest)
-
-
-def open_invitations(dataset: Dataset | None) -> QuerySet[OneTimeLink]:
+def open_invitations(dataset: Dataset | None) -> QuerySet[Invitation]:
     """Invitations to a dataset (None: to the installation) that may still be used, the latest first."""
-    rows = _usable(LinkPurpose.INVITATION).filter(dataset=dataset)
+    rows = _usable().filter(dataset=dataset)
     return rows.select_related("made_by").order_by("-created_at")
 
 
@@ -93,17 +70,17 @@ def revoke(actor: User, dataset: Dataset | None, invitation_id: UUID) -> None:
         accounts.require_administrator(actor)
     else:
         require(actor, dataset, Act.MANAGE_MEMBERS)
-    rows = _usable(LinkPurpose.INVITATION).filter(dataset=dataset, pk=invitation_id)
+    rows = _usable().filter(dataset=dataset, pk=invitation_id)
     if not rows.update(revoked_at=timezone.now()):
         raise Http404("this invitation does not exist; it may have been used")
 
 
-def invitation(secret: str) -> OneTimeLink:
+def invitation(secret: str) -> Invitation:
     """The invitation of that secret. Errors: NoSuchLink."""
-    return _checked(_found(LinkPurpose.INVITATION, secret))
+    return _checked(_found(secret))
 
 
-def may_sign_up(link: OneTimeLink) -> bool:
+def may_sign_up(link: Invitation) -> bool:
     """Whether it may be used to make an account."""
     return is_administrator(link.made_by) or accounts.sign_up_by_invitation()
 
@@ -127,7 +104,7 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
     """
     with _claimed(secret) as link:
         if not may_sign_up(link):
-            raise PermissionDenied("on this server, administrators make accounts")
+            raise PermissionDenied("on this server, administrators invite new people")
         user = User.objects.create_user(username, password=password)
         Profile.objects.create(user=user, may_create_datasets=link.may_create_datasets)
         accounts.note("account.made", link.made_by, user)
@@ -137,30 +114,8 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
     return user
 
 
-def password_link(secret: str) -> OneTimeLink:
-    """The link by which its account chooses a new password. Errors: NoSuchLink, also once it has another
-    password than when the link was made."""
-    link = _found(LinkPurpose.RESET, secret)
-    if link.account is None or not link.account.is_active:
-        raise NoSuchLink
-    if not secrets.compare_digest(link.password_digest, _password_digest(link.account)):
-        raise NoSuchLink
-    return link
-
-
-@transaction.atomic
-def choose_password(secret: str, password: str) -> User:
-    """A validated password; every session and token of the person ends. Errors: NoSuchLink."""
-    account = password_link(secret).account
-    assert account is not None  # noqa: S101 - `password_link` saw to it
-    User.objects.select_for_update().get(pk=account.pk)
-    _use(password_link(secret), account)  # looked at again while nobody else changes the password
-    accounts.set_password(account, password, revoke_tokens=True)
-    return account
-
-
 @contextmanager
-def _claimed(secret: str) -> Iterator[OneTimeLink]:
+def _claimed(secret: str) -> Iterator[Invitation]:
     """An invitation, looked at again while nobody changes the members of its dataset."""
     found = invitation(secret)
     with transaction.atomic():
@@ -171,29 +126,25 @@ def _claimed(secret: str) -> Iterator[OneTimeLink]:
                 yield invitation(secret)
 
 
-def _make(purpose: LinkPurpose, valid_for: timedelta, **columns: object) -> NewLink:
+def _make(**columns: object) -> NewLink:
     secret = secrets.token_urlsafe(32)
-    row = OneTimeLink.objects.create(
-        purpose=purpose, digest=_digest(secret), expires_at=timezone.now() + valid_for, **columns
-    )
+    expires_at = timezone.now() + timedelta(days=INVITATION_DAYS)
+    row = Invitation.objects.create(digest=_digest(secret), expires_at=expires_at, **columns)
     return NewLink(row=row, secret=secret)
 
 
-def _usable(purpose: LinkPurpose) -> QuerySet[OneTimeLink]:
-    return OneTimeLink.objects.filter(
-        purpose=purpose, used_at=None, revoked_at=None, expires_at__gt=timezone.now()
-    )
+def _usable() -> QuerySet[Invitation]:
+    return Invitation.objects.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
 
 
-def _found(purpose: LinkPurpose, secret: str) -> OneTimeLink:
-    rows = _usable(purpose).select_related("dataset", "made_by", "account")
-    found = rows.filter(digest=_digest(secret)).first()
+def _found(secret: str) -> Invitation:
+    found = _usable().select_related("dataset", "made_by").filter(digest=_digest(secret)).first()
     if found is None:
         raise NoSuchLink
     return found
 
 
-def _checked(link: OneTimeLink) -> OneTimeLink:
+def _checked(link: Invitation) -> Invitation:
     """Errors: NoSuchLink when its maker may no longer invite, or into that role only with a reason."""
     maker = link.made_by
     if link.dataset is None:
@@ -207,15 +158,11 @@ def _checked(link: OneTimeLink) -> OneTimeLink:
     return link
 
 
-def _use(link: OneTimeLink, user: User) -> None:
+def _use(link: Invitation, user: User) -> None:
     """Exactly one caller uses a link. Errors: NoSuchLink."""
-    rows = _usable(LinkPurpose(link.purpose)).filter(pk=link.pk)
+    rows = _usable().filter(pk=link.pk)
     if rows.update(used_at=timezone.now(), used_by=user) != 1:
         raise NoSuchLink
-
-
-def _password_digest(user: User) -> str:
-    return salted_hmac("heatmaps.people.invitations", user.password, algorithm="sha256").hexdigest()
 
 
 def _digest(secret: str) -> str:

@@ -7,7 +7,7 @@ lets that person see the data: it needs a reason, and all members see the event.
 
 # ruff: noqa: N818 - domain words; `except LastSteward` says what happened
 
-from typing import ClassVar, Final
+from typing import Final
 
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -16,22 +16,17 @@ from django.http import Http404
 
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Event, Membership, Role
+from heatmaps.people import interventions
 from heatmaps.people.permissions import Act, dataset_for, require, would_allow
+from heatmaps.people.refusals import MemberError
 from mechanisms.check import ParameterError
 
 MEMBER: Final = "member"  # the kind of its events
-RESET: Final = "reset-link"  # an administrator made a link by which a member's password is chosen anew
 NO_ROLE: Final = "none"
 LONGEST_REASON: Final = 500  # characters
 _BY_ROLE: Final = Case(
     *(When(role=role, then=Value(at)) for at, role in enumerate(Role.values)), output_field=IntegerField()
 )
-
-
-class MemberError(Exception):
-    """A refusal; nothing was written."""
-
-    code: ClassVar[str] = "member_error"
 
 
 class LastSteward(MemberError):
@@ -66,7 +61,7 @@ def members_of(dataset: Dataset) -> QuerySet[Membership]:
 def changes_of(dataset: Dataset) -> QuerySet[Event]:
     """Events about members, the latest first: all members may read them."""
     return (
-        Event.objects.filter(dataset=dataset, kind__in=[MEMBER, RESET])
+        Event.objects.filter(dataset=dataset, kind__in=[MEMBER, *interventions.KINDS])
         .select_related("actor", "dataset")
         .order_by("-sequence")
     )
@@ -114,6 +109,7 @@ def join(
         raise AlreadyMember(held.role)
     made = Membership.objects.create(dataset=dataset, user=user, role=_role(role))
     _record(actor, made, before=NO_ROLE, after=made.role, reason=reason, invited_by=invited_by)
+    interventions.tell(made)
     return made
 
 

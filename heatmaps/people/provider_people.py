@@ -20,8 +20,8 @@ from django.http import Http404, HttpRequest
 
 from heatmaps.models import Profile
 from heatmaps.people import accounts, invitations
-from heatmaps.people.members import MemberError
 from heatmaps.people.provider_requests import the_provider
+from heatmaps.people.refusals import MemberError
 
 MINUTES: Final = 10
 _SESSION_KEY: Final = "provider-person"

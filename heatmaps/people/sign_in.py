@@ -18,6 +18,7 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added, authenticator_removed
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.models import SocialLogin
 from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
@@ -26,13 +27,14 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts, provider_people
+from heatmaps.people import accounts, interventions, provider_people
 from heatmaps.people.provider_requests import ProviderSession, the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
@@ -101,7 +103,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
             clear_login(request)
             messages.error(request, "Your account changed meanwhile. Sign in again.")
             raise ImmediateHttpResponse(redirect("account_login"))
+        before = user.last_login
         super().login(request, user)
+        for one in interventions.of(user):
+            if before is None or one.at > before:
+                messages.warning(request, one.sentence)
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, _CLOSED)
@@ -175,6 +181,19 @@ def provider_refused(request: HttpRequest, why: str, *, status: int) -> HttpResp
     """Words for whoever comes back from the provider without being signed in. `why`: a part of the page."""
     context = {"why": why, "provider": settings.SIGN_IN_PROVIDER}
     return render(request, "account/provider_refused.html", context, status=status)
+
+
+@receiver([authenticator_added, authenticator_removed])
+def end_other_sessions(
+    request: HttpRequest, user: User, authenticator: Authenticator, **_options: object
+) -> None:
+    """Once somebody set up or removed a second factor."""
+    if authenticator.type == Authenticator.Type.RECOVERY_CODES:
+        return
+    if Authenticator.objects.filter(pk=authenticator.pk).exists():
+        use_code(authenticator)  # the one that it was set up with
+    accounts.end_sessions(user, but=request.session.session_key)
+    accounts.note("account.factors_changed", user, user)
 
 
 def use_code(authenticator: Authenticator) -> None:

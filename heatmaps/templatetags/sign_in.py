@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.conf import settings
 
-from heatmaps.people import provider_people
+from heatmaps.people import accounts, provider_people
 
 register = template.Library()
 
@@ -20,4 +20,9 @@ def sign_in_provider() -> Any:
 def ways_in(context: template.Context) -> dict[str, Any]:
     """How the account that is signed in can sign in."""
     user = context["user"]
-    return {"user": user, "provider": settings.SIGN_IN_PROVIDER, "link": provider_people.link_of(user)}
+    return {
+        "user": user,
+        "has_second_factor": accounts.has_second_factor(user),
+        "provider": settings.SIGN_IN_PROVIDER,
+        "link": provider_people.link_of(user),
+    }

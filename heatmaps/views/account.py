@@ -6,10 +6,12 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from heatmaps.models import ApiToken, Membership
+from heatmaps.people import interventions
 from heatmaps.people.permissions import may_create_datasets
+from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.people import TokenForm
 from heatmaps.views.requests import PersonRequest
 
@@ -18,16 +20,26 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 
 @require_safe
 def account(request: PersonRequest) -> HttpResponse:
-    return _page(request, TokenForm())
+    mine = Membership.objects.filter(user=request.user).select_related("dataset")
+    context = {
+        "section": "account",
+        "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),
+        "memberships": mine.order_by("dataset__title", "dataset__slug"),
+        "may_create": may_create_datasets(request.user),
+        "interventions": list(interventions.of(request.user)),
+    }
+    return render(request, "people/account.html", context)
 
 
-@require_POST
+@require_http_methods(FORM_METHODS)
 @never_cache
+@confirmed
 def new_token(request: PersonRequest) -> HttpResponse:
     """Its secret is in this answer and never again."""
-    form = TokenForm(request.POST)
-    if not form.is_valid():
-        return _page(request, form, status=422)
+    form = TokenForm(request.POST or None)
+    if request.method != "POST" or not form.is_valid():
+        context = {"section": "account", "form": form}
+        return render(request, "people/token.html", context, status=422 if form.errors else 200)
     typed = form.cleaned_data
     made, secret = ApiToken.objects.create(
         user=request.user,
@@ -49,16 +61,3 @@ def revoke_token(request: PersonRequest, token_id: str) -> HttpResponse:
         messages.success(request, f"The token {found.name} is revoked.")
         return redirect("account")
     return render(request, "people/revoke_token.html", {"section": "account", "token": found})
-
-
-def _page(request: PersonRequest, form: TokenForm, *, status: int = 200) -> HttpResponse:
-    context = {
-        "section": "account",
-        "form": form,
-        "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),
-        "memberships": Membership.objects.filter(user=request.user)
-        .select_related("dataset")
-        .order_by("dataset__title", "dataset__slug"),
-        "may_create": may_create_datasets(request.user),
-    }
-    return render(request, "people/account.html", context, status=status)

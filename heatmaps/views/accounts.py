@@ -5,30 +5,34 @@ from functools import partial, wraps
 from typing import Any, Final
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth import logout
 from django.contrib.auth.models import User
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from heatmaps.models import Membership
-from heatmaps.people import accounts, invitations
-from heatmaps.people.members import MemberError
+from heatmaps.people import accounts, invitations, password_links
 from heatmaps.people.permissions import may_create_datasets, note_reads
+from heatmaps.people.refusals import MemberError
+from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.people import InstallationInvitationForm
 from heatmaps.views.invitations import new_link
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
-View = Callable[..., HttpResponse]
+PASSWORD_LINK_HOURS: Final = settings.PASSWORD_RESET_TIMEOUT // 3600
+View = Callable[..., HttpResponseBase]
 
 
 def for_administrators(view: View) -> View:
     @wraps(view)
-    def checked(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponse:
+    def checked(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         accounts.require_administrator(request.user)
         return view(request, *arguments, **named)
 
@@ -45,6 +49,7 @@ def listed(request: PersonRequest) -> HttpResponse:
         "form": InstallationInvitationForm(),
         "sign_up": accounts.sign_up_by_invitation(),
         "days": invitations.INVITATION_DAYS,
+        "second_factor": accounts.second_factor_required(),
     }
     return render(request, "people/accounts.html", context)
 
@@ -83,14 +88,36 @@ def account(request: PersonRequest, account_id: int) -> HttpResponse:
     return _page(request, accounts.account_for(request.user, account_id))
 
 
-@require_POST
+@require_http_methods(FORM_METHODS)
+@for_administrators
+@confirmed
+def second_factor_rule(request: PersonRequest) -> HttpResponse:
+    if request.method != "POST":  # back from entering the password
+        return redirect("accounts")
+    required = request.POST.get("required") == "yes"
+    accounts.require_second_factor(request.user, required)
+    now = "Everyone needs" if required else "Nobody needs"
+    messages.success(request, f"{now} a second factor from now on.")
+    return redirect("accounts")
+
+
+@require_http_methods(FORM_METHODS)
 @never_cache
 @for_administrators
+@confirmed
 def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
-    """A link by which the person chooses a new password; shown in this answer and never again."""
-    made = invitations.reset(request.user, accounts.account_for(request.user, account_id))
-    back = reverse("account-of", args=[account_id])
-    return new_link(request, made, section="accounts", back=back, page="new-password")
+    """GET asks once more. The link by which the person chooses a new password is in this answer alone."""
+    found = accounts.account_for(request.user, account_id)
+    context: dict[str, object] = {"section": "accounts", "person": found, "act": "password"}
+    if request.method != "POST":
+        return render(request, "people/account_change.html", context)
+    try:
+        uidb36, _, key = password_links.make(request.user, found).partition("-")
+    except MemberError as refusal:
+        return _page(request, found, refusal=refusal, status=409)
+    page = reverse("account_reset_password_from_key", args=[uidb36, key])
+    context |= {"url": request.build_absolute_uri(page), "hours": PASSWORD_LINK_HOURS}
+    return render(request, "people/new_password_link.html", context)
 
 
 Change = Callable[[User, User], None]
@@ -105,6 +132,10 @@ CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
         partial(accounts.allow_datasets, allowed=False),
         "This person may not make datasets from now on; those that are there stay.",
     ),
+    "remove-factor": (
+        accounts.remove_second_factor,
+        "The second factor is removed: the password alone lets this person in.",
+    ),
     "make-administrator": (
         partial(accounts.set_administrator, wanted=True),
         "This person is an administrator now.",
@@ -116,8 +147,13 @@ CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
 }
 
 
+_ENDS_SESSIONS: Final = ("close", "remove-factor")
+_ENDS_RIGHTS: Final = ("close", "remove-factor", "unmake-administrator")
+
+
 @require_http_methods(FORM_METHODS)
 @for_administrators
+@confirmed
 def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
     """GET asks once more. `act` is one of `CHANGES`, as its address says."""
     found = accounts.account_for(request.user, account_id)
@@ -130,8 +166,10 @@ def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
         carry_out(request.user, found)
     except MemberError as refusal:
         return _page(request, found, refusal=refusal, status=409)
+    if found == request.user and act in _ENDS_SESSIONS:
+        logout(request)  # the row of this one is gone already
     messages.success(request, done)
-    own_rights_gone = found == request.user and act in ("close", "unmake-administrator")
+    own_rights_gone = found == request.user and act in _ENDS_RIGHTS
     return redirect("datasets") if own_rights_gone else redirect("account-of", account_id=account_id)
 
 
@@ -149,7 +187,8 @@ def _page(
         "person": found,
         "refusal": refusal,
         "may_create": may_create_datasets(found),
-        "hours": invitations.RESET_HOURS,
+        "hours": PASSWORD_LINK_HOURS,
+        "has_second_factor": accounts.has_second_factor(found),
         "memberships": memberships,
     }
     return render(request, "people/account_of.html", context, status=status)

@@ -1,25 +1,25 @@
-"""Shows pages to holders of a one-time link: an invitation, or a new password."""
+"""Shows invitations to who holds their links."""
 
-from typing import cast
+from functools import partial
 
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from heatmaps.models import Dataset, OneTimeLink
+from heatmaps.http.rate_limits import limited_sign_in, limited_visits
+from heatmaps.models import Dataset, Invitation
 from heatmaps.people import invitations
 from heatmaps.people.invitations import NewLink, NoSuchLink
-from heatmaps.people.members import MemberError
+from heatmaps.people.refusals import MemberError
 from heatmaps.views.forms.people import SignUpForm
 from heatmaps.views.requests import PersonRequest
 
@@ -27,15 +27,19 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-def new_link(
-    request: PersonRequest, made: NewLink, *, back: str, page: str = "invitation", **context: object
-) -> HttpResponse:
+def _who(request: HttpRequest) -> str:
+    return request.user.get_username() or request.POST.get("username", "")
+
+
+def new_link(request: PersonRequest, made: NewLink, *, back: str, **context: object) -> HttpResponse:
     """Shows a link in this answer and never again."""
-    url = request.build_absolute_uri(reverse(page, args=[made.secret]))
+    url = request.build_absolute_uri(reverse("invitation", args=[made.secret]))
     return render(request, "people/new_link.html", {"link": made.row, "url": url, "back": back, **context})
 
 
 @login_not_required
+@limited_visits
+@partial(limited_sign_in, name_of=_who)
 @never_cache
 @require_http_methods(FORM_METHODS)
 def invitation(request: PersonRequest, secret: str) -> HttpResponse:
@@ -51,24 +55,7 @@ def invitation(request: PersonRequest, secret: str) -> HttpResponse:
         return render(request, "people/no_link.html", status=404)
 
 
-@login_not_required
-@never_cache
-@require_http_methods(FORM_METHODS)
-def new_password(request: PersonRequest, secret: str) -> HttpResponse:
-    try:
-        link = invitations.password_link(secret)
-        form = SetPasswordForm(cast(User, link.account), request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            invitations.choose_password(secret, form.cleaned_data["new_password1"])
-            messages.success(request, "Your password is changed. Sign in with it.")
-            return redirect("account_login")
-    except NoSuchLink:
-        return render(request, "people/no_link.html", status=404)
-    context = {"form": form, "account": form.user}
-    return render(request, "people/new_password.html", context, status=422 if form.errors else 200)
-
-
-def _accept(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpResponse:
+def _accept(request: PersonRequest, link: Invitation, secret: str) -> HttpResponse:
     context: dict[str, object] = {"link": link, "needs_account": link.dataset is None}
     status = 200
     if request.method == "POST":
@@ -81,11 +68,11 @@ def _accept(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpRespo
     return render(request, "people/accept.html", context, status=status)
 
 
-def _sign_up(request: PersonRequest, link: OneTimeLink, secret: str) -> HttpResponse:
+def _sign_up(request: PersonRequest, link: Invitation, secret: str) -> HttpResponse:
     allowed = invitations.may_sign_up(link)
     form = SignUpForm(request.POST or None) if allowed else None
     if request.method == "POST" and form is None:
-        raise PermissionDenied("on this server, administrators make accounts")
+        raise PermissionDenied("on this server, administrators invite new people")
     if request.method == "POST" and form is not None and form.is_valid():
         made = _made(form, secret)
         if made is not None:

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from heatmaps.administrator_reads import reads_of
 from heatmaps.models import Dataset, Membership, Role
 from heatmaps.people import invitations, members
-from heatmaps.people.members import MemberError
 from heatmaps.people.permissions import Act, dataset_for, may, require
+from heatmaps.people.refusals import MemberError
 from heatmaps.views.forms.people import MemberForm, RoleForm
 from heatmaps.views.forms.shared import explain
 from heatmaps.views.invitations import new_link

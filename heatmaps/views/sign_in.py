@@ -8,8 +8,10 @@ from allauth.mfa.base import views as mfa_views
 from allauth.mfa.recovery_codes import views as recovery_views
 from allauth.mfa.stages import AuthenticateStage
 from allauth.mfa.totp import views as totp_views
+from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import SetPasswordForm
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,7 +20,8 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from heatmaps.http.rate_limits import View, limited_sign_in
+from heatmaps.http.rate_limits import View, limited_sign_in, limited_visits
+from heatmaps.people import password_links
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 
@@ -61,6 +64,26 @@ def password(request: HttpRequest) -> HttpResponseBase:
     if not (request.user.is_authenticated and request.user.has_usable_password()):
         return render(request, "account/no_password.html", {"section": "account"})
     return _change_password(request)
+
+
+@_page
+@login_not_required
+@limited_visits
+def new_password(request: HttpRequest, uidb36: str, key: str) -> HttpResponse:
+    """Choose a password by a link. It signs nobody in: a second factor may be to come.
+
+    allauth would keep the key in the session, in clear; here it stays in the address.
+    """
+    try:
+        form = SetPasswordForm(password_links.account_of(f"{uidb36}-{key}"), request.POST or None)
+        if request.method == "POST" and form.is_valid():
+            password_links.choose(f"{uidb36}-{key}", form.cleaned_data["new_password1"])
+            messages.success(request, "Your password is changed. Sign in with it.")
+            return redirect("account_login")
+    except password_links.LinkDead:
+        return render(request, "people/no_link.html", status=404)
+    context = {"form": form, "account": form.user}
+    return render(request, "people/new_password.html", context, status=422 if form.errors else 200)
 
 
 @login_not_required

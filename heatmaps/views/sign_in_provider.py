@@ -30,9 +30,9 @@ from heatmaps.http import attempt_limits
 from heatmaps.http.rate_limits import come_again
 from heatmaps.people import invitations, provider_people
 from heatmaps.people.invitations import NoSuchLink
-from heatmaps.people.members import MemberError
 from heatmaps.people.provider_people import ProviderPerson
 from heatmaps.people.provider_requests import the_provider
+from heatmaps.people.refusals import MemberError
 from heatmaps.people.sign_in import provider_refused, sealed, unsealed
 from heatmaps.people.sign_in_provider import ClaimsAdapter, Provider
 from heatmaps.views.confirming import confirmed

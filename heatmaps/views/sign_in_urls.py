@@ -3,7 +3,7 @@
 The names are allauth's own, since its code looks them up.
 """
 
-from django.urls import path
+from django.urls import path, re_path
 
 from heatmaps.views import sign_in, sign_in_provider
 from heatmaps.views.sign_in_provider import with_provider_button
@@ -11,6 +11,11 @@ from heatmaps.views.sign_in_provider import with_provider_button
 urlpatterns = [
     path("sign-in/", with_provider_button(sign_in.sign_in), name="account_login"),
     path("sign-in/code/", sign_in.code, name="mfa_authenticate"),
+    re_path(
+        r"^sign-in/new-password/(?P<uidb36>[0-9a-z]{1,13})-(?P<key>[0-9a-z-]{1,80})/$",
+        sign_in.new_password,
+        name="account_reset_password_from_key",
+    ),
     path("sign-out/", sign_in.sign_out, name="account_logout"),
     path("account/confirm/", sign_in.confirm, name="account_reauthenticate"),
     path("account/confirm/code/", sign_in.confirm_by_code, name="mfa_reauthenticate"),

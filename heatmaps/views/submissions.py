@@ -8,7 +8,7 @@ from django import forms
 from django.http import HttpRequest
 
 from heatmaps.ledger.errors import LedgerError
-from heatmaps.people.members import MemberError
+from heatmaps.people.refusals import MemberError
 from heatmaps.releases.names import NameMoved
 from heatmaps.views.forms.shared import explain
 from mechanisms.check import ParameterError

@@ -51,7 +51,6 @@ urlpatterns = [
     path("account/tokens/", account.new_token, name="token-new"),
     path("account/tokens/<slug:token_id>/revoke/", account.revoke_token, name="token-revoke"),
     path("invitations/<str:secret>/", with_provider_button(invitations.invitation), name="invitation"),
-    path("new-password/<str:secret>/", invitations.new_password, name="new-password"),
     path("people/", accounts.listed, name="accounts"),
     path("people/invitations/", accounts.invite, name="account-invite"),
     path(
@@ -59,6 +58,7 @@ urlpatterns = [
         accounts.revoke_invitation,
         name="account-invitation-revoke",
     ),
+    path("people/second-factor/", accounts.second_factor_rule, name="second-factor-rule"),
     path("people/sign-up/", accounts.sign_up_rule, name="sign-up-rule"),
     path("people/<int:account_id>/", accounts.account, name="account-of"),
     path("people/<int:account_id>/password/", accounts.reset_password, name="account-reset"),

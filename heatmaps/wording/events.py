@@ -38,6 +38,7 @@ TITLES: Final = {
     "version": "Data version advanced",
     "member": "Members changed",
     "reset-link": "Link for a new password made for a member",
+    "factor-removed": "Second factor of a member removed",
     "publication": "Readers of a release changed",
     "embedding": "Websites that may embed public maps set",
     "schedule": "Schedule of data versions set",

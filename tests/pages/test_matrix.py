@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
 from heatmaps.ingest import opt_outs
 from heatmaps.models import AdministratorRead, ApiToken
-from heatmaps.people import invitations
+from heatmaps.people import invitations, password_links
 from heatmaps.releases import publication
 from tests.addresses import EVERYBODY, by_person, names
 from tests.services.seed import store_districts
@@ -107,7 +108,7 @@ PAGES = {
     "account-provider": Page(GET=NOWHERE, POST=NOWHERE),
     "account-provider-confirm": Page(GET=NOWHERE, POST=NOWHERE),
     "account-provider-remove": Page(GET=NOWHERE, POST=NOWHERE),
-    "token-new": Page(POST=ALL, body={"name": "laptop", "scopes": ["read"], "days": "30"}),
+    "token-new": Page(GET=ALL, POST=ALL, body={"name": "laptop", "scopes": ["read"], "days": "30"}),
     "token-revoke": Page(
         GET=(OK,) + (NOT_FOUND,) * 4 + (SIGN_IN,),
         POST=(SENT,) + (NOT_FOUND,) * 4 + (SIGN_IN,),
@@ -122,14 +123,18 @@ PAGES = {
     "invitation": Page(
         GET=OPEN, POST=(409, 409, 409, SENT, SENT, SENT), about=("invitation",), body=NEWCOMER
     ),
-    "new-password": Page(GET=OPEN, POST=(SENT,) * 6, about=("reset",), body=NEW_LINK_PASSWORD),
+    "account_reset_password_from_key": Page(
+        GET=OPEN, POST=(SENT,) * 6, about=("reset of", "reset"), body=NEW_LINK_PASSWORD
+    ),
     # the installation's people
     "accounts": Page(GET=ADMINISTRATORS),
     "account-invite": Page(POST=ADMINISTRATORS),
     "account-invitation-revoke": Page(POST=sent(ADMINISTRATORS), about=("installation invitation",)),
     "sign-up-rule": Page(POST=sent(ADMINISTRATORS), body={"allowed": "yes"}),
     "account-of": Page(GET=ADMINISTRATORS, about=("stranger",)),
-    "account-reset": Page(POST=ADMINISTRATORS, about=("stranger",)),
+    "account-reset": Page(GET=ADMINISTRATORS, POST=ADMINISTRATORS, about=("stranger",)),
+    "account-remove-factor": Page(**ON_ACCOUNT),
+    "second-factor-rule": Page(GET=sent(ADMINISTRATORS), POST=sent(ADMINISTRATORS), body={"required": "yes"}),
     "account-close": Page(**ON_ACCOUNT),
     "account-open": Page(**ON_ACCOUNT),
     "account-allow-datasets": Page(**ON_ACCOUNT),
@@ -264,7 +269,8 @@ def things(people, dataset, upload, published):
         person.save()
     invited = invitations.invite(people["steward"], dataset, "analyst")
     for_all = invitations.invite_to_installation(people["administrator"], may_create_datasets=False)
-    invitations.accounts.allow_sign_up(people["administrator"], allowed=True)
+    forgetful = User.objects.create_user("forgetful", password=OLD)
+    reset_of, reset = password_links.make(people["administrator"], forgetful).split("-", 1)
     token, _ = ApiToken.objects.create(user=people["steward"], name="test", scopes=["read"])
     return {name: person.pk for name, person in people.items()} | {
         "slug": dataset.slug,
@@ -276,7 +282,8 @@ def things(people, dataset, upload, published):
         "opt-out": opt_outs.enter(people["steward"], dataset, "left out")[0].entry,
         "invitation id": invited.row.pk,
         "installation invitation": for_all.row.pk,
-        "reset": invitations.reset(people["administrator"], people["analyst"]).secret,
+        "reset of": reset_of,
+        "reset": reset,
     }
 
 

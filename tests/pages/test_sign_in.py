@@ -144,13 +144,17 @@ def test_whoever_knows_the_password_cannot_try_all_codes(half_way, with_app):
     assert not is_inside(other)
 
 
-def test_an_app_is_set_up_by_a_code_and_ends_nothing_half_way(client_of, steward):
-    client = client_of("steward")
+def test_an_app_is_set_up_by_a_code_and_other_sessions_end(
+    client_of, steward, django_capture_on_commit_callbacks
+):
+    client, other = client_of("steward"), client_of("steward")
     page = client.get(reverse("mfa_activate_totp"))
     secret = page.context["form"].secret
     code = auth.format_hotp_value(auth.hotp_value(secret, int(time.time()) // 30))
 
-    answer = client.post(reverse("mfa_activate_totp"), {"code": code}, follow=True)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(reverse("mfa_activate_totp"), {"code": code})
+    answer = client.get(reverse("mfa_view_recovery_codes"))
 
     codes = answer.context["unused_codes"]
     assert len(codes) == 10
@@ -158,6 +162,20 @@ def test_an_app_is_set_up_by_a_code_and_ends_nothing_half_way(client_of, steward
     assert client.get(reverse("mfa_index")).status_code == 200
     again = client.get(reverse("mfa_view_recovery_codes")).content.decode()
     assert not any(code in again for code in codes)
+    assert not is_inside(other)
+    third = Client()
+    type_password(third)
+    assert "was used already" in type_code(third, code).content.decode()
+
+
+def test_removing_the_app_ends_other_sessions(client_of, with_app):
+    client, other = client_of("steward"), client_of("steward")
+
+    client.post(reverse("mfa_deactivate_totp"))
+
+    assert not Authenticator.objects.exists()
+    assert is_inside(client)
+    assert not is_inside(other)
 
 
 @pytest.mark.parametrize(

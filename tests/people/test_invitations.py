@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils import timezone
 
-from heatmaps.models import ApiToken, OneTimeLink
+from heatmaps.models import Invitation
 from heatmaps.people import accounts, invitations, members, permissions
 from heatmaps.people.invitations import NoSuchLink
 from heatmaps.people.members import AlreadyMember
@@ -38,7 +38,7 @@ def test_it_makes_a_member_once(invited, people, dataset, events):
 
 
 def test_it_stores_a_digest_only(invited):
-    row = OneTimeLink.objects.values().get()
+    row = Invitation.objects.values().get()
 
     assert row["digest"] == hashlib.sha256(invited.secret.encode()).hexdigest()
     assert invited.secret not in str(row)
@@ -57,7 +57,7 @@ def spoil(invited, people, dataset, second, member_of):
         elif way == "used":
             invitations.accept(people["administrator"], secret)
         elif way == "expired":
-            OneTimeLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+            Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
         elif way == "revoked":
             invitations.revoke(steward, dataset, invited.row.pk)
         elif way == "inviter left":
@@ -103,7 +103,8 @@ def test_a_member_keeps_role_and_link(invited, people):
     assert invitations.invitation(invited.secret) == invited.row
 
 
-def test_it_makes_accounts_where_an_administrator_allowed_that(invited, administrator, dataset):
+def test_it_makes_accounts_unless_an_administrator_forbade_that(invited, administrator, dataset):
+    accounts.allow_sign_up(administrator, allowed=False)
     with pytest.raises(PermissionDenied):
         invitations.sign_up(invited.secret, "newcomer", PASSWORD)
     assert not User.objects.filter(username="newcomer").exists()
@@ -116,6 +117,19 @@ def test_it_makes_accounts_where_an_administrator_allowed_that(invited, administ
     assert not permissions.may_create_datasets(made)
     with pytest.raises(NoSuchLink):
         invitations.sign_up(invited.secret, "another", PASSWORD)
+
+
+def test_a_stewards_invitation_alone_brings_a_new_person_in(invited, client_of, dataset):
+    browser = client_of("anonymous")
+    address = f"/invitations/{invited.secret}/"
+    assert browser.get(address).context["form"] is not None
+    typed = {"username": "newcomer", "password1": PASSWORD, "password2": PASSWORD}
+
+    answer = browser.post(address, typed, follow=True)
+
+    assert answer.redirect_chain[-1][0] == f"/datasets/{dataset.slug}/"
+    assert answer.status_code == 200
+    assert client_of("anonymous").get(address).status_code == 404
 
 
 @pytest.mark.parametrize("allowed", [True, False])
@@ -172,74 +186,3 @@ def test_an_invitation_is_revoked_in_its_own_dataset_only(steward, make_dataset,
         invitations.revoke(steward, other, invited.row.pk)
 
     assert list(invitations.open_invitations(other)) == []
-
-
-def test_a_new_password_ends_sessions_and_tokens(administrator, people, dataset, client_of, events):
-    analyst = people["analyst"]
-    analyst.set_password("the old one")
-    analyst.save()
-    session = client_of("analyst")
-    ApiToken.objects.create(user=analyst, name="laptop", scopes=["read"])
-    first = invitations.reset(administrator, analyst)
-    link = invitations.reset(administrator, analyst)
-    assert session.get("/account/").status_code == 200
-
-    with pytest.raises(NoSuchLink):  # the later one took its place
-        invitations.choose_password(first.secret, PASSWORD)
-    invitations.choose_password(link.secret, PASSWORD)
-
-    analyst.refresh_from_db()
-    assert analyst.check_password(PASSWORD)
-    assert session.get("/account/").status_code == 302
-    assert not ApiToken.objects.exists()
-    assert [(kind, actor) for kind, actor, *_ in events()] == [("reset-link", "administrator")] * 2
-    with pytest.raises(NoSuchLink):
-        invitations.choose_password(link.secret, "another phrase of words")
-
-
-@pytest.mark.parametrize("by", ["the page", "a command"])
-def test_a_link_ends_when_the_password_is_changed_otherwise(administrator, people, by):
-    analyst = people["analyst"]
-    link = invitations.reset(administrator, analyst)
-    if by == "the page":
-        accounts.set_password(analyst, "my own new words", revoke_tokens=False)
-    else:
-        analyst.set_password("my own new words")
-        analyst.save()
-
-    with pytest.raises(NoSuchLink):
-        invitations.choose_password(link.secret, PASSWORD)
-    analyst.refresh_from_db()
-    assert analyst.check_password("my own new words")
-
-
-def test_a_link_of_a_closed_account_does_not_come_back(administrator, people):
-    link = invitations.reset(administrator, people["analyst"])
-    accounts.close(administrator, people["analyst"])
-    accounts.reopen(administrator, people["analyst"])
-
-    with pytest.raises(NoSuchLink):
-        invitations.choose_password(link.secret, PASSWORD)
-
-
-def test_a_link_is_good_for_its_own_purpose_only(administrator, people, invited):
-    link = invitations.reset(administrator, people["analyst"])
-
-    with pytest.raises(NoSuchLink):
-        invitations.accept(people["stranger"], link.secret)
-    with pytest.raises(NoSuchLink):
-        invitations.choose_password(invited.secret, PASSWORD)
-
-
-def test_only_administrators_make_links_for_passwords_and_for_open_accounts_only(
-    administrator, people, dataset
-):
-    with pytest.raises(PermissionDenied):
-        invitations.reset(people["steward"], people["analyst"])
-    link = invitations.reset(administrator, people["analyst"])
-    accounts.close(administrator, people["analyst"])
-    with pytest.raises(NoSuchLink):
-        invitations.choose_password(link.secret, PASSWORD)
-    people["analyst"].refresh_from_db()
-    with pytest.raises(PermissionDenied):
-        invitations.reset(administrator, people["analyst"])

@@ -5,7 +5,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from structlog.testing import capture_logs
 
-from heatmaps.people import accounts, invitations
+from heatmaps.people import accounts, invitations, password_links
 from heatmaps.people.accounts import LastAdministrator
 
 
@@ -23,6 +23,8 @@ def logged(django_capture_on_commit_callbacks):
 
 def test_each_act_is_a_line_with_numbers_only(logged, administrator, people):
     other = people["stranger"]
+    other.set_password("stones roll down hills")
+    other.save()
     acts = {
         "account.closed": lambda: accounts.close(administrator, other),
         "account.opened": lambda: accounts.reopen(administrator, other),
@@ -30,7 +32,8 @@ def test_each_act_is_a_line_with_numbers_only(logged, administrator, people):
         "account.no_administrator": lambda: accounts.set_administrator(administrator, other, wanted=False),
         "account.datasets_allowed": lambda: accounts.allow_datasets(administrator, other, allowed=True),
         "account.datasets_forbidden": lambda: accounts.allow_datasets(administrator, other, allowed=False),
-        "account.password_link": lambda: invitations.reset(administrator, other),
+        "account.factor_removed": lambda: accounts.remove_second_factor(administrator, other),
+        "account.password_link": lambda: password_links.make(administrator, other),
     }
 
     told = {event: logged(act) for event, act in acts.items()}
@@ -45,6 +48,10 @@ def test_rules_and_new_accounts_are_lines_too(logged, administrator):
         assert told == [{"event": event, "by": administrator.pk}]
     secret = invitations.invite_to_installation(administrator, may_create_datasets=False).secret
     made = []
+
+    for required, event in ((True, "required"), (False, "optional")):
+        told = logged(lambda required=required: accounts.require_second_factor(administrator, required))
+        assert told == [{"event": f"accounts.second_factor_{event}", "by": administrator.pk}]
 
     told = logged(lambda: made.append(invitations.sign_up(secret, "grace", "long enough to pass")))
 

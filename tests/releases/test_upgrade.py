@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from heatmaps.ledger import events, transitions
 from heatmaps.ledger.verification import verify
-from heatmaps.models import AdministratorRead, Dataset, Drawing, Enrolment, OneTimeLink, Release, RowCapacity
+from heatmaps.models import AdministratorRead, Dataset, Drawing, Enrolment, Invitation, Release, RowCapacity
 from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle
 from tests.ingest import conftest as ingest
@@ -156,7 +156,7 @@ def test_an_upgrade_keeps_what_was_promised(published, begun, reserved, clock, g
     assert set(kept) == {(63, "", RowCapacity.HUGE)}
     assert (Dataset().person_bits, Dataset().user_form) == (128, "nfc")
     assert Enrolment.objects.get().person_rest == 0
-    assert OneTimeLink.objects.get().password_digest == ""  # that of no account: the link is dead
+    assert not Invitation.objects.exists()  # links for new passwords are no rows any more
 
     assert not {"heatmaps_fanout", "heatmaps_shard"} & set(connection.introspection.table_names())
     AdministratorRead.objects.create(

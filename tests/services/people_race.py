@@ -16,7 +16,7 @@ from django.db import connection  # noqa: E402
 
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership  # noqa: E402
-from heatmaps.people import accounts, invitations, members, permissions  # noqa: E402
+from heatmaps.people import accounts, invitations, members, password_links, permissions  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 PASSWORD = "grass grows by inches"
@@ -82,8 +82,10 @@ def accept(slug):
 def reset(slug):
     """Four people use one link for a new password."""
     dataset, first, _ = two_stewards(slug)
-    secret = invitations.reset(person(f"{slug}-administrator", is_superuser=True), first).secret
-    return dataset, together(*[lambda: invitations.choose_password(secret, PASSWORD)] * 4)
+    first.set_password("the old one")
+    first.save()
+    key = password_links.make(person(f"{slug}-administrator", is_superuser=True), first)
+    return dataset, together(*[lambda: password_links.choose(key, PASSWORD)] * 4)
 
 
 def read(slug):

@@ -75,7 +75,7 @@ def written(path, members, *, honest=True, more=()):
 
 def left_in(installation):
     """Files in a state folder, but for what every command makes."""
-    kept = {"django-secret-key", "serve.lock"}
+    kept = {"django-secret-key", "second-factor-key", "serve.lock"}
     return {path.name for path in installation.folder.rglob("*") if path.is_file()} - kept
 
 

@@ -23,7 +23,7 @@ def test_an_invitation_makes_one_member(installation):
 
 def test_a_password_is_chosen_once(installation):
     for told in installation.script("people_race", "reset", ROUNDS):
-        assert told["outcomes"] == [""] + ["NoSuchLink"] * 3, told
+        assert told["outcomes"] == [""] + ["LinkDead"] * 3, told
 
 
 @pytest.mark.long

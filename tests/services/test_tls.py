@@ -27,7 +27,7 @@ ASKED = {
     "page": ("/help/", {}, 200),
     "redirection": ("/datasets/", {}, 302),
     "static": ("/static/hazemap/hazemap.css", {}, 200),
-    "admin": ("/admin/login/", {}, 200),
+    "admin": ("/admin/login/", {}, 302),
     "api": ("/api/schema/", {}, 200),
     "401": ("/api/v1/datasets/", {}, 401),
     "403": ("/sign-in/", {"Content-Type": FORM}, 403),

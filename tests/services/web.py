@@ -13,12 +13,12 @@ django.setup()
 
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 from django.db import ProgrammingError, connection  # noqa: E402
 
 from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release, Upload  # noqa: E402
+from heatmaps.people.sessions import SessionStore  # noqa: E402
 from heatmaps.releases import lifecycle  # noqa: E402
 from tests.services import seed  # noqa: E402
 

@@ -1,0 +1,188 @@
+"""Links for a new password: what ends them, who sees that they were made."""
+
+from datetime import timedelta
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal import auth
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from heatmaps.models import ApiToken, Profile
+from heatmaps.people import accounts, members, password_links
+from heatmaps.people.password_links import LinkDead
+
+PASSWORD, OLD = "grass grows by inches", "stones roll down hills"
+
+
+@pytest.fixture
+def analyst(people):
+    people["analyst"].set_password(OLD)
+    people["analyst"].save()
+    return people["analyst"]
+
+
+def address_of(key):
+    return reverse("account_reset_password_from_key", args=key.split("-", 1))
+
+
+def test_a_new_password_ends_sessions_and_tokens(administrator, analyst, dataset, client_of, events):
+    session = client_of("analyst")
+    ApiToken.objects.create(user=analyst, name="laptop", scopes=["read"])
+    first = password_links.make(administrator, analyst)
+    link = password_links.make(administrator, analyst)
+    assert session.get("/account/").status_code == 200
+
+    with pytest.raises(LinkDead):  # the later one took its place
+        password_links.choose(first, PASSWORD)
+    password_links.choose(link, PASSWORD)
+
+    analyst.refresh_from_db()
+    assert analyst.check_password(PASSWORD)
+    assert session.get("/account/").status_code == 302
+    assert not ApiToken.objects.exists()
+    assert [(kind, actor) for kind, actor, *_ in events()] == [("reset-link", "administrator")] * 2
+    with pytest.raises(LinkDead):
+        password_links.choose(link, "another phrase of words")
+
+
+@pytest.mark.parametrize("end", ["the page", "a command", "closed", "signed in", "a day"])
+def test_what_ends_a_link(administrator, analyst, settings, end):
+    link = password_links.make(administrator, analyst)
+    if end == "the page":
+        accounts.set_password(analyst, "my own new words", revoke_tokens=False)
+    elif end == "a command":
+        analyst.set_password("my own new words")
+        analyst.save()
+    elif end == "closed":
+        accounts.close(administrator, analyst)
+        assert dead(link)
+        accounts.reopen(administrator, analyst)
+    elif end == "signed in":
+        Client().post(reverse("account_login"), {"login": "analyst", "password": OLD})
+    else:
+        settings.PASSWORD_RESET_TIMEOUT = -1
+
+    assert dead(link)
+    analyst.refresh_from_db()
+    assert not analyst.check_password(PASSWORD)
+
+
+def dead(link):
+    with pytest.raises(LinkDead):
+        password_links.choose(link, PASSWORD)
+    return Client().get(address_of(link)).status_code == 404
+
+
+@pytest.mark.parametrize("key", ["", "1", "zzzzzzzzzzzzz-abc", "1-abc-def", "-", "!-!"])
+def test_a_key_of_no_link_is_dead(people, key):
+    with pytest.raises(LinkDead):
+        password_links.account_of(key)
+
+
+def test_a_link_works_a_day_and_is_stored_nowhere(administrator, analyst, settings):
+    link = password_links.make(administrator, analyst)
+
+    assert timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT) == timedelta(days=1)
+    assert link.split("-")[-1] not in str(list(Profile.objects.values()))
+
+
+def test_a_link_signs_nobody_in_past_a_second_factor(administrator, analyst):
+    auth.TOTP.activate(analyst, auth.generate_totp_secret())
+    link, browser = password_links.make(administrator, analyst), Client()
+
+    answer = browser.post(address_of(link), {"new_password1": PASSWORD, "new_password2": PASSWORD})
+
+    assert answer["Location"] == reverse("account_login")
+    assert "_auth_user_id" not in browser.session
+    typed = {"login": "analyst", "password": PASSWORD}
+    assert browser.post(reverse("account_login"), typed)["Location"] == reverse("mfa_authenticate")
+
+
+def test_only_administrators_make_links_and_for_open_accounts_with_a_password_only(
+    administrator, people, analyst
+):
+    with pytest.raises(PermissionDenied):
+        password_links.make(people["steward"], analyst)
+    with pytest.raises(PermissionDenied, match="no password"):
+        password_links.make(administrator, people["auditor"])
+    accounts.close(administrator, analyst)
+    analyst.refresh_from_db()
+    with pytest.raises(PermissionDenied, match="closed"):
+        password_links.make(administrator, analyst)
+
+
+def test_the_person_sees_who_made_a_link(administrator, analyst):
+    password_links.choose(password_links.make(administrator, analyst), PASSWORD)
+    browser = Client()
+    typed = {"login": "analyst", "password": PASSWORD}
+    told = "administrator made a link for a new password of your account on"
+
+    first = browser.post(reverse("account_login"), typed, follow=True).content.decode()
+    again = Client().post(reverse("account_login"), typed, follow=True).content.decode()
+
+    assert told in first
+    assert told not in again
+    assert told in browser.get(reverse("account")).content.decode()
+
+
+def test_a_ledger_tells_what_was_done_before_somebody_joined(
+    administrator, analyst, steward, events, dataset
+):
+    dataset.memberships.filter(user=analyst).delete()
+    password_links.make(administrator, analyst)
+    auth.TOTP.activate(analyst, auth.generate_totp_secret())
+    accounts.remove_second_factor(administrator, analyst)
+    assert events() == []
+
+    members.add(steward, dataset, "analyst", "analyst")
+
+    told = [(kind, actor) for kind, actor, *_ in events()]
+    assert told == [
+        ("member", "steward"),
+        ("reset-link", "administrator"),
+        ("factor-removed", "administrator"),
+    ]
+    assert '"done_at":"20' in events()[1][3]
+
+
+def test_removing_a_factor_is_seen_and_ends_sessions(administrator, analyst, client_of, events, dataset):
+    auth.TOTP.activate(analyst, auth.generate_totp_secret())
+    session, page = client_of("analyst"), reverse("account-remove-factor", args=[analyst.pk])
+    assert client_of("steward").post(page).status_code == 403
+    assert accounts.has_second_factor(analyst)
+
+    assert client_of("administrator").post(page).status_code == 302
+
+    assert not accounts.has_second_factor(analyst)
+    assert session.get("/account/").status_code == 302
+    assert [(kind, actor) for kind, actor, *_ in events()] == [("factor-removed", "administrator")]
+
+
+def test_who_runs_the_server_removes_a_factor_by_a_command(analyst, dataset, client_of, capsys):
+    auth.TOTP.activate(analyst, auth.generate_totp_secret())
+    session = client_of("analyst")
+
+    call_command("removesecondfactor", "analyst")
+
+    assert not Authenticator.objects.exists()
+    assert session.get("/account/").status_code == 302
+    event = dataset.events.get(kind="factor-removed")
+    assert event.actor is None
+    for name in ("analyst", "nobody"):
+        with pytest.raises(CommandError):
+            call_command("removesecondfactor", name)
+
+
+@pytest.mark.parametrize("act", ["close", "remove-factor"])
+def test_an_administrator_who_acts_on_herself_is_signed_out(administrator, client_of, act):
+    User.objects.create_superuser("another")
+    client = client_of("administrator")
+
+    answer = client.post(reverse(f"account-{act}", args=[administrator.pk]), follow=True)
+
+    assert answer.status_code == 200
+    assert answer.redirect_chain[-1][0].startswith(reverse("account_login"))
