@@ -9,6 +9,7 @@ COMMANDS: Final = {
         "backup": "save database, keys and credentials in one private file",
         "restore": "put such a file into an empty state folder, and check it",
         "import-checkins": "upload files of check-ins into a dataset",
+        "removesecondfactor": "let in somebody who lost a second factor",
         "verify-ledger": "recompute every ledger, and name the first bad row",
         "basemap": "make a file of street tiles from an OpenStreetMap extract",
     },
