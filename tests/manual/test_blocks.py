@@ -1,0 +1,63 @@
+"""Every code block of tutorials and how-to guides is run, shown, or listed with why it cannot run here."""
+
+import pytest
+
+from tests.manual.blocks import RUN, SHOWN, blocks, documents, says
+
+DOCKER = "needs Docker"
+PACKAGES = "fetches packages or a new version"
+STARTS = "starts what the test has running already"
+OTHERS = "needs other machines, or data of others"
+# (document, name of the block) -> why no test runs it.
+ELSEWHERE = {
+    ("how-to/backup.md", "docker compose exec -T postgres pg_dump --userna"): DOCKER,
+    ("how-to/collections.md", ".venv/bin/python manage.py createdemo --collecti"): OTHERS,
+    ("how-to/collections.md", "docker compose --file docker-compose.collections"): DOCKER,
+    ("how-to/collections.md", "manage.py shuffler join https://maps.example.org"): OTHERS,
+    ("how-to/collections.md", "docker compose exec -T web tar -C /var/lib/hazem"): DOCKER,
+    ("how-to/deployment.md", "docker compose up --detach --wait"): DOCKER,
+    ("how-to/deployment.md", "export HAZEMAP_BROKER_URL=redis://redis:6379/0"): OTHERS,
+    ("how-to/deployment.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
+    ("how-to/gis.md", "gdalinfo /vsicurl/https://maps.example/api/v1/re"): OTHERS,
+    ("how-to/proxy.md", "HAZEMAP_ORIGINS=https://maps.example.org HAZEMAP"): OTHERS,
+    ("how-to/streets.md", "HAZEMAP_BASEMAP=city.pmtiles make run"): STARTS,
+    ("how-to/streets.md", "make setup-basemap"): PACKAGES,
+    ("how-to/upgrade.md", "git pull"): PACKAGES,
+    ("how-to/upgrade.md", "git pull && docker compose build"): DOCKER,
+    ("how-to/upgrade.md", "python manage.py migrate && python manage.py gra"): OTHERS,
+    ("tutorials/administrator.md", "make setup"): PACKAGES,
+    ("tutorials/administrator.md", ".venv/bin/python manage.py serve --port 8000"): STARTS,
+    ("tutorials/analyst.md", 'pip install "./clients/python[array,geo,raster,p'): PACKAGES,
+    ("tutorials/developer.md", "make setup-dev"): PACKAGES,
+    ("tutorials/developer.md", "make lint"): PACKAGES,
+    ("tutorials/steward.md", "make run"): STARTS,
+}
+
+
+def test_every_block_is_run_shown_or_listed():
+    unknown = [
+        (str(document), block.line, block.language)
+        for document in documents()
+        for block in blocks(document)
+        if block.language not in RUN + SHOWN or (block.elsewhere and block.language not in RUN)
+    ]
+    assert unknown == []
+
+
+def test_the_list_of_what_runs_elsewhere_is_neither_short_nor_stale():
+    marked = {
+        (document.as_posix(), block.name)
+        for document in documents()
+        for block in blocks(document)
+        if block.elsewhere
+    }
+    assert sorted(marked - ELSEWHERE.keys()) == []
+    assert sorted(ELSEWHERE.keys() - marked) == []
+    assert all(ELSEWHERE.values())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [("a…c", True), ("…b", True), ("a", False), ("…ok, … events", True), ("abd", False)]
+)
+def test_an_answer_has_a_line_or_not(line, said):
+    assert says("abc\nb\ndemo: ok, 3 events", line) is said
