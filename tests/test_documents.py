@@ -36,6 +36,21 @@ def test_a_file_that_is_not_there_is_found(tmp_path):
     assert [each.name for each in named(document)] == ["law.md", "no.png", "no_such_file.py"]
 
 
+def test_the_readme_is_a_page_with_three_pictures():
+    text = (ROOT / "README.md").read_text()
+    words = re.sub(r"```.*?```|<[^>]+>", "", text, flags=re.DOTALL).split()
+
+    assert len(words) <= 900
+    assert text.count("<picture>") == len(re.findall(r"<img ", text)) == 3
+    assert "![" not in text
+
+
+def test_every_document_of_the_manual_is_in_its_contents():
+    contents = (ROOT / "docs/manual/mkdocs.yml").read_text()
+    named = set(re.findall(r"[\w/-]+\.md", contents))
+    assert named == {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+
+
 @pytest.mark.parametrize("name", ["LICENSE", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"])
 def test_a_visitor_finds_what_he_expects(name):
     assert (ROOT / name).stat().st_size > 500
