@@ -41,7 +41,7 @@ def overview(version: str) -> str:
     """What `hazemap help` says."""
     lines = [f"Hazemap {version} publishes private heatmaps of places.", ""]
     for title, commands in COMMANDS.items():
-        lines += [f"{title}:", *(f"  {name:<16} {words}" for name, words in commands.items()), ""]
+        lines += [f"{title}:", *(f"  {name:<19} {words}" for name, words in commands.items()), ""]
     lines += [
         "`hazemap help COMMAND` explains one. Data and keys are in the folder that HAZEMAP_STATE names,",
         "else in hazemap below $XDG_DATA_HOME (~/.local/share).",
