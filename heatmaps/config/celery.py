@@ -12,7 +12,8 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
 _ROOT: Final = str(Path(__file__).resolve().parents[2])
-_path = [_ROOT, *(folder for folder in sys.path if folder != _ROOT)]
+# `celery -A` takes the current folder away again once: in a checkout that is this very one.
+_path = [_ROOT, *sys.path]
 app = Celery("hazemap")
 # Celery puts the current folder before all others, where modules of anybody may be.
 sys.path[:] = _path
