@@ -1,5 +1,5 @@
 """Reads the environment variables of Hazemap, with their defaults; beside it `streets.py` those of
-streets, and `sign_in_provider.py` those of the provider.
+streets, `sign_in_provider.py` those of the provider and `mail.py` those of mails.
 
 | variable | default | meaning |
 | --- | --- | --- |
@@ -27,6 +27,13 @@ streets, and `sign_in_provider.py` those of the provider.
 | `HAZEMAP_OIDC_NAME` | the issuer's host | what its buttons say, up to 40 characters |
 | `HAZEMAP_OIDC_SIGN_UP` | `0` | `1` lets everybody whom it knows make an account without an invitation |
 | `HAZEMAP_OIDC_HOSTS` | (none) | other hosts that it uses, separated by commas |
+| `HAZEMAP_MAIL_HOST` | (none) | the server that takes mails; without it none is sent and none is offered |
+| `HAZEMAP_MAIL_PORT` | `587`, `465` or `25` | its port; the default follows HAZEMAP_MAIL_TLS |
+| `HAZEMAP_MAIL_TLS` | `starttls` | `tls` from the first byte on, or `none`: passwords in clear |
+| `HAZEMAP_MAIL_USER` | (none) | the name to sign in there |
+| `HAZEMAP_MAIL_PASSWORD` | (none) | its password |
+| `HAZEMAP_MAIL_PASSWORD_FILE` | (none) | or a file with it |
+| `HAZEMAP_MAIL_FROM` | (none) | whom mails are from, such as `Hazemap <maps@example.org>` |
 | `HAZEMAP_LOG_FORMAT` | `text` | log lines for a terminal, or `json` for what collects logs |
 | `HAZEMAP_DEBUG` | `0` | `1` shows tracebacks to anybody: never where data are real |
 | `HAZEMAP_MAX_EPSILON` | `20` | largest ε of one release |

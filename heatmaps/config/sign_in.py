@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from heatmaps.config import mail
+
 LOGIN_URL: Final = "account_login"
 LOGIN_REDIRECT_URL: Final = "home"
 LOGOUT_REDIRECT_URL: Final = "account_login"
@@ -22,6 +24,7 @@ ACCOUNT_ADAPTER: Final = "heatmaps.people.sign_in.AccountAdapter"
 ACCOUNT_LOGIN_METHODS: Final = {"username"}
 ACCOUNT_SIGNUP_FIELDS: Final = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION: Final = "none"  # nobody needs an address
+ACCOUNT_CHANGE_EMAIL: Final = True  # one address, and a new one in its place once it is verified
 ACCOUNT_SESSION_REMEMBER: Final = True
 # Attempts are counted by `heatmaps.http.attempt_limits`, for all processes and doors together.
 ACCOUNT_RATE_LIMITS: Final = False
@@ -32,6 +35,8 @@ ACCOUNT_FORMS: Final = {
     "login": "heatmaps.views.forms.sign_in.SignInForm",
     "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmForm",
     "change_password": "heatmaps.views.forms.sign_in.ChangePasswordForm",
+    "reset_password": "heatmaps.views.forms.sign_in.ForgottenForm",
+    "add_email": "heatmaps.views.forms.sign_in.MailAddressForm",
 }
 
 MFA_ADAPTER: Final = "heatmaps.people.sign_in.MFAAdapter"
@@ -52,3 +57,13 @@ SOCIALACCOUNT_EMAIL_AUTHENTICATION: Final = False
 SOCIALACCOUNT_LOGIN_ON_GET: Final = False
 SOCIALACCOUNT_QUERY_EMAIL: Final = False
 SOCIALACCOUNT_STORE_TOKENS: Final = False
+
+MAIL: Final = mail.server()
+EMAIL_BACKEND: Final = f"django.core.mail.backends.{'dummy' if MAIL is None else 'smtp'}.EmailBackend"
+EMAIL_TIMEOUT: Final = 10  # seconds
+EMAIL_SUBJECT_PREFIX: Final = ""
+if MAIL is not None:
+    EMAIL_HOST, EMAIL_PORT = MAIL.host, MAIL.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.user, MAIL.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = MAIL.tls == "starttls", MAIL.tls == "tls"
+    DEFAULT_FROM_EMAIL = SERVER_EMAIL = MAIL.sender

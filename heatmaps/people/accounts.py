@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from heatmaps.ledger import transitions
 from heatmaps.models import ApiToken, Membership, PeopleRules, Role
-from heatmaps.people import interventions
+from heatmaps.people import interventions, mails
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
@@ -141,6 +141,7 @@ def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
     user.set_password(password)
     user.save(update_fields=["password"])
     note("account.password_changed", user, user)
+    mails.tell(user, "The password of your account was changed.")
     if revoke_tokens:
         ApiToken.objects.filter(user=user).delete()
 

@@ -16,6 +16,7 @@ from heatmaps import numbers
 from heatmaps.ledger import transitions
 from heatmaps.ledger.events import Facts
 from heatmaps.models import Membership, Profile
+from heatmaps.people import mails
 from heatmaps.people.refusals import RolesMoved
 
 PASSWORD_LINK: Final = "reset-link"  # noqa: S105  # kinds of events
@@ -58,7 +59,9 @@ def record(by: User | None, user: User, kind: str) -> None:
     if not told.issuperset(Membership.objects.filter(user=user).values_list("dataset", flat=True)):
         raise RolesMoved
     column = _COLUMNS[kind]
-    write_profile(user, **{f"{column}_at": timezone.now(), f"{column}_by": by})
+    now = timezone.now()
+    write_profile(user, **{f"{column}_at": now, f"{column}_by": by})
+    mails.tell(user, Intervention(kind=kind, at=now, by=by).sentence)
 
 
 def write_profile(user: User, **columns: object) -> None:

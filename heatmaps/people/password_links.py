@@ -5,8 +5,13 @@ its mail addresses, the last link that an administrator made and its last closin
 these changes, as by its use, or after PASSWORD_RESET_TIMEOUT.
 """
 
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
 from allauth.account.models import EmailAddress
 from allauth.account.utils import url_str_to_user_pk, user_pk_to_url_str
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import PermissionDenied
@@ -14,7 +19,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from heatmaps.models import Profile
-from heatmaps.people import accounts, interventions
+from heatmaps.people import accounts, interventions, mails
+
+_MAIL: Final = (
+    "somebody, probably you, asked for a new password of your account. Choose one here, once, within "
+    "{hours} hours:\n\n{link}\n\nIf it was not you, there is nothing to do: your password stays."
+)
 
 
 class LinkDead(Exception):  # noqa: N818 - reads as what it says
@@ -55,6 +65,14 @@ def make(administrator: User, user: User) -> str:
     return key_for(user)
 
 
+def mail(address: str, link_to: Callable[[str], str]) -> None:
+    """Send a link to an address that somebody verified, and to no other. `link_to`: the address of a key.
+
+    All of it happens after the answer, which is the same for every address.
+    """
+    mails.later(partial(_mail, address, link_to))
+
+
 def key_for(user: User) -> str:
     """What the address of a link ends with."""
     return f"{user_pk_to_url_str(user)}-{PasswordTokens().make_token(user)}"
@@ -72,6 +90,14 @@ def choose(key: str, password: str) -> User:
     found = _checked(key, User.objects.select_for_update())
     accounts.set_password(found, password, revoke_tokens=True)
     return found
+
+
+def _mail(address: str, link_to: Callable[[str], str]) -> None:
+    found = EmailAddress.objects.filter(email=address, verified=True).select_related("user")
+    for user in (one.user for one in found):
+        if user.is_active and user.has_usable_password():
+            text = _MAIL.format(link=link_to(key_for(user)), hours=settings.PASSWORD_RESET_TIMEOUT // 3600)
+            mails.send(user, address, "A new password for Hazemap", text)
 
 
 def _checked(key: str, users: QuerySet[User]) -> User:

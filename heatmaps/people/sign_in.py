@@ -7,10 +7,11 @@ Django's own backend does, so that two old names that differ in case only still 
 import base64
 import hashlib
 import time
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import structlog
+from allauth.account import app_settings as account_settings
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
 from allauth.core import context
@@ -34,11 +35,15 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts, interventions, provider_people
+from heatmaps.people import accounts, interventions, mails, provider_people
 from heatmaps.people.provider_requests import ProviderSession, the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
 _WRONG: Final = "Name or password is wrong. Both are case-sensitive."
+_CONFIRM: Final = (
+    "confirm that this address is yours, within {days} days:\n\n{link}\n\n"
+    "If you have no account here, somebody made a mistake, and there is nothing to do."
+)
 _CLOSED: Final = "This account is closed. Ask an administrator of this server."
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -82,6 +87,24 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def get_password_change_redirect_url(self, request: HttpRequest) -> str:
         return reverse("account")
+
+    def get_email_verification_redirect_url(self, email_address: Any) -> str:
+        return reverse("account")
+
+    def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
+        """To an address that somebody says is theirs."""
+        address, link = (
+            emailconfirmation.email_address,
+            self.get_email_confirmation_url(request, emailconfirmation),
+        )
+        text = _CONFIRM.format(link=link, days=account_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
+        send = partial(mails.send, address.user, address.email, "Your address for Hazemap", text)
+        mails.later(send)
+
+    def send_notification_mail(self, template_prefix: str, user: User, *options: Any, **more: Any) -> None:
+        """`mails.tell` tells; but of addresses, which allauth alone changes."""
+        if template_prefix.startswith("account/email/email_"):
+            mails.tell(user, "The mail address of your account was changed or removed.")
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
@@ -194,6 +217,7 @@ def end_other_sessions(
         use_code(authenticator)  # the one that it was set up with
     accounts.end_sessions(user, but=request.session.session_key)
     accounts.note("account.factors_changed", user, user)
+    mails.tell(user, "A second factor of your account was set up or removed.")
 
 
 def use_code(authenticator: Authenticator) -> None:

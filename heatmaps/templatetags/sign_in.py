@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django import template
 from django.conf import settings
 
@@ -16,13 +17,22 @@ def sign_in_provider() -> Any:
     return settings.SIGN_IN_PROVIDER
 
 
+@register.simple_tag
+def sends_mail() -> bool:
+    """Whether this server sends mails."""
+    return settings.MAIL is not None
+
+
 @register.inclusion_tag("account/ways_in.html", takes_context=True)
 def ways_in(context: template.Context) -> dict[str, Any]:
     """How the account that is signed in can sign in."""
     user = context["user"]
+    address = EmailAddress.objects.filter(user=user, verified=True).first()
     return {
         "user": user,
         "has_second_factor": accounts.has_second_factor(user),
+        "sends_mail": sends_mail(),
+        "address": address,
         "provider": settings.SIGN_IN_PROVIDER,
         "link": provider_people.link_of(user),
     }

@@ -1,19 +1,22 @@
 """Shows allauth's pages of sign-in, second factors and passwords, counted and cached nowhere."""
 
-from typing import Final
+from functools import wraps
+from typing import Any, Final
 
 from allauth.account import views as account_views
+from allauth.account.models import EmailConfirmationHMAC
 from allauth.account.stages import LoginStageController
 from allauth.mfa.base import views as mfa_views
 from allauth.mfa.recovery_codes import views as recovery_views
 from allauth.mfa.stages import AuthenticateStage
 from allauth.mfa.totp import views as totp_views
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import SetPasswordForm
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
@@ -22,6 +25,7 @@ from django.views.decorators.http import require_http_methods
 
 from heatmaps.http.rate_limits import View, limited_sign_in, limited_visits
 from heatmaps.people import password_links
+from heatmaps.views.confirming import confirmed
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 
@@ -64,6 +68,38 @@ def password(request: HttpRequest) -> HttpResponseBase:
     if not (request.user.is_authenticated and request.user.has_usable_password()):
         return render(request, "account/no_password.html", {"section": "account"})
     return _change_password(request)
+
+
+def _typed_address(request: HttpRequest) -> str:
+    return request.POST.get("email", "")
+
+
+def _with_mail(view: View) -> View:
+    """A page that is there where the server sends mails."""
+
+    @wraps(view)
+    def checked(*arguments: Any, **named: Any) -> HttpResponseBase:
+        if settings.MAIL is None:
+            raise Http404("this server sends no mail")
+        return view(*arguments, **named)
+
+    return checked
+
+
+forgotten = _page(_with_mail(limited_sign_in(account_views.password_reset, _typed_address)))
+forgotten_sent = _page(_with_mail(account_views.password_reset_done))
+mail_address = _page(_with_mail(confirmed(account_views.email)))
+
+
+@_page
+@_with_mail
+def confirm_address(request: HttpRequest, key: str) -> HttpResponseBase:
+    """By the link of a mail, signed in to the account that it is for. Errors: Http404."""
+    found = EmailConfirmationHMAC.from_key(key)
+    if found is None or found.email_address.user_id != request.user.pk:
+        return render(request, "account/no_address.html", status=404)
+    answer: HttpResponseBase = account_views.confirm_email(request, key=key)
+    return answer
 
 
 @_page

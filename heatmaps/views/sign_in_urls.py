@@ -11,6 +11,10 @@ from heatmaps.views.sign_in_provider import with_provider_button
 urlpatterns = [
     path("sign-in/", with_provider_button(sign_in.sign_in), name="account_login"),
     path("sign-in/code/", sign_in.code, name="mfa_authenticate"),
+    path("sign-in/forgotten/", sign_in.forgotten, name="account_reset_password"),
+    path("sign-in/forgotten/sent/", sign_in.forgotten_sent, name="account_reset_password_done"),
+    path("account/mail/", sign_in.mail_address, name="account_email"),
+    re_path(r"^account/mail/(?P<key>[-:\w]{1,200})/$", sign_in.confirm_address, name="account_confirm_email"),
     re_path(
         r"^sign-in/new-password/(?P<uidb36>[0-9a-z]{1,13})-(?P<key>[0-9a-z-]{1,80})/$",
         sign_in.new_password,

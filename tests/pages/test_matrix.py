@@ -90,6 +90,11 @@ PAGES = {
         GET=(SENT,) * 5 + (OK,), POST=(SENT,) * 5 + (OK,), body={"login": "x", "password": "y"}
     ),
     "mfa_authenticate": Page(GET=(SENT,) * 6, POST=(SENT,) * 6),  # nobody waits for a code here
+    # No mail is sent in these tests; with a server for it: tests/people/test_mails.py.
+    "account_reset_password": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6),
+    "account_reset_password_done": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6),
+    "account_email": Page(GET=NOWHERE, POST=NOWHERE),
+    "account_confirm_email": Page(GET=NOWHERE, POST=NOWHERE, about=("=key",)),
     "account_logout": Page(GET=(NOT_SO,) * 6, POST=(SENT,) * 6),
     "account": Page(GET=ALL),
     "account_reauthenticate": Page(GET=ALL, POST=sent(ALL), body={"password": OLD}),

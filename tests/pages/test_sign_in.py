@@ -246,7 +246,7 @@ def test_an_account_without_a_password_gets_none_from_a_session(client_of):
 
 
 def test_nobody_signs_up_by_themselves(client_of):
-    for name in ("account_signup", "account_set_password", "mfa_trust", "account_email"):
+    for name in ("account_signup", "account_set_password", "mfa_trust", "account_inactive"):
         with pytest.raises(NoReverseMatch):
             reverse(name)
     for path in ("/signup/", "/accounts/signup/", "/account/signup/", "/sign-in/signup/"):

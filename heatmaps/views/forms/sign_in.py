@@ -1,6 +1,8 @@
 """Forms of sign-in, second factors and passwords: allauth's own, in our words, with attempts counted."""
 
+from functools import partial
 from typing import Any, Final
+from urllib.parse import urljoin
 
 from allauth.account import forms as account_forms
 from allauth.mfa.base import forms as mfa_forms
@@ -8,15 +10,21 @@ from allauth.mfa.totp import forms as totp_forms
 from django import forms
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.http import HttpRequest
+from django.urls import reverse
 
 from heatmaps.http import attempt_limits
-from heatmaps.people import accounts
+from heatmaps.people import accounts, password_links
 from heatmaps.people.sign_in import use_code
 
 # Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
 CODES: Final = "second_factor_codes"
 MOST_CODES: Final = 10
 CODES_SECONDS: Final = 300
+# Mails with links for a new password, to one address; who asks for more is told nothing of it.
+MAILS: Final = "password_mails"
+MOST_MAILS: Final = 3
+MAILS_SECONDS: Final = 3600
 
 
 class _Plain:
@@ -37,6 +45,25 @@ class SignInForm(_Plain, account_forms.LoginForm):  # type: ignore[misc]  # alla
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.fields["login"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
+
+        self.fields["password"].help_text = ""  # the page itself leads to a new one
+
+
+class ForgottenForm(_Plain, account_forms.ResetPasswordForm):  # type: ignore[misc]  # allauth carries no types
+    labels = {"email": "Mail address"}
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()  # nobody looks here whether it is known
+
+    def save(self, request: HttpRequest, **_options: object) -> str:
+        address: str = self.cleaned_data["email"]
+        if not attempt_limits.seconds_to_wait(MAILS, address, most=MOST_MAILS, seconds=MAILS_SECONDS):
+            password_links.mail(address, partial(_link, request.build_absolute_uri("/")))
+        return address
+
+
+class MailAddressForm(_Plain, account_forms.AddEmailForm):  # type: ignore[misc]  # allauth carries no types
+    labels = {"email": "New mail address"}
 
 
 class ConfirmForm(_Plain, account_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
@@ -100,6 +127,11 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
     def say_taken(self) -> None:
         """The name was taken at this very moment, or this person came by another page."""
         self.add_error("username", "This name is taken.")
+
+
+def _link(server: str, key: str) -> str:
+    page = reverse("account_reset_password_from_key", args=key.split("-", 1))
+    return urljoin(server, page)
 
 
 def _count_code(user: User) -> None:

@@ -1,0 +1,60 @@
+"""Sends mails to people, one after the other and after the answer that asked for them.
+
+So no answer's time tells whether anybody gets one. Nothing is sent where HAZEMAP_MAIL_HOST is not set.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import Final
+
+import structlog
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.mail import EmailMessage
+from django.db import connections, transaction
+
+_GREETING: Final = "Hello {name},\n\n{text}\n\nHazemap\n"
+_CHANGED: Final = (
+    "{what}\n\nIf that was you, or if you expected it, there is nothing to do. If not, ask an administrator "
+    "of this server now."
+)
+
+_one_by_one = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mail")
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def later(act: Callable[[], None]) -> Future[None]:
+    """Do what sends a mail, once what is under way is committed."""
+    done: Future[None] = Future()
+    transaction.on_commit(lambda: _one_by_one.submit(_carefully, act, done))
+    return done
+
+
+def tell(user: User, what: str) -> None:
+    """That something changed in how `user` signs in, at the address that was verified, if there is one."""
+    if settings.MAIL is not None:
+        later(partial(_tell, user.pk, what))
+
+
+def send(user: User, address: str, subject: str, text: str) -> None:
+    """To be called by what `later` does. Errors: those of the mail server."""
+    body = _GREETING.format(name=user.get_username(), text=text)
+    EmailMessage(subject, body, to=[address]).send()
+
+
+def _tell(account_id: int, what: str) -> None:
+    found = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related("user")
+    for address in found:
+        send(address.user, address.email, "Your Hazemap account", _CHANGED.format(what=what))
+
+
+def _carefully(act: Callable[[], None], done: Future[None]) -> None:
+    try:
+        act()
+    except Exception as error:  # noqa: BLE001 - nobody waits for it; the log says that it failed
+        _log.warning("mail.failed", cause=type(error))
+    finally:
+        connections.close_all()
+        done.set_result(None)
