@@ -39,7 +39,7 @@ LOOKS: Final = {
         soft="#a4aebb",
         grid="#2c3540",
         mark="#6cc7c9",
-        heat=("#3b1c4f", "#6b2569", "#9b2f73", "#cc4770", "#ee7b66", "#f8b37f", "#fde7b8"),
+        heat=("#5a3570", "#75306f", "#9b2f73", "#cc4770", "#ee7b66", "#f8b37f", "#fde7b8"),
         lines=("#6cc7c9", "#e0ab4b", "#b18be6"),
     ),
 }

@@ -27,6 +27,7 @@ from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode, morton_encode
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "pictures"
+WIDTH: Final = 400  # of a picture: its words can be read on a telephone
 SIDE: Final = 16  # squares
 ADA: Final = (13, 2)  # column and row of the square where she alone is
 SHOWN: Final = {"0.1": 28, "1": 46, "5": 30}  # ε of the maps, with the seed of their noise
@@ -112,70 +113,73 @@ def forecast(persons: int, epsilon: Fraction) -> ErrorForecast:
 def worlds(look: Look) -> str:
     """Maps of two towns that differ in Ada alone, at three ε, beside the towns themselves."""
     picture = Picture(
-        width=760,
-        height=470,
+        width=WIDTH,
+        height=270,
         look=look,
         title="Two towns that differ in one person, Ada, and the maps of both at ε = 0.1, 1 and 5",
     )
     without = town()
-    side, left, top = 9.5, 86.0, 56.0
-    step = SIDE * side + 16
+    side, left, top = 4.8, 60.0, 28.0
+    step = SIDE * side + 7
     for column, words in enumerate(("the truth", *(f"ε = {text}" for text in SHOWN))):
-        picture.text((left + column * step + SIDE * side / 2, 40), words, anchor="middle", bold=True)
+        picture.text((left + column * step + SIDE * side / 2, 18), words, anchor="middle", bold=True)
     for row, (words, people) in enumerate((("without", without), ("with", with_ada(without)))):
-        y = top + row * (SIDE * side + 16)
-        picture.text((74, y + 70), words, anchor="end", bold=True)
-        picture.text((74, y + 88), "Ada", anchor="end", bold=True)
+        y = top + row * step
+        picture.text((left - 6, y + 36), words, size=12, anchor="end", bold=True)
+        picture.text((left - 6, y + 52), "Ada", size=12, anchor="end", bold=True)
         maps = [people, *(released(people, Fraction(text), seed + row) for text, seed in SHOWN.items())]
         for column, shown in enumerate(maps):
             _panel(picture, (left + column * step, y), shown, side=side)
-    _legend(picture, (left, top + 2 * step + 8))
+    _legend(picture, (left, top + 2 * step + 20))
     return picture.svg()
 
 
 def odds(look: Look) -> str:
     """How often a watcher is right, against ε."""
-    picture = Picture(width=760, height=380, look=look, title="How often a watcher is right about Ada, by ε")
-    axes = Axes(corner=(70, 310), size=(560, 260), x=(0, 5), y=(0.5, 1))
+    picture = Picture(
+        width=WIDTH, height=280, look=look, title="How often a watcher is right about Ada, by ε"
+    )
+    axes = Axes(corner=(48, 226), size=(276, 190), x=(0, 5), y=(0.5, 1))
     axes.draw(
         picture,
         across=[(at, str(at)) for at in range(6)],
         up=[(at / 100, f"{at} %") for at in range(50, 101, 10)],
     )
-    picture.text((350, 358), "ε", anchor="middle", colour=look.soft)
-    picture.text((20, 28), "right guesses", colour=look.soft)
+    picture.text((186, 270), "ε", anchor="middle", colour=look.soft)
+    picture.text((4, 18), "right guesses", colour=look.soft)
     curve = [axes.at(at / 20, most_right(Fraction(at, 20))) for at in range(101)]
     picture.line(curve, colour=look.lines[0], width=3)
-    picture.text((640, curve[-1][1] + 18), "at most", colour=look.lines[0], bold=True)
+    picture.text((334, curve[-1][1] + 5), "at most", colour=look.lines[0], bold=True)
     found = [guesses(Fraction(text)) for text in GUESSED]
     for one in found:
-        picture.dot(axes.at(float(one.epsilon), one.counted), radius=5, fill=look.lines[1])
+        picture.dot(axes.at(float(one.epsilon), one.counted), radius=4, fill=look.lines[1])
     last = axes.at(5, found[-1].counted)
-    picture.text((640, last[1] + 28), "counted", colour=look.lines[1], bold=True)
-    picture.text((axes.at(0.3, 0.5)[0], 304), "a coin", size=12, colour=look.soft)
+    picture.text((334, last[1] + 12), "counted", colour=look.lines[1], bold=True)
+    picture.text((axes.at(0.3, 0.5)[0], 220), "a coin", size=12, colour=look.soft)
     return picture.svg()
 
 
 def errors(look: Look) -> str:
     """What an ε buys, for small and large crowds."""
     picture = Picture(
-        width=760, height=400, look=look, title="Expected error of a map of 10 km, by ε and people"
+        width=WIDTH, height=290, look=look, title="Expected error of a map of 10 km, by ε and people"
     )
-    axes = Axes(corner=(80, 330), size=(500, 280), x=(0.1, 10), y=(0.0003, 0.3), logarithmic=(True, True))
+    axes = Axes(corner=(52, 236), size=(240, 200), x=(0.1, 10), y=(0.0003, 0.3), logarithmic=(True, True))
     axes.draw(
         picture,
         across=[(float(text), text) for text in EPSILONS],
         up=[(0.0003, "3 m"), (0.001, "10 m"), (0.01, "100 m"), (0.1, "1 km")],
     )
-    picture.text((330, 378), "ε", anchor="middle", colour=look.soft)
-    picture.text((20, 28), "error in a region of 10 km", colour=look.soft)
+    picture.text((172, 280), "ε", anchor="middle", colour=look.soft)
+    picture.text((4, 18), "error in a region of 10 km", colour=look.soft)
     for persons, colour in zip(CROWDS, look.lines, strict=True):
         told = [(float(text), forecast(persons, Fraction(text)).emd_median) for text in EPSILONS]
         points = [axes.at(*each) for each in told]
         picture.line(points, colour=colour, width=3)
         for point in points:
             picture.dot(point, radius=4, fill=colour)
-        picture.text((592, points[-1][1] + 4), f"{persons:,} people", colour=colour, bold=True)
+        picture.text((302, points[-1][1] + 4), f"{persons:,}", size=12, colour=colour, bold=True)
+        picture.text((302, points[-1][1] + 18), "people", size=12, colour=colour)
     return picture.svg()
 
 
@@ -183,26 +187,24 @@ def total(look: Look) -> str:
     """A budget of which three maps took their parts."""
     spent = sum(MAPS, Fraction())
     picture = Picture(
-        width=760,
-        height=170,
+        width=WIDTH,
+        height=112,
         look=look,
         title=f"A limit of ε = {_text(LIMIT)}, of which three maps took {_text(spent)}",
     )
-    left, top, long = 20.0, 56.0, 720.0
-    picture.text((left, 34), f"limit ε = {_text(LIMIT)}", bold=True)
-    picture.box((left, top), (long, 52), fill=look.grid, round_by=6)
+    left, top, long = 4.0, 30.0, 392.0
+    picture.text((left, 18), f"limit ε = {_text(LIMIT)}", bold=True)
+    picture.box((left, top), (long, 44), fill=look.grid, round_by=6)
     at = left
-    for number, (epsilon, colour) in enumerate(zip(MAPS, look.lines, strict=True), 1):
+    for epsilon, colour in zip(MAPS, look.lines, strict=True):
         wide = long * float(epsilon / LIMIT)
-        picture.box((at, top), (wide - 2, 52), fill=colour, round_by=6)
-        picture.text(
-            (at + wide / 2, top + 32), f"map {number}: {_text(epsilon)}", anchor="middle", colour=look.paper
-        )
+        picture.box((at, top), (wide - 2, 44), fill=colour, round_by=6)
+        picture.text((at + wide / 2, top + 27), _text(epsilon), anchor="middle", colour=look.paper)
         at += wide
-    picture.text((at + (left + long - at) / 2, top + 32), f"left: {_text(LIMIT - spent)}", anchor="middle")
+    picture.text((at + (left + long - at) / 2, top + 27), f"left: {_text(LIMIT - spent)}", anchor="middle")
     right = right_guesses(spent, Fraction(0))
-    words = f"all three together: ε = {_text(spent)}, at most {right} % right guesses"
-    picture.text((left, top + 84), words, colour=look.soft)
+    words = f"three maps: ε = {_text(spent)}, at most {right} % right guesses"
+    picture.text((left, top + 68), words, colour=look.soft)
     return picture.svg()
 
 
@@ -248,15 +250,15 @@ def _panel(picture: Picture, at: tuple[float, float], people: Grid, *, side: flo
         rows, columns = np.nonzero(classes == number)
         picture.squares(at, zip(columns.tolist(), rows.tolist(), strict=True), side=side, fill=colour)
     middle = (at[0] + (ADA[0] + 0.5) * side, at[1] + (ADA[1] + 0.5) * side)
-    picture.dot(middle, radius=9, fill="none", stroke=picture.look.mark)
+    picture.dot(middle, radius=6, fill="none", stroke=picture.look.mark)
 
 
 def _legend(picture: Picture, at: tuple[float, float]) -> None:
-    picture.text((at[0], at[1] + 12), "people in a square:", colour=picture.look.soft)
+    picture.text((at[0], at[1]), "people in a square:", size=12, colour=picture.look.soft)
     for number, (least, colour) in enumerate(zip(LEAST, picture.look.heat, strict=True)):
-        x = at[0] + 140 + number * 66
-        picture.box((x, at[1]), (16, 16), fill=colour)
-        picture.text((x + 22, at[1] + 13), f"{least:g}+", colour=picture.look.soft)
+        x, y = at[0] + number * 48, at[1] + 10
+        picture.box((x, y), (12, 12), fill=colour)
+        picture.text((x + 15, y + 11), f"{least:g}+", size=12, colour=picture.look.soft)
 
 
 def _text(value: Fraction) -> str:

@@ -37,22 +37,24 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A page of the help; `name`: in its address and of its template."""
+    """A page of the help; `name`: in its address and of its template; `deeper`: its page of the manual."""
 
     name: str
     title: str
+    deeper: str
     words: tuple[Word, ...]
 
 
-def _topic(name: str, title: str, **words: str) -> Topic:
+def _topic(name: str, title: str, deeper: str, **words: str) -> Topic:
     explained = (Word(anchor=anchor.replace("_", "-"), text=text) for anchor, text in words.items())
-    return Topic(name=name, title=title, words=tuple(explained))
+    return Topic(name=name, title=title, deeper=deeper, words=tuple(explained))
 
 
 TOPICS: Final = (
     _topic(
         "data",
         "Data",
+        "explanation/data.html",
         person="person",
         record="record",
         mass="weight",
@@ -60,10 +62,18 @@ TOPICS: Final = (
         retention="retention",
         relation="two kinds",
     ),
-    _topic("privacy", "The privacy promise", epsilon="ε", delta="δ", distance="distances"),
+    _topic(
+        "privacy",
+        "The privacy promise",
+        "explanation/epsilon.html",
+        epsilon="ε",
+        delta="δ",
+        distance="distances",
+    ),
     _topic(
         "budget",
         "Budget",
+        "explanation/budgets.html",
         limit="limit",
         quote="quote",
         allowance="allowance",
@@ -72,6 +82,7 @@ TOPICS: Final = (
     _topic(
         "people",
         "Roles and sharing",
+        "how-to/people.html",
         steward="steward",
         analyst="analyst",
         auditor="auditor",
@@ -82,6 +93,7 @@ TOPICS: Final = (
     _topic(
         "results",
         "Results and their errors",
+        "explanation/maps.html",
         error="error",
         start="start from",
         districts="districts",
@@ -92,8 +104,14 @@ TOPICS: Final = (
         state="states",
         moments="waiting",
     ),
-    _topic("files", "Files"),
-    _topic("trust", "Trust", trusted="who is trusted", not_protected="what is not protected"),
+    _topic("files", "Files", "reference/files.html"),
+    _topic(
+        "trust",
+        "Trust",
+        "explanation/threat-model.html",
+        trusted="who is trusted",
+        not_protected="what is not protected",
+    ),
 )
 _BY_NAME: Final = {topic.name: topic for topic in TOPICS}
 
@@ -114,6 +132,7 @@ def help_topic(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "section": "help",
         "topic": topic,
+        "manual": manual.is_built(),
         "relations": {key.value: text for key, text in RELATIONS.items()},
         "formats": RESULT_KINDS["heatmap"].formats.values(),
         "point_formats": RESULT_KINDS["centroid"].formats.values(),

@@ -12,7 +12,7 @@ from tests.services.programs import found_or_skip, free_port, wait_until
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 INLINE = re.compile(r"<script>|<script(?![^>]*\b(?:src=|type=.application/json))|<style|\sstyle=|\son\w+=")
 FOREIGN = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//""")
-PAGES = ("", "reference/commands.html", "explanation/law.html", "how-to/collections.html")
+PAGES = ("", "reference/commands.html", "explanation/epsilon.html")
 LOOKS = ((1280, "light"), (360, "dark"))
 VIOLATIONS = (
     "addEventListener('securitypolicyviolation', (event) => console.error("
@@ -20,32 +20,35 @@ VIOLATIONS = (
 )
 
 
-@pytest.fixture
-def page(manual, migrated_sqlite, tmp_path):
-    """A page of Chromium on a server that has the manual; at the end nothing was complained of."""
-    found_or_skip(Chromium)
-    made = migrated_sqlite.copied_to(tmp_path / "state")
+@pytest.fixture(scope="module")
+def address(manual, migrated_sqlite, tmp_path_factory):
+    """Of a server that has the manual."""
+    made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("site") / "state")
     made.settings, made.others = "tests.manual.settings", {"TESTS_MANUAL": str(manual)}
     address = f"http://127.0.0.1:{free_port()}"
-    complaints = []
-    with (
-        made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]),
-        Chromium.started() as browser,
-    ):
+    with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
         wait_until(lambda: healthy(address), seconds=120, what="the server answering")
+        yield address
+
+
+@pytest.fixture
+def page(address):
+    """A page of Chromium in the manual; at the end nothing was complained of, or came from elsewhere."""
+    found_or_skip(Chromium)
+    complaints, asked = [], []
+    with Chromium.started() as browser:
         context = browser.new_context(base_url=f"{address}/help/manual/")
         context.add_init_script(VIOLATIONS)
         context.add_init_script(AXE_SCRIPT)
         context.on("console", lambda told: complaints.append(told.text) if told.type != "log" else None)
         context.on("weberror", lambda error: complaints.append(str(error.error)))
-        context.on(
-            "request",
-            lambda asked: None if asked.url.startswith((address, "data:")) else complaints.append(asked.url),
-        )
+        context.on("request", lambda request: asked.append(request.url))
         found = context.new_page()
         found.set_default_timeout(PATIENCE_MS)
         yield found
     assert complaints == []
+    assert asked
+    assert [url for url in asked if not url.startswith((f"{address}/", "data:"))] == []
 
 
 def test_its_pages_have_nothing_inline_and_nothing_foreign(manual):
@@ -89,8 +92,10 @@ def test_it_turns_dark_by_a_button(page):
     light = page.evaluate(BACKGROUND)
     page.get_by_title("Show the manual dark").click()
     page.wait_for_function(f"{BACKGROUND} !== '{light}'")
-    page.goto("explanation/law.html")
+    page.goto("explanation/epsilon.html")
     assert page.evaluate(BACKGROUND) != light
+    assert page.locator("img[src$='worlds-dark.svg#only-dark']").is_visible()
+    assert not page.locator("img[src$='worlds-light.svg#only-light']").is_visible()
 
 
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"

@@ -3,7 +3,9 @@
 import pytest
 from django.urls import reverse
 
+from heatmaps.views.words import TOPICS
 from tests.pages.policies import directives
+from tests.services.installation import ROOT
 
 
 @pytest.fixture
@@ -41,7 +43,12 @@ def test_nothing_else_is_served(client_of, path):
 
 @pytest.mark.usefixtures("built")
 def test_the_help_links_it(client_of):
-    assert 'href="/help/manual/"' in client_of("anonymous").get(reverse("help")).content.decode()
+    client = client_of("anonymous")
+    assert 'href="/help/manual/"' in client.get(reverse("help")).content.decode()
+    for topic in TOPICS:
+        page = client.get(reverse("help-topic", args=[topic.name])).content.decode()
+        assert f'href="/help/manual/{topic.deeper}"' in page
+        assert (ROOT / "docs" / topic.deeper).with_suffix(".md").is_file()
 
 
 def test_without_a_build_the_help_says_how_to_get_it_and_links_nothing(client_of):
@@ -49,4 +56,5 @@ def test_without_a_build_the_help_says_how_to_get_it_and_links_nothing(client_of
 
     assert "<code>make docs</code>" in page
     assert "/help/manual/" not in page
+    assert "/help/manual/" not in client_of("anonymous").get("/help/privacy/").content.decode()
     assert client_of("anonymous").get("/help/manual/").status_code == 404
