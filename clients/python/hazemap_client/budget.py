@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 from hazemap_client import calls, markup
-from hazemap_client.connection import Connection
-from hazemap_client.decoding import LOCAL
+from hazemap_client.connection import Answer, Connection
+from hazemap_client.decoding import LOCAL, decoded
 from hazemap_client.numbers import Exact, Number, written
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +58,7 @@ class Budget:
             headers={"If-Match": self.etag},
             slug=self.slug,
         )
-        etag = answer.headers.get("ETag", "")
-        return self.connection.read(type(self), answer.json(), etag=etag, slug=self.slug)
+        return _read(type(self), answer, self.connection, self.slug)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -85,8 +86,12 @@ class Event:
 
 def read(connection: Connection, slug: str) -> Budget:
     """The budget as it is now."""
-    answer = connection.ask(calls.READ_BUDGET, slug=slug)
-    return connection.read(Budget, answer.json(), etag=answer.headers.get("ETag", ""), slug=slug)
+    return _read(Budget, connection.ask(calls.READ_BUDGET, slug=slug), connection, slug)
+
+
+def _read(kind: type[T], answer: Answer, connection: Connection, slug: str) -> T:
+    etag = answer.headers.get("ETag", "")
+    return decoded(kind, answer.json(), connection=connection, etag=etag, slug=slug)
 
 
 def _limit(amount: Exact | None) -> str:

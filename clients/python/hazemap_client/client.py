@@ -80,8 +80,7 @@ class Client:
 
     def dataset(self, slug: str) -> Dataset:
         """One dataset, by the name in its address."""
-        answer = self._connection.ask(calls.READ_DATASET, slug=slug)
-        return self._connection.read(Dataset, answer.json())
+        return self._connection.one(calls.READ_DATASET, Dataset, slug=slug)
 
     def create_dataset(
         self,
@@ -103,10 +102,8 @@ class Client:
 
     def release(self, release_id: str) -> Release:
         """One release; a public one needs no token."""
-        answer = self._connection.ask(calls.READ_RELEASE, release_id=release_id)
-        return self._connection.read(Release, answer.json())
+        return self._connection.one(calls.READ_RELEASE, Release, release_id=release_id)
 
     def upload(self, upload_id: str) -> Upload:
         """One upload. For stewards."""
-        answer = self._connection.ask(calls.READ_UPLOAD, upload_id=upload_id)
-        return self._connection.read(Upload, answer.json())
+        return self._connection.one(calls.READ_UPLOAD, Upload, upload_id=upload_id)

@@ -45,12 +45,7 @@ class Answer:
 
     def json(self) -> Any:
         """Errors: `BadAnswer`."""
-        try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError):
-            pass
-        # Outside of the handler: the library's error holds the whole answer.
-        raise BadAnswer("The server's answer is not JSON. Is this the address of a Hazemap server?")
+        return parsed(self.body)
 
 
 class Token(httpx.Auth):
@@ -140,20 +135,20 @@ class Connection:
             Path(draft.name).unlink(missing_ok=True)
         return path
 
-    def rows(self, call: Call, kind: type[T], *, query: Query | None = None, **names: str) -> Iterator[T]:
+    def rows(self, call: Call, kind: type[T], *, query: Query | None = None, **asked: Any) -> Iterator[T]:
         """All rows of a list, page by page as they are needed."""
         number, more = 1, True
         while more:
             page = {"page": number, "page_size": ROWS_A_PAGE}
-            body = self.ask(call, content=None, query={**(query or {}), **page}, headers=None, **names).json()
+            body = self.ask(call, query={**(query or {}), **page}, **asked).json()
             if not isinstance(body, dict) or not isinstance(body.get("results"), list):
                 raise BadAnswer("The server's answer is not a page of a list. Is this a Hazemap server?")
-            yield from (self.read(kind, row) for row in body["results"])
+            yield from (decoded(kind, row, connection=self) for row in body["results"])
             number, more = number + 1, body.get("next") is not None
 
-    def read(self, kind: type[T], body: object, **given: object) -> T:
-        """The object of an answer, which asks over this connection."""
-        return decoded(kind, body, connection=self, **given)
+    def one(self, call: Call, kind: type[T], **asked: Any) -> T:
+        """Asks for one object, which goes on asking over this connection."""
+        return decoded(kind, self.ask(call, **asked).json(), connection=self)
 
     def _request(
         self, call: Call, names: Mapping[str, str], query: Query | None, **sent: Any
@@ -199,6 +194,16 @@ class Connection:
             self._ahead = there.astimezone(UTC) - datetime.now(UTC)
         except (ValueError, OverflowError):
             self._ahead = timedelta()
+
+
+def parsed(body: bytes) -> Any:
+    """What JSON says. Errors: `BadAnswer`."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        pass
+    # Outside of the handler: the library's error holds the whole answer.
+    raise BadAnswer("The server's answer is not JSON. Is this the address of a Hazemap server?")
 
 
 def token_of(given: str | None) -> Token | None:

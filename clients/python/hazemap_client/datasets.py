@@ -63,8 +63,7 @@ class Dataset:
 
     def refresh(self) -> Self:
         """The dataset as it is now."""
-        answer = self.connection.ask(calls.READ_DATASET, slug=self.slug)
-        return self.connection.read(type(self), answer.json())
+        return self.connection.one(calls.READ_DATASET, type(self), slug=self.slug)
 
     def upload(
         self,
@@ -100,8 +99,7 @@ class Dataset:
 
     def advance(self) -> Version:
         """Make a new data version of every upload that is ready. For stewards."""
-        answer = self.connection.ask(calls.ADVANCE_VERSION, slug=self.slug)
-        return self.connection.read(Version, answer.json())
+        return self.connection.one(calls.ADVANCE_VERSION, Version, slug=self.slug)
 
     def quote(self, *, error_m: Number | None = None, **question: Unpack[Question]) -> Quote:
         """What a release would cost, and how good it would be. Free: nothing is spent or read.
@@ -109,7 +107,7 @@ class Dataset:
         error_m: instead of `epsilon`, the error in metres that is wished; the least ε for it is quoted.
         """
         body = body_of({**question, "error_m": error_m})
-        return self.connection.read(Quote, self.connection.ask(calls.QUOTE, body=body, slug=self.slug).json())
+        return self.connection.one(calls.QUOTE, Quote, body=body, slug=self.slug)
 
     def release(
         self,
@@ -124,8 +122,7 @@ class Dataset:
         key = idempotency_key or uploads.new_key()
         body = body_of({**question, "name": name, "note": note})
         headers = {"Idempotency-Key": key}
-        answer = self.connection.ask(calls.ASK_RELEASE, body=body, headers=headers, slug=self.slug)
-        return self.connection.read(Release, answer.json())
+        return self.connection.one(calls.ASK_RELEASE, Release, body=body, headers=headers, slug=self.slug)
 
     def releases(self) -> Iterator[Release]:
         """Its releases, latest first."""
@@ -171,5 +168,4 @@ def created(
 ) -> Dataset:
     """Makes a dataset. Errors: `InvalidRequest`."""
     exact = {name: None if value is None else written(value) for name, value in limits.items()}
-    answer = connection.ask(calls.CREATE_DATASET, body={**facts, "limits": exact})
-    return connection.read(Dataset, answer.json())
+    return connection.one(calls.CREATE_DATASET, Dataset, body={**facts, "limits": exact})

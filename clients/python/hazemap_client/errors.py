@@ -129,7 +129,8 @@ def refusal(status: int, problem: object, retry_after_s: float | None) -> Refusa
 
 def _text(problem: Mapping[str, Any], name: str) -> str:
     value = problem.get(name)
-    return value if isinstance(value, str) else ""
+    # A terminal obeys what does not print.
+    return "".join(filter(str.isprintable, value)) if isinstance(value, str) else ""
 
 
 def _amount(problem: Mapping[str, Any], name: str) -> Decimal | None:

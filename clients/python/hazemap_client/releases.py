@@ -109,11 +109,9 @@ class Release(Results):
         what has a `__geo_interface__`. Every number has its error."""
         if isinstance(areas, DistrictFile):
             query = {"districts": areas.id}
-            answer = self.connection.ask(calls.SUM_DISTRICTS, query=query, release_id=self.id)
-        else:
-            shape = getattr(areas, "__geo_interface__", areas)
-            answer = self.connection.ask(calls.SUM_AREAS, body=shape, release_id=self.id)
-        return self.connection.read(Areas, answer.json())
+            return self.connection.one(calls.SUM_DISTRICTS, Areas, query=query, release_id=self.id)
+        shape = getattr(areas, "__geo_interface__", areas)
+        return self.connection.one(calls.SUM_AREAS, Areas, body=shape, release_id=self.id)
 
     @property
     def stem(self) -> str:
@@ -145,5 +143,4 @@ class Release(Results):
         return f"It has no result: {self.state}."
 
     def _asked(self, call: calls.Call, body: object = None) -> Self:
-        answer = self.connection.ask(call, body=body, release_id=self.id)
-        return self.connection.read(type(self), answer.json())
+        return self.connection.one(call, type(self), body=body, release_id=self.id)

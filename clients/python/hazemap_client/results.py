@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hazemap_client import calls
-from hazemap_client.connection import Answer, Connection, File
+from hazemap_client.connection import Connection, File, parsed
 from hazemap_client.errors import BadAnswer, NotPublished
 from hazemap_client.extras import needed
 
@@ -69,7 +69,9 @@ class Results(ABC):
 
     def file(self, suffix: str, *, look: str | None = None, layer: str | None = None) -> bytes:
         """A file, such as "png" or "geojson". look: light or dark; layer of a map's PNG: heat or squares."""
-        return self._file(suffix, look=look, layer=layer).body
+        query = {"look": look, "layer": layer}
+        call = calls.FILES[self.stem]
+        return self.connection.ask(call, query=query, release_id=self.id, suffix=suffix).body
 
     def save(self, path: File, *, look: str | None = None) -> Path:
         """Save the file that the path's suffix names, of any size."""
@@ -111,7 +113,7 @@ class Results(ABC):
 
     def geojson(self) -> dict[str, Any]:
         """A FeatureCollection, with the release sheet as its member `release_sheet`."""
-        return _collection(self._file("geojson"))
+        return _collection(self.file("geojson"))
 
     def csv(self) -> str:
         """A table as text."""
@@ -119,7 +121,7 @@ class Results(ABC):
 
     def sheet(self) -> dict[str, Any]:
         """The release sheet: what is promised, how it was made, and what is not protected."""
-        found = self._file("json").json()
+        found = parsed(self.file("json"))
         return found if isinstance(found, dict) else {}
 
     def point(self) -> Point:
@@ -144,14 +146,9 @@ class Results(ABC):
         except (KeyError, TypeError, ValueError):
             raise BadAnswer(f"The server's table of {stem} has other columns.") from None
 
-    def _file(self, suffix: str, *, look: str | None = None, layer: str | None = None) -> Answer:
-        query = {"look": look, "layer": layer}
-        call = calls.FILES[self.stem]
-        return self.connection.ask(call, query=query, release_id=self.id, suffix=suffix)
 
-
-def _collection(answer: Answer) -> dict[str, Any]:
-    found = answer.json()
+def _collection(body: bytes) -> dict[str, Any]:
+    found = parsed(body)
     if not isinstance(found, dict) or not isinstance(found.get("features"), list):
         raise BadAnswer("The server's file is not a GeoJSON collection.")
     return found

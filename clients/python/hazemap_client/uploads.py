@@ -59,8 +59,7 @@ class Upload:
 
     def refresh(self) -> Self:
         """The upload as it is now."""
-        answer = self.connection.ask(calls.READ_UPLOAD, upload_id=self.id)
-        return self.connection.read(type(self), answer.json())
+        return self.connection.one(calls.READ_UPLOAD, type(self), upload_id=self.id)
 
     def wait(self, *, timeout_s: float | None = None) -> Self:
         """The upload, once its rows are stored. Errors: `UploadFailed`, `WaitedTooLong`."""
@@ -84,8 +83,7 @@ class Upload:
 
     def undo(self) -> Self:
         """Take it back, as long as no data version includes it."""
-        answer = self.connection.ask(calls.UNDO_UPLOAD, upload_id=self.id)
-        return self.connection.read(type(self), answer.json())
+        return self.connection.one(calls.UNDO_UPLOAD, type(self), upload_id=self.id)
 
     def _repr_html_(self) -> str:
         rows = ("rows_accepted", "rows_rejected", "rows_outside", "version", "failure")
@@ -108,14 +106,14 @@ def send_file(
     with opened as file:
         total = _length(file)
         kind = _KINDS.get(path.suffix.lower(), "application/octet-stream")
-        answer = connection.ask(
+        return connection.one(
             calls.SEND_FILE,
+            Upload,
             content=_parts(file, total, progress or usual()),
             query={"name": path.name, **query},
             headers={"Content-Type": kind, "Content-Length": str(total)},
             slug=slug,
         )
-    return connection.read(Upload, answer.json())
 
 
 def send_rows(
@@ -123,8 +121,7 @@ def send_rows(
 ) -> Upload:
     """Sends check-ins as JSON; they become an upload."""
     body = [_row(row) for row in rows]
-    answer = connection.ask(calls.SEND_CHECKINS, body=body, query={"advance": advance}, slug=slug)
-    return connection.read(Upload, answer.json())
+    return connection.one(calls.SEND_CHECKINS, Upload, body=body, query={"advance": advance}, slug=slug)
 
 
 def new_key() -> str:

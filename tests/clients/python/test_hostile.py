@@ -109,6 +109,11 @@ def test_a_refusal_without_its_details_is_one_all_the_same(body):
     assert (found.status, found.code, found.detail) == (418, "", "I'm a Teapot")
 
 
+def test_what_a_server_says_does_not_steer_a_terminal():
+    with answering(lambda _: (409, PROBLEM, b'{"code": "a", "detail": "\\u001b[2Jgone\\u202e"}')) as (url, _):
+        assert str(refused(url, Refusal)) == "[2Jgone (409 a)"
+
+
 def test_no_server_is_told_as_such():
     refused(f"http://127.0.0.1:{free_port()}", ConnectionFailed)
 
