@@ -3,7 +3,7 @@
 A count begins with the first attempt and ends `seconds` later. Only counts are stored there, under keys that
 tell nothing: names and addresses are hashed. Nobody ends a count by flooding (`heatmaps.http.counters`).
 
-Sign-ins, at the page, the administration and the API together, are counted by name *and* address, and more
+Passwords and codes, at all pages and the API together, are counted by name *and* address, and more
 loosely by address. Not by name alone: then anybody could lock a person out by failing under that name. Who
 shares an address with such a guesser waits a minute at most; who is signed in notices nothing. Whoever gets
 in was not guessing: the failures under that name from that address are forgotten.

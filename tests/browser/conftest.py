@@ -13,6 +13,9 @@ from tests.browser.chromium import PATIENCE_MS
 from tests.services.installation import Installation
 from tests.services.programs import free_port, wait_until
 
+# So that pages of mail addresses are there; nobody listens at that port.
+MAIL = {"HAZEMAP_MAIL_HOST": "127.0.0.1", "HAZEMAP_MAIL_PORT": "1", "HAZEMAP_MAIL_FROM": "maps@example.org"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
@@ -28,6 +31,7 @@ class Site:
 def site(tmp_path_factory, migrated_sqlite):
     """`manage.py serve` without the demo, answering."""
     made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("browser") / "state")
+    made.others |= MAIL
     made.manage("createdemo", "--empty")
     words = dict(line.split("=", 1) for line in (made.folder / "credentials").read_text().splitlines())
     address = f"http://127.0.0.1:{free_port()}"

@@ -5,21 +5,26 @@ python -m tests.browser.populate: addresses and cookies of sessions, as JSON.
 
 import io
 import json
+import time
 
 import django
 
 django.setup()
 
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC, Login  # noqa: E402
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes  # noqa: E402
+from allauth.mfa.stages import AuthenticateStage  # noqa: E402
+from allauth.mfa.totp.internal import auth  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 from django.db import transaction  # noqa: E402
 from django.test.utils import override_settings  # noqa: E402
 
 from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.models import ApiToken, Dataset, Drawing, DrawingState, Membership, Release  # noqa: E402
-from heatmaps.people import accounts, invitations  # noqa: E402
+from heatmaps.people import invitations, password_links  # noqa: E402
+from heatmaps.people.sessions import SessionStore  # noqa: E402
 from heatmaps.releases import clock, lifecycle, publication  # noqa: E402
 from heatmaps.releases.lifecycle import ReleaseRequest  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
@@ -43,7 +48,9 @@ def main():
     named |= {"walks": collection(people["steward"], people["analyst"]).slug}
     named |= links(people, dataset) | point(people["steward"], named["panel"])
     publication.set_public(people["steward"], Release.objects.get(pk=named["published"]), public=True)
+    people["secured"] = secured(named)
     sessions = {name: session(person) for name, person in people.items()}
+    sessions["half-way"] = half_way(people["secured"])
     print(json.dumps({"named": named, "sessions": sessions}))
 
 
@@ -130,15 +137,39 @@ def queued(analyst):
 def links(people, dataset):
     """What is sent to somebody, and what hangs on an account."""
     administrator, analyst = people["administrator"], people["analyst"]
-    accounts.allow_sign_up(administrator, allowed=True)
+    people["auditor"].set_password("stones roll down hills")
+    people["auditor"].save()
+    reset_of, reset = password_links.make(administrator, people["auditor"]).split("-", 1)
     invited = invitations.invite(people["steward"], dataset, "analyst")
     token, _ = ApiToken.objects.create(user=analyst, expiry=None, name="laptop", scopes=["read"])
     return {
         "invitation": invited.secret,
-        "reset": invitations.reset(administrator, people["auditor"]).secret,
+        "reset of": reset_of,
+        "reset": reset,
         "token": token.token_key,
         "analyst": analyst.pk,
+        "auditor": people["auditor"].pk,
     }
+
+
+def secured(named):
+    """Somebody with a password, an app, recovery codes and an address that is not confirmed."""
+    person = User.objects.create_user("looking-secured", password="stones roll down hills")
+    auth.TOTP.activate(person, auth.generate_totp_secret())
+    RecoveryCodes.activate(person)
+    address = EmailAddress.objects.create(user=person, email="secured@example.org")
+    named["address"] = EmailConfirmationHMAC(address).key
+    named["secured"] = person.pk
+    return person
+
+
+def half_way(person):
+    """A browser where the password was right and a code is to come."""
+    store = SessionStore()
+    waiting = Login(user=person, state={"stages": {"current": AuthenticateStage.key}})
+    store["account_login"] = waiting.serialize()
+    store.create()
+    return store.session_key
 
 
 def point(steward, slug):
@@ -156,6 +187,10 @@ def session(person):
     store[SESSION_KEY] = str(person.pk)
     store[BACKEND_SESSION_KEY] = "django.contrib.auth.backends.ModelBackend"
     store[HASH_SESSION_KEY] = person.get_session_auth_hash()
+    # Entered later than anybody looks: pages that ask for the password again show what they ask it for.
+    entered = {"method": "password", "at": time.time() + 7200, "reauthenticated": True}
+    store["account_authentication_methods"] = [entered]
+    store["account_authentication_methods_user"] = str(person.pk)
     store.create()
     return store.session_key
 
