@@ -28,7 +28,7 @@ def main(folder):
         raise_loopback()
     told = {
         "version": run("hazemap", "--version"),
-        "foreign": run("python", "-c", "import api; print(api.WHOSE)"),
+        "foreign": run("python", "-c", "import api, heatmaps; print(api.WHOSE, heatmaps.WHOSE)").split(),
         "offline": offline(folder),
     }
     print(json.dumps(told | served(folder)))

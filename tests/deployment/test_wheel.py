@@ -1,4 +1,4 @@
-"""The wheel in an empty environment, without a network, beside a foreign package called `api`."""
+"""The wheel in an empty environment, without a network, beside foreign packages of the same names."""
 
 import json
 import os
@@ -16,6 +16,7 @@ from tests.deployment.wheel import built, environment, python_or_skip
 from tests.services.http import health
 from tests.services.programs import Redis, found_or_skip, free_port, wait_until
 
+FOREIGN = ("api", "heatmaps")
 PNG = b"\x89PNG\r\n\x1a\n".hex()
 # Refuses, and notes, what would leave this machine, in every process of the environment.
 GUARD = """
@@ -60,10 +61,11 @@ def place(tmp_path):
 
 
 def guarded(programs, noted):
-    """The environment, with the guard and the foreign package in it; and where the guard notes."""
+    """The environment, with the guard and foreign packages in it; and where the guard notes."""
     (packages,) = programs.parent.glob("lib/python*/site-packages")
-    (packages / "api").mkdir()
-    (packages / "api" / "__init__.py").write_text('WHOSE = "foreign"\n')
+    for name in FOREIGN:
+        (packages / name).mkdir()
+        (packages / name / "__init__.py").write_text('WHOSE = "foreign"\n')
     (packages / "sitecustomize.py").write_text(GUARD.format(path=str(noted)))
     return programs, noted
 
@@ -94,7 +96,7 @@ def test_it_serves_and_releases_without_a_network(minor, programs_for, place):
     told = json.loads(done.stdout)
 
     assert told["version"].startswith("Hazemap ")
-    assert told["foreign"] == "foreign"
+    assert told["foreign"] == ["foreign", "foreign"]
     assert told["offline"] > 16 * 16
     assert json.loads(told["health"]) == {"status": "ok"}
     assert told["picture"] == PNG
@@ -113,7 +115,7 @@ def test_a_worker_of_its_own_answers_where_there_is_redis(programs_for, place):
     programs, _ = programs_for(sys.version_info[1])
     port = free_port()
     # Packages of the same names in the current folder are nobody's.
-    for name in ("api", "heatmaps"):
+    for name in FOREIGN:
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text("raise SystemExit('of another product')")
     with Redis.started() as redis, ExitStack() as stack:
