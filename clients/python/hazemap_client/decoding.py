@@ -62,16 +62,19 @@ def _one_of(choices: tuple[Any, ...], value: object, at: str) -> Any:
 
 
 def _plain(hint: Any, value: object, at: str) -> Any:
-    try:
-        if hint is datetime:
-            return datetime.fromisoformat(_checked(str, value, at))
-        if hint is Decimal:
-            return exact(_checked(str, value, at))
-    except (ValueError, ZeroDivisionError):
-        raise _bad(at) from None
+    if hint is datetime or hint is Decimal:
+        return _from_text(hint, _checked(str, value, at), at)
     if hint is float and type(value) is int:
         return float(value)
     return _checked(hint, value, at)
+
+
+def _from_text(hint: Any, text: str, at: str) -> datetime | Exact:
+    try:
+        return datetime.fromisoformat(text) if hint is datetime else exact(text)
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise _bad(at)
 
 
 def _checked(kind: type[T], value: object, at: str) -> T:

@@ -65,6 +65,20 @@ def test_an_answer_that_is_no_dataset_is_refused(body):
         assert "server" in str(refused(url, BadAnswer))
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"late": True}, {"resolution": "16"}, {"public": 0}, {"charges": {}}, {"charges": [{"account": "a"}]},
+        {"requested_at": "soon"}, {"epsilon": 0.5}, {"epsilon": "1/0"}, {"links": []}, {"title": None},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_field_of_another_kind_is_refused_by_its_name(wrong):
+    body = json.dumps(queued(datetime.now(UTC)) | wrong).encode()
+    with answering(lambda _: (200, JSON, body)) as (url, _):
+        assert next(iter(wrong)) in str(refused(url, BadAnswer, lambda client: client.release("a")))
+
+
 def test_a_list_that_is_none_is_refused():
     with answering(lambda _: (200, JSON, b'{"results": {}, "next": null}')) as (url, _):
         refused(url, BadAnswer, lambda client: list(client.datasets()))
@@ -97,6 +111,9 @@ def test_answers_that_pass_are_asked_for_again_and_others_are_not():
         assert len(asked) == 1
     with answering(lambda _: (503, PROBLEM, b"{}")) as (url, asked):
         refused(url, ServerFailed, lambda client: client.create_dataset("a", **NEW))
+        assert len(asked) == 1
+    with answering(lambda _: (404, PROBLEM, b"{}")) as (url, asked):
+        refused(url, NotFound)
         assert len(asked) == 1
 
 
