@@ -44,8 +44,12 @@ MFA_FORMS: Final = {
     "authenticate": "heatmaps.views.forms.sign_in.CodeForm",
     "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmByCodeForm",
     "activate_totp": "heatmaps.views.forms.sign_in.NewAppForm",
+    "authenticate_webauthn": "heatmaps.views.forms.passkeys.SecondFactorForm",
+    "reauthenticate_webauthn": "heatmaps.views.forms.passkeys.ConfirmingForm",
 }
-MFA_SUPPORTED_TYPES: Final = ["totp", "recovery_codes"]
+MFA_SUPPORTED_TYPES: Final = ["totp", "recovery_codes", "webauthn"]
+MFA_PASSKEY_LOGIN_ENABLED: Final = True
+MFA_WEBAUTHN_USER_VERIFICATION: Final = "required"  # whoever finds a key cannot use it
 MFA_TOTP_ISSUER: Final = "Hazemap"
 MFA_TOTP_TOLERANCE: Final = 0  # periods before and after the present one
 MFA_RECOVERY_CODES_SHOW_ONCE: Final = True

@@ -44,6 +44,20 @@ def limited_sign_in(view: View, name_of: Callable[[HttpRequest], str] = typed_na
     return checked
 
 
+def limited_attempts(view: View) -> View:
+    """A way to sign in that names nobody beforehand: counted by its address."""
+
+    @wraps(view)
+    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+        if request.method == "POST" and (
+            wait := attempt_limits.sign_in(None, attempt_limits.address_of(request))
+        ):
+            return come_again(request, wait, sign_in=True)
+        return view(request, *arguments, **named)
+
+    return checked
+
+
 def limited_visits(view: View) -> View:
     """A page that needs no account: those who have none are counted by their address."""
 

@@ -152,6 +152,12 @@ def has_second_factor(user: User) -> bool:
     return bool(Authenticator.objects.filter(user=user, type__in=factors).exists())
 
 
+def must_keep(factor: Authenticator) -> bool:
+    """Whether a second factor is required, and this one is the last that its owner has."""
+    factors = Authenticator.objects.filter(user=factor.user).exclude(type=Authenticator.Type.RECOVERY_CODES)
+    return second_factor_required() and not factors.exclude(pk=factor.pk).exists()
+
+
 def second_factor_required() -> bool:
     """Whether everybody has to have one."""
     return PeopleRules.objects.filter(second_factor=True).exists()

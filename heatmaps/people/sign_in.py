@@ -26,7 +26,7 @@ from allauth.socialaccount.providers.base.constants import AuthError, AuthProces
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
@@ -35,7 +35,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts, interventions, mails, provider_people
+from heatmaps.people import accounts, interventions, mails, passkeys, provider_people
 from heatmaps.people.provider_requests import ProviderSession, the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
@@ -45,6 +45,11 @@ _CONFIRM: Final = (
     "If you have no account here, somebody made a mistake, and there is nothing to do."
 )
 _CLOSED: Final = "This account is closed. Ask an administrator of this server."
+_WAYS: Final = {
+    "reauthenticate": "Use your password",
+    "mfa_reauthenticate": "Use a code",
+    "mfa_reauthenticate:webauthn": "Use a passkey",
+}
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -132,6 +137,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
             if before is None or one.at > before:
                 messages.warning(request, one.sentence)
 
+    def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, str]]:
+        ways: list[dict[str, str]] = super().get_reauthentication_methods(user)
+        return [way | {"description": _WAYS[way["id"]]} for way in ways]
+
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, _CLOSED)
         return redirect("account_login")
@@ -141,11 +150,18 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
     """Second factors; their secrets are stored encrypted with `second-factor-key` of the key folder."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
+        "cannot_delete_authenticator": "This server requires a second factor. Set up another one first.",
         "incorrect_code": "This code is wrong, or it has expired. Enter the one that your app shows now.",
     }
 
     def get_totp_label(self, user: User) -> str:
         return user.get_username()
+
+    def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
+        return not accounts.must_keep(authenticator)
+
+    def get_public_key_credential_rp_entity(self) -> dict[str, str]:
+        return {"id": passkeys.host_of(context.request), "name": "Hazemap"}
 
     def encrypt(self, text: str) -> str:
         return _fernet(settings.SECOND_FACTOR_KEY).encrypt(text.encode()).decode()

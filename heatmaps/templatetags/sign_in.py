@@ -1,12 +1,14 @@
 """What pages say of ways to sign in."""
 
+import json
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from django import template
 from django.conf import settings
+from django.core.serializers.json import DjangoJSONEncoder
 
-from heatmaps.people import accounts, provider_people
+from heatmaps.people import accounts, passkeys, provider_people
 
 register = template.Library()
 
@@ -23,6 +25,18 @@ def sends_mail() -> bool:
     return settings.MAIL is not None
 
 
+@register.simple_tag(takes_context=True)
+def passkeys_need(context: template.Context) -> str:
+    """What passkeys would need of the address that this page was asked for at; "" where it has that."""
+    return passkeys.why_none(context["request"])
+
+
+@register.filter
+def as_json(options: object) -> str:
+    """For an attribute that a script of ours reads."""
+    return json.dumps(options, cls=DjangoJSONEncoder)
+
+
 @register.inclusion_tag("account/ways_in.html", takes_context=True)
 def ways_in(context: template.Context) -> dict[str, Any]:
     """How the account that is signed in can sign in."""
@@ -35,4 +49,5 @@ def ways_in(context: template.Context) -> dict[str, Any]:
         "address": address,
         "provider": settings.SIGN_IN_PROVIDER,
         "link": provider_people.link_of(user),
+        "passkeys": passkeys.passkeys_of(user).count(),
     }

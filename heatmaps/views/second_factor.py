@@ -16,6 +16,8 @@ OPEN: Final = {
     "account_reauthenticate",
     "mfa_index",
     "mfa_activate_totp",
+    "mfa_add_webauthn",
+    "mfa_list_webauthn",
 }
 _WORDS: Final = "This server requires a second factor. Set one up to go on."
 

@@ -1,6 +1,5 @@
 """Signs people in by the OpenID Connect provider, brings new ones in, and links accounts that are here."""
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any, Final
 
@@ -26,8 +25,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from requests import RequestException
 
-from heatmaps.http import attempt_limits
-from heatmaps.http.rate_limits import come_again
+from heatmaps.http.rate_limits import View, limited_attempts
 from heatmaps.people import invitations, provider_people
 from heatmaps.people.invitations import NoSuchLink
 from heatmaps.people.provider_people import ProviderPerson
@@ -38,8 +36,6 @@ from heatmaps.people.sign_in_provider import ClaimsAdapter, Provider
 from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.sign_in import NameForm
 from heatmaps.views.requests import PersonRequest
-
-View = Callable[..., HttpResponseBase]
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 INVITATION: Final = "provider-invitation"
@@ -61,22 +57,10 @@ def with_provider_button(view: View) -> View:
     return shown
 
 
-def counted(view: View) -> View:
-    """A way to the provider: counted by its address, as every sign-in."""
-
-    @wraps(view)
-    def checked(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
-        if wait := attempt_limits.sign_in(None, attempt_limits.address_of(request)):
-            return come_again(request, wait, sign_in=True)
-        return view(request, *arguments, **named)
-
-    return checked
-
-
 @login_not_required
 @never_cache
 @require_POST
-@counted
+@limited_attempts
 def start(request: HttpRequest) -> HttpResponseBase:
     """To the provider, and from there back to `answer`; an invitation waits in the session."""
     _provider(request)
@@ -145,7 +129,7 @@ def link(request: PersonRequest) -> HttpResponseBase:
         return redirect("account")
     if request.method != "POST":
         return render(request, "account/provider_link.html", _context())
-    return counted(_to_provider)(request, "connect", account=request.user.pk)
+    return limited_attempts(_to_provider)(request, "connect", account=request.user.pk)
 
 
 @never_cache

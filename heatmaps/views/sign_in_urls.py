@@ -5,7 +5,7 @@ The names are allauth's own, since its code looks them up.
 
 from django.urls import path, re_path
 
-from heatmaps.views import sign_in, sign_in_provider
+from heatmaps.views import passkeys, sign_in, sign_in_provider
 from heatmaps.views.sign_in_provider import with_provider_button
 
 urlpatterns = [
@@ -29,6 +29,12 @@ urlpatterns = [
     path("account/second-factor/app/remove/", sign_in.remove_app, name="mfa_deactivate_totp"),
     path("account/second-factor/codes/", sign_in.recovery_codes, name="mfa_view_recovery_codes"),
     path("account/second-factor/codes/new/", sign_in.new_recovery_codes, name="mfa_generate_recovery_codes"),
+    path("sign-in/passkey/", passkeys.sign_in, name="mfa_login_webauthn"),
+    path("account/confirm/passkey/", passkeys.confirm, name="mfa_reauthenticate_webauthn"),
+    path("account/passkeys/", passkeys.listed, name="mfa_list_webauthn"),
+    path("account/passkeys/new/", passkeys.add, name="mfa_add_webauthn"),
+    path("account/passkeys/<int:pk>/name/", passkeys.rename, name="mfa_edit_webauthn"),
+    path("account/passkeys/<int:pk>/remove/", passkeys.remove, name="mfa_remove_webauthn"),
     path("sign-in/provider/", sign_in_provider.start, name="sign-in-provider"),
     path("sign-in/provider/answer/", sign_in_provider.answer, name="sign-in-provider-answer"),
     path("sign-in/provider/name/", sign_in_provider.name, name="sign-in-provider-name"),

@@ -59,11 +59,13 @@ class Watch:
 @pytest.fixture
 def open_page(chromium, site):
     """A page of its own context; at the end every request was to our origin and nothing was complained of."""
-    contexts, watch = [], Watch()
+    contexts, watch, own = [], Watch(), [site.address]
 
-    def make(width=1280, height=900, scheme="light"):
+    def make(width=1280, height=900, scheme="light", address=""):
+        """`address`: another one of the same server."""
+        own.append(address or site.address)
         context = chromium.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, base_url=site.address
+            viewport={"width": width, "height": height}, color_scheme=scheme, base_url=own[-1]
         )
         contexts.append(context)
         context.on("request", lambda request: watch.requests.append(request.url))
@@ -80,7 +82,7 @@ def open_page(chromium, site):
     yield make
     for context in contexts:
         context.close()
-    foreign = [url for url in watch.requests if not url.startswith((site.address, "data:", "blob:"))]
+    foreign = [url for url in watch.requests if not url.startswith((*own, "data:", "blob:"))]
     assert watch.requests
     assert foreign == []
     assert watch.complaints == []

@@ -42,6 +42,11 @@ WITH_PROVIDER = {
     *("sign-in-provider", "sign-in-provider-answer", "sign-in-provider-name", "sign-in-provider-invitation"),
     *("account-provider", "account-provider-confirm", "account-provider-remove"),
 }
+# Pages at an address with a name: `test_passkeys.py` looks at them.
+WITH_PASSKEYS = {
+    *("mfa_login_webauthn", "mfa_reauthenticate_webauthn", "mfa_list_webauthn", "mfa_add_webauthn"),
+    *("mfa_edit_webauthn", "mfa_remove_webauthn"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -153,6 +153,6 @@ def test_axe_finds_what_is_wrong(page_of):
 def test_the_list_of_pages_is_whole(looked_at):
     names = {pattern.name for pattern in (*urls.urlpatterns, *sign_in_urls.urlpatterns) if pattern.name}
     listed = {one.name for one in all_pages.pages(looked_at["named"])}
-    others = all_pages.ACTS | all_pages.NO_HTML | all_pages.WITH_PROVIDER
+    others = all_pages.ACTS | all_pages.NO_HTML | all_pages.WITH_PROVIDER | all_pages.WITH_PASSKEYS
     assert names - listed - others == set()
     assert names >= others

@@ -105,6 +105,12 @@ PAGES = {
     "mfa_deactivate_totp": Page(GET=NOWHERE, POST=NOWHERE),
     "mfa_view_recovery_codes": Page(GET=NOWHERE),
     "mfa_generate_recovery_codes": Page(GET=ALL, POST=ALL),
+    "mfa_login_webauthn": Page(GET=(SENT,) * 5 + (FORBIDDEN,), POST=(SENT,) * 6),  # no name in the address
+    "mfa_reauthenticate_webauthn": Page(GET=sent(ALL), POST=sent(ALL)),  # nobody has a passkey: by password
+    "mfa_list_webauthn": Page(GET=ALL),
+    "mfa_add_webauthn": Page(GET=ALL, POST=ALL),
+    "mfa_edit_webauthn": Page(GET=NOWHERE, POST=NOWHERE, about=("=1",)),
+    "mfa_remove_webauthn": Page(GET=NOWHERE, POST=NOWHERE, about=("=1",)),
     # No provider is set in these tests; with one: tests/people/test_sign_in_provider.py.
     "sign-in-provider": Page(GET=(NOT_SO,) * 6, POST=(NOT_FOUND,) * 6),
     "sign-in-provider-answer": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),

@@ -1,0 +1,80 @@
+"""Passkeys: at which addresses there are any, and whether one was asked for by this very server."""
+
+# ruff: noqa: N818 - domain words; `except LastFactor` says what happened
+
+from ipaddress import ip_address
+from typing import Final
+
+from allauth.mfa.models import Authenticator
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from fido2.webauthn import CollectedClientData
+
+from heatmaps.people import accounts
+from heatmaps.people.provider_people import LastWayIn, has_another_way_in
+from heatmaps.people.refusals import MemberError
+
+LONGEST_NAME: Final = 50
+MOST: Final = 20  # of one account
+LOCAL: Final = "localhost"
+
+
+class LastFactor(MemberError):
+    code = "last_factor"
+
+    def __init__(self) -> None:
+        super().__init__("this server requires a second factor; set up another one first")
+
+
+def host_of(request: HttpRequest) -> str:
+    """The name that passkeys are bound to: that of the address, without its port."""
+    host = request.get_host()
+    return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
+
+
+def why_none(request: HttpRequest) -> str:
+    """Why there are no passkeys at this address, in words; "" where there are."""
+    host = host_of(request)
+    if _is_number(host):
+        return f"Passkeys need a name in the address, such as localhost or maps.example.org, not {host}."
+    if not request.is_secure() and host != LOCAL:
+        return "Passkeys need an address that begins with https."
+    return ""
+
+
+def passkeys_of(user: User) -> QuerySet[Authenticator]:
+    """The latest first."""
+    passkeys: QuerySet[Authenticator] = Authenticator.objects.filter(
+        user=user, type=Authenticator.Type.WEBAUTHN
+    )
+    return passkeys.order_by("-created_at")
+
+
+def require_own_origin(request: HttpRequest, client_data: CollectedClientData) -> None:
+    """Errors: ValidationError where a browser asked for another page, of whatever name below ours."""
+    own = f"{request.scheme}://{request.get_host()}"
+    if why_none(request) or client_data.origin != own or client_data.cross_origin:
+        raise refusal()
+
+
+def require_removable(passkey: Authenticator) -> None:
+    """The caller holds the account's lock. Errors: LastWayIn, LastFactor."""
+    if accounts.must_keep(passkey):
+        raise LastFactor
+    if not has_another_way_in(passkey.user, than=passkey):
+        raise LastWayIn
+
+
+def refusal() -> ValidationError:
+    """What is said of every passkey that is not right."""
+    return ValidationError("This passkey was not accepted. Try again, or choose another one.", code="passkey")
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True
