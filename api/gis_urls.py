@@ -3,14 +3,25 @@
 from django.urls import path
 
 from api.views import docs
-from api.views.gis import tiles
+from api.views.gis import coverages, features, ogc, tiles
 
 app_name = "gis"
 _TILE = "tiles/<uuid:release_id>/<int:zoom>/<int:x>/<int:y>"
+_COLLECTION = "ogc/collections/<uuid:release_id>"
 
 urlpatterns = [
     path("tiles/<uuid:release_id>/tiles.json", tiles.TileJson.as_view(), name="tilejson"),
     path(f"{_TILE}.png", tiles.MapTile.as_view(), {"scale": 1}, "tile"),
     path(f"{_TILE}@2x.png", tiles.MapTile.as_view(), {"scale": 2}, "tile-2x"),
     path("tiles/<path:rest>", docs.Nowhere.as_view(), name="no-tiles"),
+    path("ogc/", ogc.Landing.as_view(), name="landing"),
+    path("ogc/conformance", ogc.Conformance.as_view(), name="conformance"),
+    path("ogc/api", ogc.Description.as_view(), name="ogc-api"),
+    path("ogc/collections", ogc.Collections.as_view(), name="collections"),
+    path(_COLLECTION, ogc.Collection.as_view(), name="collection"),
+    path(f"{_COLLECTION}/items", features.Items.as_view(), name="items"),
+    path(f"{_COLLECTION}/items/<int:number>", features.Item.as_view(), name="item"),
+    path(f"{_COLLECTION}/coverage", coverages.Coverage.as_view(), name="coverage"),
+    path(f"{_COLLECTION}/schema", coverages.Schema.as_view(), name="schema"),
+    path("ogc/<path:rest>", docs.Nowhere.as_view(), name="no-collections"),
 ]

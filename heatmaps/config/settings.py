@@ -52,6 +52,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "heatmaps.config.request_id.name_requests",
+    "heatmaps.front.heads.drop_bodies",
     "heatmaps.front.cookies.drop_cookies",
     "heatmaps.front.charset.read_utf8",
     "heatmaps.administrator_reads.know_request",

@@ -32,13 +32,18 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
     stream.write(f'{{"type": "FeatureCollection", "bbox": {box},\n"release_sheet": {sheet},\n'.encode())
     stream.write(b'"features": [\n')
     before = b""
-    for features in chain(_squares(released), _centres(released)):
+    for features, _ in feature_lines(released):
         stream.write(before + features.removesuffix(_BETWEEN))
         before = _BETWEEN
     stream.write(b"\n]}\n")
 
 
-def _squares(released: Released) -> Iterator[bytes]:
+def feature_lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
+    """Features, a line each with a comma behind it, and `(k, 4)` their boxes in degrees."""
+    return chain(_squares(released), _centres(released))
+
+
+def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
     total, told = float(heatmap.values.sum()), told_of(heatmap)
@@ -51,12 +56,13 @@ def _squares(released: Released) -> Iterator[bytes]:
         apart = np.where(told.has(heatmap.levels, heatmap.prefixes), "true", "false")
     for start in range(0, heatmap.values.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
-        west, south, east, north = (texts(side, missing="") for side in _bounds(released, part).T)
+        bounds = _bounds(released, part)
+        west, south, east, north = (texts(side, missing="") for side in bounds.T)
         values = heatmap.values[part]
         shares = values / total if total > 0 else np.zeros_like(values)
         said = (texts(values, missing=""), texts(shares, missing=""), pa.array(apart[part]))
         error, least, most, deviation = (texts(column, missing="null") for column in errors[:, part])
-        yield lines(
+        written = lines(
             *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
             *("], [", east, ", ", south, "], [", east, ", ", north, "], [", west, ", ", north),
             *("], [", west, ", ", south, ']]]}, "properties": {"value": ', said[0]),
@@ -66,14 +72,16 @@ def _squares(released: Released) -> Iterator[bytes]:
             between="",
             after=_BETWEEN.decode(),
         )
+        yield written, bounds
 
 
-def _centres(released: Released) -> Iterator[bytes]:
+def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Points after the squares, of a map of areas: the heaviest area's centre first."""
     for rank, centre in enumerate(centres_of(released.heatmap, released.region), start=1):
         place = {"type": "Point", "coordinates": [centre.lon, centre.lat]}
         facts = {"centre": rank, "value": centre.persons, "share": centre.share}
-        yield json.dumps({"type": "Feature", "geometry": place, "properties": facts}).encode()
+        line = json.dumps({"type": "Feature", "geometry": place, "properties": facts}).encode()
+        yield line + _BETWEEN, np.array([[centre.lon, centre.lat, centre.lon, centre.lat]])
 
 
 def _bounds(released: Released, part: slice) -> NDArray[np.float64]:

@@ -29,12 +29,13 @@ SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 FRAME, TABLE, SURFACE = "frame", "table", "surface"
 # Small pictures, by the names that addresses have for them.
 THUMBNAIL, OG_IMAGE = "thumbnail", "og-image"
-# What tiles are cut from.
-PICTURE: Final = "picture"
+# What tiles are cut from, and what features are read from one by one.
+PICTURE, FEATURES = "picture", "features"
 _WRITERS: Final = {
     THUMBNAIL: "heatmaps.exports.previews.write_thumbnail",
     OG_IMAGE: "heatmaps.exports.previews.write_og_image",
     PICTURE: "heatmaps.exports.tiles.write_picture",
+    FEATURES: "heatmaps.exports.features.write_lines",
 }
 _FASTER: Final = 1 << 18  # cells from which a ZIP is packed for speed
 

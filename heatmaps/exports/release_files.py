@@ -17,6 +17,7 @@ from heatmaps.exports import Format, file_cache
 from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.exports.file_cache import NotRendered
 from heatmaps.exports.job import (
+    FEATURES,
     FRAME,
     OG_IMAGE,
     PICTURE,
@@ -51,6 +52,7 @@ __all__ = [
     "Download",
     "check_kind",
     "download",
+    "features",
     "formats_for",
     "frame_of",
     "heat_of",
@@ -150,6 +152,11 @@ def picture(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> D
     """What the tiles of a published map are cut from. Errors: `ParameterError`."""
     _check_looks(_PICTURE, look=(look, [*LOOKS]), layer=(layer, LAYERS))
     return _download(release, PICTURE, "", "application/octet-stream", look=look, layer=layer)
+
+
+def features(release: Release) -> Download:
+    """What was released feature by feature, as `heatmaps.exports.features` reads it."""
+    return _download(release, FEATURES, "", "application/octet-stream")
 
 
 def sheet_of(release: Release) -> dict[str, Any]:

@@ -42,6 +42,7 @@ WRONG_INVITATIONS_A_MINUTE = 20  # of one address
 
 INSTALLED_APPS = ["heatmaps.shuffler"]
 MIDDLEWARE = [
+    "heatmaps.front.heads.drop_bodies",
     "heatmaps.front.proxy.believe_proxy",
     "heatmaps.shuffler.headers.add_policy",
     "heatmaps.front.headers.add_headers",

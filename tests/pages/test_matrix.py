@@ -255,6 +255,16 @@ PAGES = {
     "gis:tilejson": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=RELEASE),
     "gis:tile": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=("release", "=0", "=0", "=0")),
     "gis:tile-2x": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=("release", "=0", "=0", "=0")),
+    "gis:landing": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    "gis:conformance": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    "gis:ogc-api": Page(GET=OPEN, POST=(NOT_SO,) * 6),
+    "gis:collections": Page(GET=OPEN, POST=(NOT_SO,) * 6),  # what is in it: tests/api/gis/test_ogc.py
+    "gis:collection": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=RELEASE),
+    "gis:items": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=RELEASE),
+    "gis:item": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=("release", "=1")),
+    "gis:coverage": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=RELEASE),
+    "gis:schema": Page(GET=MAP_PROGRAMS, POST=(NOT_SO,) * 6, about=RELEASE),
+    "gis:no-collections": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6, about=("=nothing",)),
     "gis:no-tiles": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6, about=("=nothing",)),
     "release-thumbnail": Page(GET=MEMBERS, about=RELEASE),
     "release-og-image": Page(GET=MEMBERS, about=RELEASE),
@@ -265,6 +275,7 @@ PAGES = {
 PICTURES = ("release-thumbnail", "release-og-image")
 PUBLIC = (
     *("gis:tilejson", "gis:tile", "gis:tile-2x"),
+    *("gis:collection", "gis:items", "gis:item", "gis:coverage", "gis:schema"),
     *("embed", "release", "release-map", "release-sheet", "release-download", "release-districts"),
     "release-comparable",
     *PICTURES,

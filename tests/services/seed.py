@@ -72,8 +72,8 @@ def plan_round(steward, dataset, **changes):
     return rounds.plan(steward, dataset, RoundRequest(**(plain | changes)), **moments)
 
 
-def add_checkins(dataset, seed=1):
-    """40 persons with 3 check-ins each in random cells; the new data version."""
+def add_checkins(dataset, seed=1, codes=2**62):
+    """40 persons with 3 check-ins each in random cells, of the first so many; the new data version."""
     upload = Upload.objects.create(
         dataset=dataset,
         state=UploadState.READY,
@@ -82,7 +82,7 @@ def add_checkins(dataset, seed=1):
         size_bytes=1,
         content_digest=uuid4().hex,
     )
-    cells = np.random.default_rng(seed).integers(0, 2**62, 3 * PERSONS).tolist()
+    cells = np.random.default_rng(seed).integers(0, codes, 3 * PERSONS).tolist()
     rows = [CheckIn(upload=upload, person=at // 3, cell=cell) for at, cell in enumerate(cells)]
     CheckIn.objects.bulk_create(rows)
     return next_version(dataset, actor=dataset.created_by)

@@ -1,5 +1,8 @@
 """Base view of addresses for map programs: by token, by session, or by nobody where a release is public."""
 
+import hashlib
+import json
+from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,11 +17,13 @@ from rest_framework.request import Request
 from api.authentication import BearerAuthentication
 from api.permissions import ForMapPrograms, is_nobody
 from api.throttles import TilesThrottle, TokenThrottle
+from api.views.gis import parameters
 from api.views.shared import ApiView
 from heatmaps import queries
 from heatmaps.http import caching, elsewhere
 from heatmaps.models import Release, Scope
 
+JSON: Final = "application/json"
 CREDENTIALS: Final = ["Authorization", "Cookie"]  # headers that say who asks
 
 
@@ -53,11 +58,14 @@ def published(request: Request, release_id: UUID) -> Release:
     return queries.published_for(request.user, release_id)
 
 
-def settled(request: Request, release: Release, etag: str, content_type: str) -> tuple[HttpResponse, bool]:
+def settled(
+    request: Request, release: Release | None, etag: str, content_type: str
+) -> tuple[HttpResponse, bool]:
     """The head of an answer about a release, and whether whoever asks has its content already."""
     head = HttpResponse(content_type=content_type)
-    head["ETag"] = etag
-    caching.mark(head, request.user, release, by="Authorization")
+    head["ETag"], head["Cache-Control"] = etag, caching.OWN
+    if release is not None:
+        caching.mark(head, request.user, release, by="Authorization")
     answer = get_conditional_response(request, etag=etag, response=head)
     if answer is None or answer is head:
         return head, False
@@ -67,3 +75,65 @@ def settled(request: Request, release: Release, etag: str, content_type: str) ->
 def address(request: Request, name: str, *arguments: object) -> str:
     """Of a page of this room, as programs need it."""
     return request.build_absolute_uri(reverse(f"gis:{name}", args=arguments))
+
+
+def answered(
+    request: Request, content: Mapping[str, Any], *, release: Release | None = None, kind: str = JSON
+) -> HttpResponse:
+    """JSON about a release, or about those that whoever asks may see; 304 for whoever has it."""
+    text = json.dumps(content, ensure_ascii=False).encode()
+    return answered_text(request, text, release=release, kind=kind)
+
+
+def answered_text(request: Request, text: bytes, *, release: Release | None, kind: str) -> HttpResponse:
+    """As `answered`, of what is written already."""
+    answer, done = settled(request, release, f'"{hashlib.sha256(text).hexdigest()}"', kind)
+    if not done:
+        answer.content = text
+    return answer
+
+
+class Links:
+    """Links of one answer, in the order in which they are added."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self.made: list[dict[str, str]] = []
+
+    @property
+    def as_json(self) -> str:
+        return json.dumps(self.made, ensure_ascii=False)
+
+    def add(
+        self,
+        rel: str,
+        name: str,
+        about: tuple[object, ...] = (),
+        *,
+        title: str,
+        kind: str = JSON,
+        query: str = "",
+    ) -> None:
+        """A link to a page of this room."""
+        href = address(self._request, name, *about) + (f"?{query}" if query else "")
+        self.made.append({"href": href, "rel": rel, "type": kind, "title": title})
+
+    def add_pages(
+        self,
+        name: str,
+        about: tuple[object, ...] = (),
+        *,
+        offset: int,
+        limit: int,
+        count: int,
+        kind: str = JSON,
+    ) -> None:
+        """To this page of a list, and to those after and before it."""
+        query = self._request.GET
+        self.add("self", name, about, title="This page", kind=kind, query=query.urlencode())
+        if offset + limit < count:
+            after = parameters.with_parameter(query, "offset", offset + limit)
+            self.add("next", name, about, title="The next page", kind=kind, query=after)
+        if offset:
+            before = parameters.with_parameter(query, "offset", max(offset - limit, 0))
+            self.add("prev", name, about, title="The page before", kind=kind, query=before)

@@ -1,7 +1,5 @@
 """Serves published maps as tiles of web maps."""
 
-import hashlib
-import json
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,7 +7,7 @@ from django.http import Http404, HttpResponseBase
 from django.utils.html import escape
 from rest_framework.request import Request
 
-from api.views.gis.shared import GisView, address, published, settled
+from api.views.gis.shared import GisView, address, answered, published, settled
 from api.views.shared import one_of
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
@@ -48,12 +46,7 @@ class TileJson(GisView):
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = published(request, release_id)
-        content = json.dumps(_described(request, release, _tiles(request, release))).encode()
-        etag = f'"{hashlib.sha256(content).hexdigest()}"'
-        answer, done = settled(request, release, etag, "application/json")
-        if not done:
-            answer.content = content
-        return answer
+        return answered(request, _described(request, release, _tiles(request, release)), release=release)
 
     get.query = _DRAWN  # type: ignore[attr-defined]
 

@@ -16,6 +16,12 @@ ADDRESSES = (
     ("gis:tile", (0, 0, 0), ""),
     ("gis:tile", (0, 0, 0), "?layer=squares&look=dark"),
     ("gis:tile-2x", (0, 0, 0), ""),
+    ("gis:collection", (), ""),
+    ("gis:items", (), ""),
+    ("gis:item", (1,), ""),
+    ("gis:coverage", (), ""),
+    ("gis:coverage", (), "?bbox=0.1,0.1,0.4,0.6"),
+    ("gis:schema", (), ""),
     ("api:heatmap", ("tif",), ""),
 )
 BY_SESSION = tuple(one for one in ADDRESSES if one[0].startswith("gis:"))
@@ -112,13 +118,18 @@ def test_tiles_and_parts_of_files_have_a_limit_of_their_own(api, people, publish
     """A map on a screen asks for dozens of tiles at once; whole files stay as rare as they were."""
     publication.set_public(people["steward"], published, public=True)
     monkeypatch.setitem(SimpleRateThrottle.THROTTLE_RATES, "public_address", "1/min")
-    monkeypatch.setitem(SimpleRateThrottle.THROTTLE_RATES, "tiles", "3/min")
-    client, tile, raster = api("anonymous"), *(address(ADDRESSES[at], published.pk) for at in (1, -1))
+    monkeypatch.setitem(SimpleRateThrottle.THROTTLE_RATES, "tiles", "5/min")
+    tile, raster = (address(ADDRESSES[at], published.pk) for at in (1, -1))
+    client, coverage = api("anonymous"), reverse("gis:coverage", args=[published.pk])
     part = {"range": "bytes=0-9"}
 
     assert [client.get(raster).status_code for _ in range(2)] == [200, 429]
     assert [client.get(raster, headers=part).status_code, client.get(tile).status_code] == [206, 200]
-    assert client.get(tile).status_code == 200
+    assert client.get(coverage, headers=part).status_code == 206
+    # What is made anew, or sent in whole, is a file.
+    assert client.get(coverage + "?bbox=0,0,1,1", headers=part).status_code == 429
+    assert client.get(coverage).status_code == 429
+    assert [client.get(tile).status_code for _ in range(2)] == [200, 200]
     for refused in (client.get(tile), client.get(raster, headers=part)):
         assert (refused.status_code, elsewhere(refused)) == (429, HERE)
         assert int(refused["Retry-After"]) <= 61

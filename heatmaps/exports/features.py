@@ -1,0 +1,107 @@
+"""Keeps what was released feature by feature, so that a page of them costs what it holds.
+
+The file has a line a feature (GeoJSON), then the features' boxes, where each line begins, and their number.
+"""
+
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heatmaps.exports.content import Released
+from heatmaps.exports.geojson import feature_lines
+from heatmaps.result_kinds import kind_of_result
+from mechanisms.results.heatmap import Heatmap
+
+Box = tuple[float, float, float, float]  # west, south, east, north in degrees; west may be the larger one
+
+_WORD: Final = 8  # bytes of a number
+_HEAD: Final = b'{"type": "Feature", '
+_NEWLINE: Final = ord("\n")
+_WORLD: Final = 180.0
+
+
+def write_lines(released: Released, stream: BinaryIO) -> None:
+    """Features in the order of the GeoJSON file."""
+    boxes, begins, written = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
+    for lines, bounds in _lines(released):
+        stream.write(lines)
+        boxes.append(bounds)
+        begins.append(np.flatnonzero(np.frombuffer(lines, np.uint8) == _NEWLINE) + 1 + written)
+        written += len(lines)
+    stream.write(b" " * (-written % _WORD))  # numbers begin at whole words
+    each = np.concatenate(boxes)
+    for numbers in (each, np.concatenate(begins), np.array([len(each)], np.int64)):
+        stream.write(numbers.tobytes())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Features:
+    """What one file of features holds; lines are read when they are asked for."""
+
+    _stream: BinaryIO = field(repr=False)
+    _boxes: NDArray[np.float64] = field(repr=False)
+    _begins: NDArray[np.int64] = field(repr=False)
+
+    @classmethod
+    def of(cls, stream: BinaryIO) -> "Features":
+        """Read a file that `write_lines` wrote, which stays open."""
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(size - _WORD)
+        count = int(np.frombuffer(stream.read(_WORD), np.int64)[0])
+        lines = size - _WORD * (1 + (count + 1) + 4 * count)
+        return cls(
+            _stream=stream,
+            _boxes=np.memmap(stream, np.float64, "r", lines, (count, 4)) if count else np.empty((0, 4)),
+            _begins=np.memmap(stream, np.int64, "r", lines + _WORD * 4 * count, (count + 1,)),
+        )
+
+    @property
+    def count(self) -> int:
+        return len(self._boxes)
+
+    def within(self, box: Box | None) -> NDArray[np.int64]:
+        """The numbers, from 0, of those whose own box touches one; all for None."""
+        if box is None:
+            return np.arange(self.count)
+        west, south, east, north = box
+        spans = [(west, east)] if west <= east else [(west, _WORLD), (-_WORLD, east)]
+        touched = np.zeros(self.count, np.bool_)
+        for low, high in spans:
+            touched |= (self._boxes[:, 0] <= high) & (self._boxes[:, 2] >= low)
+        return np.flatnonzero(touched & (self._boxes[:, 1] <= north) & (self._boxes[:, 3] >= south))
+
+    def read(self, numbers: NDArray[np.int64]) -> list[bytes]:
+        """GeoJSON of these; the `id` of each is its number, from 1."""
+        return [self._one(int(number)) for number in numbers]
+
+    def _one(self, number: int) -> bytes:
+        begin, end = (int(at) for at in self._begins[number : number + 2])
+        self._stream.seek(begin)
+        line = self._stream.read(end - begin).rstrip(b",\n")
+        return _HEAD + f'"id": {number + 1}, '.encode() + line.removeprefix(_HEAD)
+
+
+def _lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
+    """Lines, and the box of each."""
+    if isinstance(released.result, Heatmap):
+        yield from feature_lines(released)
+        return
+    content = io.BytesIO()
+    kind_of_result(released.result).format_of(".geojson").write(released, content)
+    for feature in json.loads(content.getvalue())["features"]:
+        line = json.dumps(feature, ensure_ascii=False).encode() + b"\n"
+        places = np.array(list(_places(feature["geometry"]["coordinates"])))
+        yield line, np.concatenate((places.min(axis=0), places.max(axis=0)))[np.newaxis]
+
+
+def _places(coordinates: Sequence[Any]) -> Iterator[tuple[float, float]]:
+    if isinstance(coordinates[0], int | float):
+        yield coordinates[0], coordinates[1]
+        return
+    for part in coordinates:
+        yield from _places(part)
