@@ -25,7 +25,7 @@ def main() -> None:
         _work(others)
     else:
         _ready(PRODUCT)
-        _run([_NAME, word, *others])
+        _run_with_tables([_NAME, word, *others])
 
 
 def _ready(role: Role) -> None:
@@ -43,6 +43,20 @@ def _run(arguments: list[str]) -> None:
     from django.core.management import execute_from_command_line  # noqa: PLC0415 - as above
 
     execute_from_command_line(arguments)
+
+
+def _run_with_tables(arguments: list[str]) -> None:
+    """A new installation has no tables, which is no fault of anybody."""
+    from django.db import DatabaseError, connection  # noqa: PLC0415 - as above
+
+    from heatmaps import schema  # noqa: PLC0415 - as above
+
+    try:
+        _run(arguments)
+    except DatabaseError:
+        if not schema.is_behind(connection):
+            raise
+        sys.exit(f"{_NAME}: the database waits for migrations; run `{_NAME} migrate` first")
 
 
 def _work(arguments: list[str]) -> None:

@@ -124,6 +124,12 @@ def test_help_lists_every_command_in_words_and_the_version_is_that_of_the_projec
     assert hazemap(unpacked, "--version").stdout == f"Hazemap {version}\n"
 
 
+def test_a_command_before_there_are_tables_says_what_makes_them(unpacked, tmp_path):
+    refused = hazemap(unpacked, "createdemo", "--empty", XDG_DATA_HOME=str(tmp_path))
+    assert refused.stderr == "hazemap: the database waits for migrations; run `hazemap migrate` first\n"
+    assert (tmp_path / "hazemap" / "hazemap.sqlite3").is_file()
+
+
 def test_a_folder_that_cannot_be_made_is_refused_in_one_line(unpacked, tmp_path):
     (tmp_path / "file").write_text("")
     for command, folder in ((["check"], "hazemap"), (["shuffler", "status"], "hazemap-shuffler")):
