@@ -19,7 +19,7 @@ from heatmaps.ledger.amounts import ACCOUNTS
 from heatmaps.ledger.transitions import open_ledger
 from heatmaps.ledger.transitions.moves import UNSET, Unset
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role, RowCapacity
-from heatmaps.people import embedding
+from heatmaps.people import embedding, interventions
 from heatmaps.people.permissions import MAY_NOT_CREATE, Person, may_create_datasets
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
@@ -162,8 +162,9 @@ def _store(person: User, dataset: Dataset, new: NewDataset) -> None:
     dataset.save(force_insert=True)
     if new.collection is not None:
         new.collection.store(dataset)  # its token is told by `collections.collection.new_token`
-    Membership.objects.create(dataset=dataset, user=person, role=Role.STEWARD)
+    steward = Membership.objects.create(dataset=dataset, user=person, role=Role.STEWARD)
     open_ledger(dataset, actor=person, limits=new.limits_in_units())
+    interventions.tell(steward)
     if new.schedule is not None:
         scheduled.fix(dataset, new.schedule, actor=person)
     if new.retention_days is not None:

@@ -8,6 +8,7 @@ from heatmaps.views import sign_in
 from heatmaps.views.health import healthz
 
 handler500 = "heatmaps.views.errors.server_error"
+handler429 = "heatmaps.http.rate_limits.try_later"  # allauth looks for it
 
 urlpatterns = [
     path("healthz", healthz, name="healthz"),

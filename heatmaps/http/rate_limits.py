@@ -85,6 +85,11 @@ def limited_addresses(view: View) -> View:
     return checked
 
 
+def try_later(request: HttpRequest, *_arguments: Any, **_named: Any) -> HttpResponseBase:
+    """What a limit of allauth's own would answer, were one switched on."""
+    return come_again(request, attempt_limits.PERIOD_SECONDS, sign_in=True)
+
+
 def come_again(
     request: HttpRequest, seconds: int, *, sign_in: bool = False, files: bool = False
 ) -> HttpResponseBase:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from rest_framework.authentication import SessionAuthentication
 
 from heatmaps.people import accounts
 
@@ -45,4 +46,6 @@ class AsksForSecondFactor:
 
 def _knows_people(view: Callable[..., Any]) -> bool:
     # Pages that are the same for everybody do not even look at the session.
-    return getattr(view, "login_required", True) or getattr(view, "knows_people", False)
+    ways = getattr(getattr(view, "cls", None), "authentication_classes", ())  # of an address of the API
+    by_session = any(issubclass(way, SessionAuthentication) for way in ways)
+    return by_session or getattr(view, "login_required", True) or getattr(view, "knows_people", False)

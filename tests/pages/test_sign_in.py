@@ -6,12 +6,13 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal import auth
+from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import urlencode
 
-from heatmaps.people import accounts
+from heatmaps.people import accounts, invitations
 from tests.pages.confirming import confirm
 
 PASSWORD = "long enough to pass"
@@ -243,6 +244,40 @@ def test_an_account_without_a_password_gets_none_from_a_session(client_of):
     typed = {"oldpassword": "", "password1": PASSWORD, "password2": PASSWORD}
     client_of("analyst").post(reverse("account_change_password"), typed)
     assert not client_of("anonymous").login(username="analyst", password=PASSWORD)
+
+
+def test_a_limit_of_allauths_own_would_be_answered_by_our_page(client_of, settings):
+    settings.ACCOUNT_RATE_LIMITS = {"login": "1/m/ip"}
+    client = client_of("anonymous")
+
+    answers = [type_password(client, "wrong") for _ in range(2)]
+
+    assert [answer.status_code for answer in answers] == [200, 429]
+    assert "Try again in" in answers[1].content.decode()
+
+
+@pytest.mark.parametrize("name", ["STEWARD", "ｓｔｅｗａｒｄ", "Steward", "steward ", "ſteward"])
+def test_no_name_is_given_that_looks_like_another(client_of, steward, name):
+    link = invitations.invite_to_installation(
+        User.objects.create_superuser("root"), may_create_datasets=False
+    )
+    typed = {"username": name, "password1": PASSWORD, "password2": PASSWORD}
+
+    answer = client_of("anonymous").post(reverse("invitation", args=[link.secret]), typed)
+
+    assert answer.status_code == 422
+    assert "This name is taken." in answer.content.decode()
+
+
+def test_of_two_old_names_that_look_alike_each_is_one_persons(steward):
+    other = User.objects.create_user("Steward", password="stones roll down hills")
+    for name, password in (("steward", PASSWORD), ("Steward", "stones roll down hills")):
+        client = Client()
+        client.post(reverse("account_login"), {"login": name, "password": password})
+        assert client.session["_auth_user_id"] == str({"steward": steward, "Steward": other}[name].pk)
+    crossed = Client()
+    crossed.post(reverse("account_login"), {"login": "Steward", "password": PASSWORD})
+    assert "_auth_user_id" not in crossed.session
 
 
 def test_nobody_signs_up_by_themselves(client_of):

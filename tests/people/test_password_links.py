@@ -14,6 +14,7 @@ from django.urls import reverse
 from heatmaps.models import ApiToken, Profile
 from heatmaps.people import accounts, members, password_links
 from heatmaps.people.password_links import LinkDead
+from tests.services import seed
 
 PASSWORD, OLD = "grass grows by inches", "stones roll down hills"
 
@@ -147,6 +148,14 @@ def test_a_ledger_tells_what_was_done_before_somebody_joined(
         ("factor-removed", "administrator"),
     ]
     assert '"done_at":"20' in events()[1][3]
+
+
+def test_a_ledger_tells_what_was_done_before_somebody_made_the_dataset(administrator, analyst):
+    password_links.make(administrator, analyst)
+
+    made = seed.make_dataset(analyst, "town")
+
+    assert [event.actor for event in made.events.filter(kind="reset-link")] == [administrator]
 
 
 def test_removing_a_factor_is_seen_and_ends_sessions(administrator, analyst, client_of, events, dataset):

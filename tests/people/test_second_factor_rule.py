@@ -37,7 +37,9 @@ def test_it_asks_on_pages_that_members_and_others_see(required, client_of, peopl
     publication.set_public(people["steward"], published, public=True)
     page = reverse("release", args=[published.pk])
 
+    tile = reverse("gis:tilejson", args=[published.pk])
     assert client_of("analyst").get(page).status_code == 302
+    assert client_of("analyst").get(tile).status_code == 302
     assert client_of("anonymous").get(page).status_code == 200
 
 

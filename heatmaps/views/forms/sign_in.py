@@ -32,21 +32,23 @@ class _Plain:
 
     fields: dict[str, forms.Field]
     labels: dict[str, str] = {}
+    begins_with_a_field = True  # so that it has the focus
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         for name, field in self.fields.items():
             field.widget.attrs.pop("placeholder", None)
             field.label = self.labels.get(name, field.label)
-        next(iter(self.fields.values())).widget.attrs["autofocus"] = True
+            if name in {"password", "oldpassword"}:
+                field.help_text = ""  # a link to a new one, also where no mail is sent
+        if self.begins_with_a_field:
+            next(iter(self.fields.values())).widget.attrs["autofocus"] = True
 
 
 class SignInForm(_Plain, account_forms.LoginForm):  # type: ignore[misc]  # allauth carries no types
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self.fields["login"].widget.attrs |= {"autocapitalize": "none", "spellcheck": "false"}
-
-        self.fields["password"].help_text = ""  # the page itself leads to a new one
 
 
 class ForgottenForm(_Plain, account_forms.ResetPasswordForm):  # type: ignore[misc]  # allauth carries no types
@@ -64,6 +66,7 @@ class ForgottenForm(_Plain, account_forms.ResetPasswordForm):  # type: ignore[mi
 
 class MailAddressForm(_Plain, account_forms.AddEmailForm):  # type: ignore[misc]  # allauth carries no types
     labels = {"email": "New mail address"}
+    begins_with_a_field = False
 
 
 class ConfirmForm(_Plain, account_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
@@ -108,6 +111,7 @@ class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore
 
 class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
     labels = {"code": "Code that the app shows"}
+    begins_with_a_field = False  # but with what is to be scanned
 
     def clean_code(self) -> str:
         _count_code(self.user)
