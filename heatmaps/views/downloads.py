@@ -15,6 +15,7 @@ from heatmaps.http import caching
 from heatmaps.models import Release, ReleaseState
 from heatmaps.releases.publication import readable_release
 from heatmaps.result_kinds.entries import entry_of
+from heatmaps.views.map_programs import uses_of
 from heatmaps.views.public import open_if_public
 from heatmaps.views.releases import about, published_for
 from heatmaps.views.requests import PersonRequest
@@ -62,6 +63,7 @@ def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
     if found.state == ReleaseState.PUBLISHED:
         made = release_files.sheet_of(found)
         context |= {"sheet": in_words(made), "copied": _copied(request, found, made)}
+        context["map_programs"] = uses_of(request, found)
     return render(request, "releases/sheet.html", context)
 
 

@@ -7,6 +7,7 @@ from tests.manual.blocks import RUN, SHOWN, blocks, documents, says
 DOCKER = "needs Docker"
 PACKAGES = "fetches packages or a new version"
 STARTS = "starts what the test has running already"
+PROGRAMS = "needs a public map; tests/services/test_map_programs.py runs it"
 OTHERS = "needs other machines, or data of others"
 # (document, name of the block) -> why no test runs it.
 ELSEWHERE = {
@@ -19,6 +20,9 @@ ELSEWHERE = {
     ("how-to/deployment.md", "export HAZEMAP_BROKER_URL=redis://redis:6379/0"): OTHERS,
     ("how-to/deployment.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
     ("how-to/gis.md", "gdalinfo /vsicurl/https://maps.example/api/v1/re"): OTHERS,
+    ("how-to/gis.md", "ogrinfo OAPIF:https://maps.example/ogc/"): OTHERS,
+    ("how-to/gis.md", "import geopandas"): PROGRAMS,
+    ("how-to/gis.md", "import rasterio"): PROGRAMS,
     ("how-to/proxy.md", "HAZEMAP_ORIGINS=https://maps.example.org HAZEMAP"): OTHERS,
     ("how-to/streets.md", "HAZEMAP_BASEMAP=city.pmtiles make run"): STARTS,
     ("how-to/streets.md", "make setup-basemap"): PACKAGES,

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import urllib.request
 
 import numpy as np
@@ -11,6 +12,7 @@ import rasterio
 from PIL import Image
 from rasterio.errors import RasterioIOError
 
+from tests.manual.blocks import blocks
 from tests.services.http import health
 from tests.services.programs import free_port, wait_until
 
@@ -99,6 +101,17 @@ def test_it_reads_the_features_page_by_page(shown):
     west = [one["geometry"]["coordinates"][0][0][0] < 0.2 for one in wanted]
     found = pyogrio.read_bounds(source, layer=shown.release, bbox=(0, 0, 0.2, 1))[0]
     assert len(found) == sum(west)
+
+
+def test_what_the_guide_shows_works(shown, capsys):
+    pieces = [block.text for block in blocks("how-to/gis.md") if block.language == "python"]
+    for piece in pieces:
+        text = re.sub(r"\bID\b", shown.release, piece).replace("https://maps.example", shown.address)
+        exec(compile(text, "gis.md", "exec"), {})
+    assert len(pieces) == 2
+    told = capsys.readouterr().out
+    assert "0.5 (64, 64) []" in told
+    assert "value" in told
 
 
 def test_hiding_ends_it_at_once_but_for_whoever_has_a_token(shown):

@@ -13,14 +13,12 @@ from api.views.gis.description import described
 from api.views.gis.shared import GisView, Links, address, answered, published
 from heatmaps import queries
 from heatmaps.data_slice import moment_or_none
+from heatmaps.exports import release_files
 from heatmaps.models import Release
 from heatmaps.people.permissions import note_reads
 from heatmaps.releases.quotes import data_slice_of
-from heatmaps.result_kinds import RESULT_KINDS
-from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording.release import promise_of
 from heatmaps.wording.release_line import made_title
-from mechanisms.results.heatmap import DENSE_SIDE_LIMIT
 
 CRS84: Final = "http://www.opengis.net/def/crs/OGC/1.3/CRS84"
 OPENAPI: Final = "application/vnd.oai.openapi+json;version=3.0"
@@ -106,8 +104,7 @@ def collection(request: Request, release: Release) -> dict[str, Any]:
 
 def has_coverage(release: Release) -> bool:
     """Whether every cell of it is in a raster."""
-    is_map = kind_of_release(release) is RESULT_KINDS["heatmap"]
-    return is_map and (release.resolution or 0) <= DENSE_SIDE_LIMIT
+    return any(one.in_parts for one in release_files.formats_for(release))
 
 
 def _grid(release: Release) -> Mapping[str, Any]:
