@@ -12,6 +12,7 @@ from tests.services.programs import found_or_skip, free_port, wait_until
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 INLINE = re.compile(r"<script>|<script(?![^>]*\b(?:src=|type=.application/json))|<style|\sstyle=|\son\w+=")
 FOREIGN = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=["']?(?:https?:)?//""")
+MARKDOWN = re.compile(r"\n(?:- |\d+\. |\| )[^\n]{0,60}|\*\*|```|\]\(")
 PAGES = ("", "reference/commands.html", "explanation/epsilon.html")
 LOOKS = ((1280, "light"), (360, "dark"))
 VIOLATIONS = (
@@ -57,6 +58,16 @@ def test_its_pages_have_nothing_inline_and_nothing_foreign(manual):
     assert len(pages) > 20
     assert {name: INLINE.findall(text) for name, text in pages.items() if INLINE.search(text)} == {}
     assert {name: FOREIGN.findall(text) for name, text in pages.items() if FOREIGN.search(text)} == {}
+
+
+def test_no_markdown_is_left_in_its_text(manual):
+    """Lists and blocks that begin where the manual's Markdown, unlike others, does not see them."""
+    left = []
+    for path in manual.rglob("*.html"):
+        article = path.read_text().partition("<article")[2].partition("</article>")[0]
+        text = re.sub(r"<(code|pre)\b.*?</\1>", "", article, flags=re.DOTALL)
+        left += [(str(path.relative_to(manual)), found) for found in MARKDOWN.findall(text)]
+    assert left == []
 
 
 def test_it_has_what_the_program_says_of_itself(manual):
