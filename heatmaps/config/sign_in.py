@@ -55,7 +55,7 @@ MFA_TOTP_TOLERANCE: Final = 0  # periods before and after the present one
 MFA_RECOVERY_CODES_SHOW_ONCE: Final = True
 MFA_ALLOW_UNVERIFIED_EMAIL: Final = True  # an address that is not verified is good for nothing here
 
-SOCIALACCOUNT_ADAPTER: Final = "heatmaps.people.sign_in.SocialAccountAdapter"
+SOCIALACCOUNT_ADAPTER: Final = "heatmaps.people.provider_answers.SocialAccountAdapter"
 SOCIALACCOUNT_AUTO_SIGNUP: Final = False
 SOCIALACCOUNT_EMAIL_AUTHENTICATION: Final = False
 SOCIALACCOUNT_LOGIN_ON_GET: Final = False

@@ -19,7 +19,7 @@ from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest
 
 from heatmaps.models import Profile
-from heatmaps.people import accounts, invitations
+from heatmaps.people import accounts, invitations, mails
 from heatmaps.people.provider_requests import the_provider
 from heatmaps.people.refusals import MemberError
 
@@ -94,6 +94,7 @@ def link(user: User, person: ProviderPerson) -> None:
     except IntegrityError:
         raise AlreadyLinked from None
     accounts.note("account.provider_linked", user, user)
+    mails.tell(user, f"Somebody at {the_provider().name} was linked, who can sign in to your account now.")
 
 
 @transaction.atomic
@@ -107,6 +108,7 @@ def unlink(user: User) -> None:
         raise LastWayIn
     found.delete()
     accounts.note("account.provider_unlinked", user, user)
+    mails.tell(user, f"The link of your account to {the_provider().name} was removed.")
 
 
 def has_another_way_in(user: User, *, than: SocialAccount | Authenticator) -> bool:

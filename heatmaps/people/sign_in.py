@@ -13,16 +13,15 @@ from typing import Any, Final
 import structlog
 from allauth.account import app_settings as account_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
 from allauth.account.internal.stagekit import clear_login
 from allauth.core import context
-from allauth.core.exceptions import ImmediateHttpResponse
+from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added, authenticator_removed
-from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
-from allauth.socialaccount.models import SocialLogin
-from allauth.socialaccount.providers.base.constants import AuthError, AuthProcess
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
@@ -30,13 +29,13 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from heatmaps.people import accounts, interventions, mails, passkeys, provider_people
-from heatmaps.people.provider_requests import ProviderSession, the_provider
+from heatmaps.people.provider_requests import the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
 _WRONG: Final = "Name or password is wrong. Both are case-sensitive."
@@ -137,9 +136,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
             if before is None or one.at > before:
                 messages.warning(request, one.sentence)
 
+    def is_reauthentication_required(self, *, app: str, **_options: object) -> bool:
+        """Errors: ReauthenticationRequired for whom the provider alone knows: allauth never asks them."""
+        asked: HttpRequest = context.request
+        if _only_the_provider_knows(asked.user) and not _said_lately(asked):
+            raise ReauthenticationRequired
+        return bool(super().is_reauthentication_required(app=app))
+
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, str]]:
         ways: list[dict[str, str]] = super().get_reauthentication_methods(user)
-        return [way | {"description": _WAYS[way["id"]]} for way in ways]
+        told = [way | {"description": _WAYS[way["id"]]} for way in ways]
+        if user.is_authenticated and provider_people.link_of(user) is not None:
+            words, page = f"Use {the_provider().name}", reverse("account-confirm-provider")
+            told.append({"id": "provider", "description": words, "url": page})
+        return told
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, _CLOSED)
@@ -172,54 +182,6 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
             return _fernet(settings.SECOND_FACTOR_KEY).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             raise FactorKeyChanged from None
-
-
-class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # allauth has no types
-    """Where somebody goes whom the provider named: accounts and links are made on pages of ours alone."""
-
-    def get_requests_session(self) -> ProviderSession:
-        return ProviderSession(the_provider().hosts)
-
-    def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        return False
-
-    def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Errors: ImmediateHttpResponse, with where to go."""
-        process = sociallogin.state.get("process")
-        account = (sociallogin.state.get("data") or {}).get("account")
-        uid, name = sociallogin.account.uid, sociallogin.user.username
-        if process == AuthProcess.LOGIN and request.user.is_authenticated:
-            raise ImmediateHttpResponse(redirect("home"))
-        if process == AuthProcess.LOGIN and sociallogin.is_existing:
-            return
-        if process == AuthProcess.CONNECT and request.user.pk is not None and request.user.pk == account:
-            provider_people.remember(request, uid, name, account=account)
-            raise ImmediateHttpResponse(redirect("account-provider-confirm"))
-        if process != AuthProcess.LOGIN:
-            raise ImmediateHttpResponse(provider_refused(request, "other", status=400))
-        provider_people.remember(request, uid, name)
-        raise ImmediateHttpResponse(redirect("sign-in-provider-name"))
-
-    def on_authentication_error(
-        self,
-        request: HttpRequest,
-        provider: Any,
-        error: str | None = None,
-        exception: Exception | None = None,
-        extra_context: dict[str, Any] | None = None,
-    ) -> None:
-        """Errors: ImmediateHttpResponse, with words; no word of the provider's is shown."""
-        if exception is not None:
-            _log.warning("sign_in_provider.failed", cause=exception)
-            raise ImmediateHttpResponse(provider_refused(request, "failed", status=502))
-        why = "cancelled" if error == AuthError.CANCELLED else "old" if _is_old(extra_context) else "failed"
-        raise ImmediateHttpResponse(provider_refused(request, why, status=400))
-
-
-def provider_refused(request: HttpRequest, why: str, *, status: int) -> HttpResponse:
-    """Words for whoever comes back from the provider without being signed in. `why`: a part of the page."""
-    context = {"why": why, "provider": settings.SIGN_IN_PROVIDER}
-    return render(request, "account/provider_refused.html", context, status=status)
 
 
 @receiver([authenticator_added, authenticator_removed])
@@ -263,11 +225,19 @@ def unsealed(text: str) -> str | None:
         return None
 
 
+def _only_the_provider_knows(user: User | AnonymousUser) -> bool:
+    if user.is_anonymous or get_reauthentication_flows(user):
+        return False
+    return provider_people.link_of(user) is not None
+
+
+def _said_lately(request: HttpRequest) -> bool:
+    """As `did_recently_reauthenticate` of allauth asks of the others."""
+    records = get_authentication_records(request, request.user)
+    moments = [one["at"] for one in records if one.get("reauthenticated")]
+    return bool(moments) and time.time() - moments[-1] < account_settings.REAUTHENTICATION_TIMEOUT
+
+
 @cache
 def _fernet(key: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))
-
-
-def _is_old(extra_context: dict[str, Any] | None) -> bool:
-    """Whether an answer belongs to no way that began here."""
-    return (extra_context or {}).get("state") is None

@@ -7,6 +7,7 @@ proposed to a new person as a name. No claim gives a role, none is stored, and n
 import hashlib
 import json
 import secrets
+import time
 from typing import Any, Final
 
 import jwt
@@ -26,6 +27,7 @@ from heatmaps.people.provider_requests import the_provider
 SCOPE: Final = "openid profile"  # in this order: some providers tell nobody apart in another
 # Signatures that the provider alone can make: none by a secret that both know.
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+AGAIN: Final = "again"  # a way to the provider: somebody who is signed in says once more who it is
 LONGEST_SUBJECT: Final = 255  # OpenID Connect Core, section 2
 CLOCKS_DIFFER_SECONDS: Final = 60
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -68,12 +70,20 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         claims = self._verified(named["response"].get("id_token"), app.client_id)
         if not secrets.compare_digest(str(claims.get("nonce", "")), str(self.state.get("nonce") or object())):
             raise ProviderException("the token answers another sign-in")
+        if not self._is_fresh(claims.get("auth_time")):
+            raise ProviderException("the provider did not ask again who somebody is")
         if _ASKED_IF_THERE in self.openid_config:
             told = _asked(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
             if told.get("sub") != claims["sub"]:
                 raise ProviderException("the provider speaks of two people")
             claims = told | claims
         return self.get_provider().sociallogin_from_response(request, claims)
+
+    def _is_fresh(self, auth_time: object) -> bool:
+        asked_at = self.state.get("asked_at")
+        if asked_at is None:
+            return True
+        return isinstance(auth_time, int) and auth_time >= asked_at - CLOCKS_DIFFER_SECONDS
 
     def _verified(self, token: object, client_id: str) -> Json:
         try:
@@ -109,7 +119,10 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
     ) -> HttpResponse:
         """Nothing in the address of a request changes what the provider is asked."""
         nonce = secrets.token_urlsafe(24)
-        asked = {"scope": [SCOPE], "auth_params": {"nonce": nonce}, "nonce": nonce}
+        again = {"prompt": "login", "max_age": "0"} if process == AGAIN else {}
+        asked: Json = {"scope": [SCOPE], "auth_params": {"nonce": nonce} | again, "nonce": nonce}
+        if process == AGAIN:
+            asked["asked_at"] = int(time.time())
         answer: HttpResponse = super().redirect(request, process, next_url=next_url, data=data, **asked)
         return answer
 

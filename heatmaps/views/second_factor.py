@@ -15,6 +15,7 @@ OPEN: Final = {
     "account_login",
     "account_logout",
     "account_reauthenticate",
+    "account-confirm-provider",
     "mfa_index",
     "mfa_activate_totp",
     "mfa_add_webauthn",

@@ -28,11 +28,12 @@ from requests import RequestException
 from heatmaps.http.rate_limits import View, limited_attempts
 from heatmaps.people import invitations, provider_people
 from heatmaps.people.invitations import NoSuchLink
+from heatmaps.people.provider_answers import provider_refused
 from heatmaps.people.provider_people import ProviderPerson
 from heatmaps.people.provider_requests import the_provider
 from heatmaps.people.refusals import MemberError
-from heatmaps.people.sign_in import provider_refused, sealed, unsealed
-from heatmaps.people.sign_in_provider import ClaimsAdapter, Provider
+from heatmaps.people.sign_in import sealed, unsealed
+from heatmaps.people.sign_in_provider import AGAIN, ClaimsAdapter, Provider
 from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.sign_in import NameForm
 from heatmaps.views.requests import PersonRequest
@@ -75,8 +76,7 @@ def start(request: HttpRequest) -> HttpResponseBase:
             return render(request, "people/no_link.html", status=404)
         request.session[INVITATION] = sealed(secret)
         after = reverse("sign-in-provider-invitation")
-    safe = url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure())
-    return _to_provider(request, "login", next_url=after if safe else None)
+    return _to_provider(request, "login", next_url=_safe(request, after))
 
 
 @login_not_required
@@ -134,6 +134,21 @@ def link(request: PersonRequest) -> HttpResponseBase:
 
 @never_cache
 @require_http_methods(FORM_METHODS)
+@with_provider_button
+def again(request: PersonRequest) -> HttpResponseBase:
+    """GET says why somebody is asked again who it is; POST leads to the provider, which asks."""
+    _provider(request)
+    after = (request.POST if request.method == "POST" else request.GET).get("next", "")
+    if provider_people.link_of(request.user) is None:
+        return redirect("account")
+    if request.method != "POST":
+        return render(request, "account/provider_again.html", _context() | {"next": after})
+    safe = _safe(request, after)
+    return limited_attempts(_to_provider)(request, AGAIN, next_url=safe, account=request.user.pk)
+
+
+@never_cache
+@require_http_methods(FORM_METHODS)
 @confirmed
 def confirm(request: PersonRequest) -> HttpResponseBase:
     """GET shows whom the provider named; POST links that person to the account."""
@@ -179,6 +194,12 @@ class _Answer(OAuth2CallbackView):  # type: ignore[misc]  # allauth has no types
         state, refusal = super()._get_state(request, provider)
         self.adapter.state = state or {}
         return state, refusal
+
+
+def _safe(request: HttpRequest, after: str) -> str | None:
+    """An address of ours, or None."""
+    is_ours = url_has_allowed_host_and_scheme(after, {request.get_host()}, require_https=request.is_secure())
+    return after if is_ours else None
 
 
 def _context() -> dict[str, object]:

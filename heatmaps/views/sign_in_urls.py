@@ -40,6 +40,7 @@ urlpatterns = [
     path("sign-in/provider/name/", sign_in_provider.name, name="sign-in-provider-name"),
     path("sign-in/provider/invitation/", sign_in_provider.invited, name="sign-in-provider-invitation"),
     path("account/provider/", sign_in_provider.link, name="account-provider"),
+    path("account/confirm/provider/", sign_in_provider.again, name="account-confirm-provider"),
     path("account/provider/confirm/", sign_in_provider.confirm, name="account-provider-confirm"),
     path("account/provider/remove/", sign_in_provider.unlink, name="account-provider-remove"),
 ]

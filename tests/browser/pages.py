@@ -41,6 +41,7 @@ NO_HTML = {
 WITH_PROVIDER = {
     *("sign-in-provider", "sign-in-provider-answer", "sign-in-provider-name", "sign-in-provider-invitation"),
     *("account-provider", "account-provider-confirm", "account-provider-remove"),
+    "account-confirm-provider",
 }
 # Pages at an address with a name: `test_passkeys.py` looks at them.
 WITH_PASSKEYS = {

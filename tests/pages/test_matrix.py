@@ -117,6 +117,7 @@ PAGES = {
     "sign-in-provider-name": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_FOUND,) * 6),
     "sign-in-provider-invitation": Page(GET=(NOT_FOUND,) * 6, POST=(NOT_SO,) * 6),
     "account-provider": Page(GET=NOWHERE, POST=NOWHERE),
+    "account-confirm-provider": Page(GET=NOWHERE, POST=NOWHERE),
     "account-provider-confirm": Page(GET=NOWHERE, POST=NOWHERE),
     "account-provider-remove": Page(GET=NOWHERE, POST=NOWHERE),
     "token-new": Page(GET=ALL, POST=ALL, body={"name": "laptop", "scopes": ["read"], "days": "30"}),

@@ -1,10 +1,12 @@
 """What a provider's word is worth here: an account that is linked, and nothing more."""
 
 import time
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from allauth.account.models import EmailAddress
+from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
+from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -21,6 +23,7 @@ from tests.services.provider_visitor import back_from
 
 HOST = "http://testserver"
 UNKNOWN, LINK, CONFIRM = "No account here", "account-provider", "account-provider-confirm"
+AGAIN = "account-confirm-provider"
 
 
 @pytest.fixture(scope="module")
@@ -387,8 +390,55 @@ def test_who_said_long_ago_who_it_is_is_asked_again(provider, ben, name):
     assert not SocialAccount.objects.exists()
 
 
+def test_who_has_no_password_here_is_asked_again_by_the_provider(provider, come, invitation):
+    """Not by whom the provider knows anyway: it has to ask, and to say when it did."""
+    anna = join(come, "anna", invitation)
+    wanted = reverse("mfa_activate_totp")
+    asks = anna.get(wanted)
+    assert asks["Location"] == f"{reverse(AGAIN)}?{urlencode({'next': wanted})}"
+    assert form_action(anna.get(asks["Location"])) == ["'self'", provider.issuer.removesuffix("/o")]
+    there = anna.post(reverse(AGAIN), {"next": wanted})["Location"]
+    assert parse_qs(urlsplit(there).query)["prompt"] == ["login"]
+    for claims, name, status in (
+        ({"auth_time": 1}, "anna", 502),
+        ({"auth_time": None}, "anna", 502),
+        ({"auth_time": "now"}, "anna", 502),
+        ({}, "ben", 400),
+    ):
+        provider.claim(name, **claims)
+        there = anna.post(reverse(AGAIN), {"next": wanted})["Location"]
+        assert anna.get(back_from(there, name)).status_code == status
+        assert anna.get(wanted).status_code == 302
+    provider.claim("anna")
+    there = anna.post(reverse(AGAIN), {"next": wanted})["Location"]
+    assert anna.get(back_from(there, "anna"))["Location"] == wanted
+    assert anna.get(wanted).status_code == 200
+
+
+def test_nobody_is_sent_to_another_website(provider, come, invitation, client):
+    anna = join(come, "anna", invitation)
+    for browser, name in ((anna, AGAIN), (client, "sign-in-provider")):
+        for after in ("https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"):
+            browser.post(reverse(name), {"next": after})
+        assert "evil" not in str(dict(browser.session))
+        assert "alert" not in str(dict(browser.session))
+
+
+def test_a_second_factor_is_asked_for_after_the_provider(provider, come, invitation):
+    anna = who(join(come, "anna", invitation))
+    TOTP.activate(anna, generate_totp_secret())
+    code = RecoveryCodes.activate(anna).get_unused_codes()[0]
+    client = Client()
+    answer = come(client, "anna")
+    assert (answer.redirect_chain[-1][0], who(client)) == (reverse("mfa_authenticate"), None)
+    client.post(reverse("mfa_authenticate"), {"code": code})
+    assert who(client) == anna
+
+
 def test_a_link_that_is_the_only_way_in_stays(provider, come, invitation, ben):
     only = join(come, "anna", invitation)
+    assert only.post(reverse("account-provider-remove"))["Location"].startswith(reverse(AGAIN))
+    confirm(only, who(only))
     answer = only.post(reverse("account-provider-remove"))
     assert (answer.status_code, "nobody could sign in" in answer.content.decode()) == (409, True)
     go_and_link(ben, "ben")
