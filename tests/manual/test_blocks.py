@@ -27,6 +27,7 @@ ELSEWHERE = {
     ("how-to/streets.md", "HAZEMAP_BASEMAP=city.pmtiles make run"): STARTS,
     ("how-to/streets.md", "make setup-basemap"): PACKAGES,
     ("how-to/upgrade.md", "git pull"): PACKAGES,
+    ("how-to/upgrade.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
     ("how-to/upgrade.md", "git pull && docker compose build"): DOCKER,
     ("how-to/upgrade.md", "python manage.py migrate && python manage.py gra"): OTHERS,
     ("tutorials/administrator.md", "make setup"): PACKAGES,
