@@ -1,11 +1,10 @@
 """Keeps the picture that the tiles of a published map are cut from."""
 
 from dataclasses import dataclass
-from typing import BinaryIO, Final
 
 from heatmaps import queries
 from heatmaps.exports import release_files
-from heatmaps.exports.content import HEAT, Released
+from heatmaps.exports.content import HEAT
 from heatmaps.exports.release_files import Download
 from heatmaps.looks import LIGHT
 from heatmaps.maps import tiles
@@ -13,8 +12,6 @@ from heatmaps.maps.tiles import Tile
 from heatmaps.models import Release
 from heatmaps.result_kinds import RESULT_KINDS
 from mechanisms.space.grid import Region
-
-SCALES: Final = (1, 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +44,3 @@ def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> 
         largest_zoom=tiles.largest_zoom(region, release.resolution or 1),
         picture=release_files.picture(release, look=look, layer=layer),
     )
-
-
-def write_picture(released: Released, stream: BinaryIO) -> None:
-    """What tiles are cut from."""
-    heat, dark = released.layer == HEAT, released.look.is_dark
-    tiles.write_picture(released.heatmap, released.region, stream, heat=heat, dark=dark)

@@ -8,6 +8,7 @@ import pytest
 from django.urls import reverse
 from PIL import Image
 
+from heatmaps.exports import release_files
 from heatmaps.maps import tiles as drawing
 
 
@@ -100,3 +101,11 @@ def test_only_maps_have_tiles(api, people, dataset, published, monkeypatch):
         answer = api("analyst").get(reverse(name, args=[published.pk, *more]))
         assert answer.status_code == 422
         assert "point.geojson" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["gis:tile", "gis:items"])
+def test_large_maps_are_prepared_by_a_child(api, published, monkeypatch, name):
+    """Which has no database, and no more of the program than it needs."""
+    monkeypatch.setattr(release_files, "_SMALL_SIDE", 1)
+    more = (0, 0, 0) if name == "gis:tile" else ()
+    assert api("analyst").get(reverse(name, args=[published.pk, *more])).status_code == 200
