@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 import pytest
 from hazemap_client import BudgetExceeded, Client
 from hazemap_client import connection as connection_module
-from hazemap_client.errors import Conflict, NotAuthenticated, NotFound, NotPublished
+from hazemap_client.errors import BudgetChanged, Conflict, NotAuthenticated, NotFound, NotPublished
 from PIL import Image
 
 from tests import geojson
@@ -36,6 +36,7 @@ def panel(client):
     return made.refresh()
 
 
+@pytest.mark.long
 def test_every_block_of_the_readme_works(server, client, in_a_town, monkeypatch, capsys):
     monkeypatch.setenv("HAZEMAP_TOKEN", server.token)
     blocks = BLOCK.findall((CLIENT / "README.md").read_text())
@@ -116,6 +117,7 @@ def test_every_kind_of_result_is_read(panel, question, read):
         other()
 
 
+@pytest.mark.long
 def test_notebooks_show_what_people_wrote_as_text_and_the_map_as_a_picture(panel):
     release = panel.release(**MAP).wait().rename(name=HOSTILE)
     quote, areas = panel.quote(**MAP), release.people_in(geojson.zone(HOSTILE))
@@ -149,6 +151,16 @@ def test_rights_are_told_apart(server, client, panel):
     assert caught.value.requested > caught.value.available > 0
 
 
+def test_a_budget_that_somebody_changed_is_read_again_before_it_is_changed(panel):
+    before = panel.budget()
+    after = before.change({"delta": "1e-9"}, reason="agreed")
+    assert (before["delta"].limit, after["delta"].limit) == (0, Decimal("1e-9"))
+    with pytest.raises(BudgetChanged):
+        before.change({"delta": 0}, reason="late")
+    assert after.change({"radius": None, "delta": 0}, reason="in time")["radius"].limit is None
+
+
+@pytest.mark.long
 def test_a_file_is_streamed_with_its_progress_and_can_be_undone(client, in_a_town):
     town = client.create_dataset(
         "undone", title="Undone", bbox=(16.2, 48.1, 16.6, 48.3), relation="add_remove", limits={"presence": 1}
