@@ -18,6 +18,9 @@ from hazemap_client.calls import Call
 from hazemap_client.datasets import NewDataset
 from hazemap_client.decoding import LOCAL
 from hazemap_client.questions import _SLICE, Question
+from hazemap_client.releases import Files
+
+from heatmaps.result_kinds import RESULT_KINDS
 
 MODULES = [
     importlib.import_module(found.name)
@@ -71,6 +74,11 @@ def test_every_field_that_is_read_is_answered(document, kind):
 
 def test_every_answer_is_read():
     assert {call.answer for call in CALLS} - {""} <= {kind.component for kind in READ}
+
+
+def test_every_kind_of_result_is_known():
+    stems = {kind.stem for kind in RESULT_KINDS.values()}
+    assert set(calls.FILES) == {one.name for one in fields(Files)} == stems
 
 
 def test_what_is_sent_has_the_names_of_the_document(document):
