@@ -30,7 +30,7 @@ def paragraphs(sentences: Iterable[str]) -> str:
 def picture(png: bytes, *, alt: str) -> str:
     """A PNG picture inside of the page."""
     data = base64.b64encode(png).decode()
-    return f'<img alt="{escape(alt)}" width="640" src="data:image/png;base64,{data}">'
+    return f'<img alt="{escape(alt)}" width="900" src="data:image/png;base64,{data}">'
 
 
 def shown(value: object) -> str:

@@ -125,6 +125,7 @@ def test_notebooks_show_what_people_wrote_as_text_and_the_map_as_a_picture(panel
         page = Page(one._repr_html_())
         assert {name for name, _ in page.tags} <= TAGS
         assert {name for _, names in page.tags for name in names} <= {"scope", "alt", "width", "src"}
+    assert "people enrolled300" in Page(panel._repr_html_()).text
     page = Page(release._repr_html_())
     image = next(attributes for name, attributes in page.tags if name == "img")
     assert HOSTILE in image["alt"]
