@@ -191,8 +191,10 @@ def crawl(client, start, *, files=False):
 
 
 def wanted(link):
-    """Nothing static, and no endless lists."""
+    """Nothing static, no endless lists, and no page that draws a secret for its reader each time."""
     if re.match(r"/(static|places|sign-out|api/docs|admin/(logout|jsi18n|autocomplete|password))", link):
+        return False
+    if link.startswith("/account/second-factor/app/"):
         return False
     return "?" not in link or link.startswith("/datasets/")
 
@@ -205,13 +207,16 @@ def first_addresses(dataset):
         "/api/schema/",
         reverse("help"),
         reverse("public"),
+        reverse("gis:collections"),
     ]
     addresses += [reverse(f"api:{name}") for name in ("datasets", "mechanisms")]
     about = ("dataset", "versions", "releases", "uploads", "ledger", "budget")
     addresses += [reverse(f"api:{name}", args=["city"]) for name in about]
     for release in Release.objects.filter(dataset=dataset).order_by("requested_at", "epsilon"):
         names = ("release", "api:release", "release-state")
+        names += ("gis:tilejson", "gis:collection", "gis:items", "gis:schema", "gis:coverage")
         addresses += [reverse(name, args=[release.pk]) for name in names]
+        addresses.append(reverse("gis:tile", args=[release.pk, 0, 0, 0]))
         addresses += [reverse(name, args=[release.pk, "npy"]) for name in ("release-download", "api:heatmap")]
     march = Upload.objects.get(file_name="march.csv")
     addresses += [reverse(name, args=[march.pk]) for name in ("upload", "upload-rejected", "api:upload")]
