@@ -50,7 +50,9 @@ def test_a_new_password_ends_sessions_and_tokens(administrator, analyst, dataset
         password_links.choose(link, "another phrase of words")
 
 
-@pytest.mark.parametrize("end", ["the page", "a command", "closed", "signed in", "a day"])
+@pytest.mark.parametrize(
+    "end", ["the page", "a command", "closed", "closed by a command", "signed in", "a day"]
+)
 def test_what_ends_a_link(administrator, analyst, settings, end):
     link = password_links.make(administrator, analyst)
     if end == "the page":
@@ -62,6 +64,8 @@ def test_what_ends_a_link(administrator, analyst, settings, end):
         accounts.close(administrator, analyst)
         assert dead(link)
         accounts.reopen(administrator, analyst)
+    elif end == "closed by a command":
+        User.objects.filter(pk=analyst.pk).update(is_active=False)
     elif end == "signed in":
         Client().post(reverse("account_login"), {"login": "analyst", "password": OLD})
     else:
