@@ -132,6 +132,7 @@ def test_a_passkey_is_a_second_factor_and_a_way_in_by_itself(new_device, person,
     page.get_by_text("This passkey was not accepted").wait_for()
 
 
+@pytest.mark.long
 def test_what_is_cancelled_foreign_or_without_an_owner_lets_nobody_in(new_device, person):
     """A device holds a passkey that its owner made elsewhere, or does not know who holds it."""
     device, other, holder = new_device(), new_device(), person("careful")
