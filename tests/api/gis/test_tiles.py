@@ -103,6 +103,7 @@ def test_only_maps_have_tiles(api, people, dataset, published, monkeypatch):
         assert "point.geojson" in answer.json()["detail"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gis:tile", "gis:items"])
 def test_large_maps_are_prepared_by_a_child(api, published, monkeypatch, name):
     """Which has no database, and no more of the program than it needs."""
