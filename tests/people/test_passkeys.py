@@ -143,10 +143,10 @@ def test_it_is_asked_for_after_the_password(phone, anna):
     client = browser()
     sent = client.post(reverse("account_login"), {"login": "anna", "password": PASSWORD})
     assert (sent["Location"], who(client)) == (reverse("mfa_authenticate"), None)
-    for device in (Authenticator(user=phone.user), phone):
-        told = device.use(offered(client, reverse("mfa_authenticate")))
+    for device, lies in ((Authenticator(user=phone.user), {}), (phone, {"flags": FLAG.UP}), (phone, {})):
+        told = device.use(offered(client, reverse("mfa_authenticate")), **lies)
         client.post(reverse("mfa_authenticate"), {"credential": json.dumps(told)})
-        assert who(client) == (anna if device is phone else None)
+        assert who(client) == (anna if device is phone and not lies else None)
 
 
 @pytest.mark.long
