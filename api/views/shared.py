@@ -18,6 +18,7 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "post", "patch", "delete"]
     scopes: ClassVar[Mapping[str, Scope]] = {}
+    repeatable: ClassVar[frozenset[str]] = frozenset()  # parameters that may appear more than once
 
     def initial(self, request: Request, *arguments: Any, **named: Any) -> None:
         super().initial(request, *arguments, **named)
@@ -27,7 +28,11 @@ class ApiView(APIView):
         known: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
         if unknown := [name for name in request.query_params if name not in known]:
             raise ValidationError({shown(name): "unknown parameter" for name in unknown})
-        if repeated := [name for name, values in request.query_params.lists() if len(values) > 1]:
+        if repeated := [
+            name
+            for name, values in request.query_params.lists()
+            if len(values) > 1 and name not in self.repeatable
+        ]:
             raise ValidationError(dict.fromkeys(repeated, "this parameter appears more than once"))
 
 

@@ -48,6 +48,11 @@ def _window(raster: Any, box: Box) -> Window | None:
 
 
 def _cells(low: float, high: float, count: int) -> tuple[int, int]:
-    """The first cell, and the one after the last."""
+    """The first cell, and the one after the last; of a line between two cells, the one behind it."""
     first, end = max(low, 0.0), min(high, float(count))
+    if first > end:
+        return 0, 0
+    if low == high:
+        cell = min(math.floor(first + _STEP), count - 1)
+        return cell, cell + 1
     return math.floor(first + _STEP), math.ceil(end - _STEP)

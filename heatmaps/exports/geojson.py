@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heatmaps.area_centres import centres_of
 from heatmaps.exports.content import Released
-from heatmaps.exports.number_texts import lines, texts
+from heatmaps.exports.number_texts import decimals, lines, texts
 from mechanisms.central.grid_laplace.empty_cells import told_of
 
 AT_ONCE: Final = 20_000  # polygons held in memory
@@ -60,8 +60,8 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
         west, south, east, north = (texts(side, missing="") for side in bounds.T)
         values = heatmap.values[part]
         shares = values / total if total > 0 else np.zeros_like(values)
-        said = (texts(values, missing=""), texts(shares, missing=""), pa.array(apart[part]))
-        error, least, most, deviation = (texts(column, missing="null") for column in errors[:, part])
+        said = (decimals(values, missing=""), decimals(shares, missing=""), pa.array(apart[part]))
+        error, least, most, deviation = (decimals(column, missing="null") for column in errors[:, part])
         written = lines(
             *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
             *("], [", east, ", ", south, "], [", east, ", ", north, "], [", west, ", ", north),

@@ -13,6 +13,13 @@ def texts(numbers: NDArray[np.float64], *, missing: str) -> Any:
     return pc.fill_null(pc.cast(pa.array(numbers, from_pandas=True), pa.string()), missing)
 
 
+def decimals(numbers: NDArray[np.float64], *, missing: str) -> Any:
+    """As `texts`, also whole numbers with a point: programs guess a column's kind by its first rows."""
+    found = texts(numbers, missing=missing)
+    whole = pc.match_substring_regex(found, r"^-?\d+$")
+    return pc.if_else(whole, pc.binary_join_element_wise(found, ".0", ""), found)
+
+
 def lines(*parts: Any, between: str, after: str) -> bytes:
     """Texts of one length, or one text for all, put together element by element; `after` ends each."""
     several = [pa.scalar(part) if isinstance(part, str) else part for part in parts]

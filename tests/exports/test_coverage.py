@@ -39,6 +39,28 @@ def test_outside_there_is_nothing(whole, box):
     assert coverage.part_of(whole, box) == b""
 
 
+@pytest.mark.parametrize(
+    ("box", "column", "row"),
+    [
+        ((-39.5, 22.25, -39.5, 22.25), 2, 2),  # a corner of four cells
+        ((-39.4, 22.3, -39.4, 22.3), 2, 1),
+        ((-40, 23, -40, 23), 0, 0),
+        ((-38, 20, -38, 20), 7, 7),
+    ],
+)
+def test_a_point_has_one_cell(whole, box, column, row):
+    with MemoryFile(coverage.part_of(whole, box)) as file, file.open() as part:
+        assert part.shape == (1, 1)
+        west, north = -40 + column / 4, 23 - row * 3 / 8
+        assert (part.bounds.left, part.bounds.top) == pytest.approx((west, north))
+
+
+@pytest.mark.parametrize("far", [1e308, -1e308])
+def test_no_distance_is_too_far(whole, far):
+    for box in ((far, 20, far, 23), (-40, far, -38, far)):
+        assert coverage.part_of(whole, box) == b""
+
+
 def test_a_part_has_a_bound(whole, monkeypatch):
     monkeypatch.setattr(coverage, "MOST_CELLS", 8)
     assert coverage.part_of(whole, (-40, 20, -39.5, 21))

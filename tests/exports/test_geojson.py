@@ -57,6 +57,14 @@ def test_it_draws_disjoint_squares_of_the_right_size():
     assert areas == pytest.approx(sorted(4.0**-level for level, _, _ in SQUARES))
 
 
+def test_numbers_have_a_point():
+    """By the first rows programs guess the kind of a column: by zeros that it has whole numbers."""
+    told = [feature["properties"] for feature in read(make_released({(1, 0, 0): (2.0, 1.0)}))["features"]]
+    numbers = [one[name] for one in told for name in ("value", "standard_error", "low", "high", "share")]
+    assert any(number == int(number) for number in numbers)
+    assert {type(number) for number in numbers} == {float}
+
+
 def test_neighbours_share_their_border_exactly():
     released = make_released({(1, 0, 0): (1, NAN), (5, 16, 3): (1, NAN)}, level=5)
     first, second = sorted(box(feature) for feature in read(released)["features"])

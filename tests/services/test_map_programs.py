@@ -96,7 +96,8 @@ def test_it_reads_the_features_page_by_page(shown):
     assert len(wanted) > 1_000  # more than a page
     _, _, shapes, columns = pyogrio.raw.read(source, layer=shown.release)
     values = dict(zip(facts["fields"], columns, strict=True))
-    assert values["value"].tolist() == [one["properties"]["value"] for one in wanted]
+    for name in ("value", "low", "high"):
+        assert values[name].tolist() == [one["properties"][name] for one in wanted], name
     assert len(shapes) == len(wanted)
     west = [one["geometry"]["coordinates"][0][0][0] < 0.2 for one in wanted]
     found = pyogrio.read_bounds(source, layer=shown.release, bbox=(0, 0, 0.2, 1))[0]

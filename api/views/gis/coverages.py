@@ -29,6 +29,7 @@ class Coverage(GisView):
     """The raster in whole, by byte ranges, or the cells that a box touches."""
 
     query: ClassVar = frozenset({"bbox", "subset", "datetime"})
+    repeatable = frozenset({"subset"})
 
     def get_throttles(self) -> list[Any]:
         """Parts of the file are counted with tiles; what is sent whole or made anew is as rare as files."""
@@ -39,7 +40,7 @@ class Coverage(GisView):
         release = _with_coverage(request, release_id)
         asked, region = data_slice_of(release), queries.released_region(release)
         if not parameters.meets(request.GET, asked.since, asked.until):
-            return HttpResponse(status=204)
+            return _nothing(request, release)
         box, file = parameters.subset(request.GET, region), release_files.download(release, _NAME)
         if box is None:
             return caching.answer(request, request.user, file, by="Authorization")
@@ -52,7 +53,7 @@ class Coverage(GisView):
                 answer.content = coverage.part_of(stream, box)
         except ParameterError as error:
             raise ValidationError({error.parameter: f"{error.value}; allowed: {error.allowed}"}) from error
-        return answer if answer.content else HttpResponse(status=204)
+        return answer if answer.content else _nothing(request, release)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
@@ -71,6 +72,12 @@ class Schema(GisView):
             "properties": {"share": field},
         }
         return answered(request, content, release=release, kind="application/schema+json")
+
+
+def _nothing(request: Request, release: Release) -> HttpResponse:
+    answer = HttpResponse(status=204)
+    caching.mark(answer, request.user, release, by="Authorization")
+    return answer
 
 
 def _with_coverage(request: Request, release_id: UUID) -> Release:

@@ -4,13 +4,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 _TIFF: Final = "image/tiff; application=geotiff"
-_REFUSALS: Final = {
+_OTHERS: Final = {  # of every address
+    302: "Whoever is signed in at the pages has to set up a second factor first.",
+    304: "It is as it was (`If-None-Match`).",
     400: "A parameter is not known, or its value is not allowed.",
     401: "The release is not public, and no token or session was sent.",
     403: "The token lacks the scope to read.",
     404: "There is no such thing, or it is not for you.",
+    405: "Addresses are read by GET and HEAD alone.",
+    412: "It is not as it was (`If-Match`).",
     429: "Too many requests; `Retry-After` says when to try again.",
+    500: "The program failed.",
     503: "The server is busy; `Retry-After` says when to try again.",
+}
+_OF_FILES: Final = {422: "It needs more memory, time or space than the server allows one file."}
+_OF_RASTERS: Final = {
+    **_OF_FILES,
+    204: "No cell is there, or then.",
+    206: "The bytes that `Range` asks for, of the whole raster.",
+    416: "The raster has no such bytes.",
 }
 _BBOX: Final = {"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 6}
 _CRS: Final = {"type": "string", "enum": ["http://www.opengis.net/def/crs/OGC/1.3/CRS84"]}
@@ -46,18 +58,21 @@ def described(server: str) -> dict[str, Any]:
                 "List what was released, feature by feature",
                 _object("application/geo+json"),
                 [*release, *map(_reference, ("bbox", "bbox-crs", "crs", "datetime", "limit")), *paged],
+                _OF_FILES,
             ),
             "/collections/{collectionId}/items/{featureId}": _get(
                 "getFeature",
                 "Show one feature",
                 _object("application/geo+json"),
                 [*release, _reference("featureId")],
+                _OF_FILES,
             ),
             "/collections/{collectionId}/coverage": _get(
                 "getCoverage",
                 "Read a map's raster, or the cells that a box touches",
                 {_TIFF: {"schema": {"type": "string", "format": "binary"}}},
                 [*release, _reference("bbox"), _reference("subset"), _reference("datetime")],
+                _OF_RASTERS,
             ),
             "/collections/{collectionId}/schema": _get(
                 "getSchema", "Describe the values of a raster", _object("application/schema+json"), release
@@ -87,7 +102,11 @@ def _parameters() -> dict[str, Any]:
             {"type": "string"},
             "A moment or start/end (RFC 3339): features whose period meets it.",
         ),
-        "subset": _parameter("subset", {"type": "string"}, "Lat(south:north),Lon(west:east) in degrees."),
+        "subset": _parameter(
+            "subset",
+            {"type": "string"},
+            "Lat(south:north),Lon(west:east) or Lat(one) in degrees; may be repeated.",
+        ),
     }
 
 
@@ -112,10 +131,16 @@ def _object(media_type: str = "application/json") -> dict[str, Any]:
 
 
 def _get(
-    operation: str, summary: str, content: Mapping[str, Any], parameters: Sequence[Mapping[str, Any]] = ()
+    operation: str,
+    summary: str,
+    content: Mapping[str, Any],
+    parameters: Sequence[Mapping[str, Any]] = (),
+    more: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    refusals = {str(status): {"description": about} for status, about in _REFUSALS.items()}
-    answers = {"200": {"description": "As asked for.", "content": content}} | refusals
+    """more: statuses beside those of every address."""
+    others = sorted((_OTHERS | dict(more or {})).items())
+    answers = {"200": {"description": "As asked for.", "content": content}}
+    answers |= {str(status): {"description": about} for status, about in others}
     return {
         "get": {
             "operationId": operation,

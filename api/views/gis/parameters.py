@@ -17,14 +17,16 @@ _NUMBER: Final = r"[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3
 _NUMBERS: Final = re.compile(
     rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{3}}(?:,\s*{_NUMBER}\s*,\s*{_NUMBER}\s*)?", re.ASCII
 )
-_AXIS: Final = re.compile(rf"(Lat|Lon)\(({_NUMBER}|\*):({_NUMBER}|\*)\)", re.ASCII | re.IGNORECASE)
+_AXIS: Final = re.compile(
+    rf"(Lat|Lon)\((?:({_NUMBER}|\*):({_NUMBER}|\*)|({_NUMBER}))\)", re.ASCII | re.IGNORECASE
+)
 _MOMENT: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2}))?", re.ASCII
 )
 _OPEN: Final = ("", "..")
-_WHOLE: Final = re.compile(r"\d{1,9}", re.ASCII)
+_WHOLE: Final = re.compile(r"\d{1,1000}", re.ASCII)
 _BOX_ALLOWED: Final = "west,south,east,north in degrees, south at most north; or six numbers with heights"
-_SUBSET_ALLOWED: Final = "Lat(south:north),Lon(west:east) in degrees, * for the map's own edge"
+_SUBSET_ALLOWED: Final = "Lat(south:north),Lon(west:east) or Lat(one) in degrees, * for the map's own edge"
 _TIME_ALLOWED: Final = "a date, or a date and time with its offset, or two of them as start/end, .. for none"
 _DAY: Final = timedelta(days=1)
 
@@ -43,16 +45,16 @@ def box(query: Mapping[str, str]) -> Box | None:
     return west, south, east, north
 
 
-def subset(query: Mapping[str, str], whole: Iterable[float]) -> Box | None:
+def subset(query: QueryDict, whole: Iterable[float]) -> Box | None:
     """`subset`, or `bbox` in its place: the box of a coverage. whole: what an edge is that is left open."""
-    text, given = query.get("subset"), box(query)
-    if text is None:
+    text, given = ",".join(query.getlist("subset")), box(query)
+    if "subset" not in query:
         if given is not None and given[0] > given[2]:
             raise ValidationError({"bbox": "allowed for a coverage: west at most east"})
         return given
     west, south, east, north = whole
     spans = {"lat": (south, north), "lon": (west, east)}
-    parts = {found[1].lower(): (found[2], found[3]) for found in _AXIS.finditer(text)}
+    parts = {found[1].lower(): (found[2] or found[4], found[3] or found[4]) for found in _AXIS.finditer(text)}
     is_read = ",".join(found[0] for found in _AXIS.finditer(text)) == text
     is_read = is_read and 0 < len(parts) == text.count("(")
     for axis, ends in parts.items():
@@ -96,6 +98,7 @@ def _moment(text: str, sent: str, *, is_end: bool = False) -> datetime | None:
     """None: open. A day ends with its last moment."""
     if text in _OPEN and "/" in sent:
         return None
+    text = text.upper()  # t and z may be small
     try:
         read = datetime.fromisoformat(text) if _MOMENT.fullmatch(text) else None
     except ValueError:  # the 30th of February

@@ -6,13 +6,13 @@ import ssl
 import tempfile
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Final, TypeAlias, TypeVar
+from typing import IO, Any, Final, Never, TypeAlias, TypeVar
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -63,6 +63,9 @@ class Token(httpx.Auth):
 
     def __repr__(self) -> str:
         return "Token(…)"
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a token is not stored; make a new Client instead")
 
     def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         """Adds the token to one request."""
@@ -144,7 +147,8 @@ class Connection:
             if not isinstance(body, dict) or not isinstance(body.get("results"), list):
                 raise BadAnswer("The server's answer is not a page of a list. Is this a Hazemap server?")
             yield from (decoded(kind, row, connection=self) for row in body["results"])
-            number, more = number + 1, body.get("next") is not None
+            # A page without rows is the last one, whatever it says.
+            number, more = number + 1, bool(body["results"]) and body.get("next") is not None
 
     def one(self, call: Call, kind: type[T], **asked: Any) -> T:
         """Asks for one object, which goes on asking over this connection."""
@@ -170,7 +174,9 @@ class Connection:
             if pause is None or wait is None:
                 break
             time.sleep(max(pause, wait))
-        raise refused or _no_connection(request)
+        raise refused or ConnectionFailed(
+            "The server cannot be reached, or its answer was cut off. Try again later."
+        )
 
     def _once(
         self, request: httpx.Request, sink: IO[bytes], most: int | None
@@ -249,14 +255,11 @@ def _wait(refused: Refusal) -> float | None:
 
 
 def _redirected(response: httpx.Response) -> BadAnswer:
-    there = urlsplit(response.headers.get("Location", ""))
-    origin = f"{there.scheme}://{there.netloc}" if there.scheme in {"http", "https"} else "another address"
+    origin = "another address"
+    with suppress(ValueError):
+        there = urlsplit(response.headers.get("Location", ""))
+        if there.scheme in {"http", "https"}:
+            origin = f"{there.scheme}://{there.netloc}"
     return BadAnswer(
         f"The server points to {origin!a}. Nothing was sent there: use it as url if you trust it."
     )
-
-
-def _no_connection(request: httpx.Request) -> ConnectionFailed:
-    failed = ConnectionFailed("The server cannot be reached, or its answer was cut off. Try again later.")
-    failed.idempotency_key = request.headers.get("Idempotency-Key")
-    return failed

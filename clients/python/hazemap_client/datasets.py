@@ -11,6 +11,7 @@ from hazemap_client import budget, calls, markup, uploads
 from hazemap_client.budget import Budget, Event
 from hazemap_client.connection import Connection, File
 from hazemap_client.decoding import LOCAL
+from hazemap_client.errors import HazemapError, Refusal
 from hazemap_client.numbers import Number, written
 from hazemap_client.progress import Progress
 from hazemap_client.questions import Question, Quote, body_of
@@ -118,11 +119,22 @@ class Dataset:
         **question: Unpack[Question],
     ) -> Release:
         """Ask for a release: its cost is taken at once. The same key and question never pay twice, so that
-        a lost answer is asked for again by itself; without one, a new key is made."""
+        a lost answer is asked for again by itself; without one, a new key is made.
+
+        Errors have the key as `idempotency_key`.
+        """
         key = idempotency_key or uploads.new_key()
         body = body_of({**question, "name": name, "note": note})
         headers = {"Idempotency-Key": key}
-        return self.connection.one(calls.ASK_RELEASE, Release, body=body, headers=headers, slug=self.slug)
+        try:
+            return self.connection.one(calls.ASK_RELEASE, Release, body=body, headers=headers, slug=self.slug)
+        except HazemapError as error:
+            error.idempotency_key = key
+            if not isinstance(error, Refusal) or error.is_passing:
+                error.add_note(
+                    f"It may exist. Ask again with idempotency_key={key!r}: that never pays twice."
+                )
+            raise
 
     def releases(self) -> Iterator[Release]:
         """Its releases, latest first."""

@@ -1,6 +1,7 @@
 """Reads JSON answers into dataclasses, whose fields have the names and kinds of the API's components."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -70,10 +71,12 @@ def _plain(hint: Any, value: object, at: str) -> Any:
 
 
 def _from_text(hint: Any, text: str, at: str) -> datetime | Exact:
-    try:
-        return datetime.fromisoformat(text) if hint is datetime else exact(text)
-    except (ValueError, ZeroDivisionError):
-        pass
+    with suppress(ValueError, ZeroDivisionError):
+        if hint is not datetime:
+            return exact(text)
+        moment = datetime.fromisoformat(text)
+        if moment.tzinfo is not None:
+            return moment
     raise _bad(at)
 
 

@@ -10,13 +10,16 @@ from typing import Any, Final
 
 
 class HazemapError(Exception):
-    """Anything that this package raises by itself; it never holds a token."""
+    """Anything that this package raises by itself; it never holds a token.
+
+    idempotency_key: that of a release that was asked for. It may exist all the same: ask again with this key.
+    """
+
+    idempotency_key: str | None = None
 
 
 class ConnectionFailed(HazemapError):
-    """No answer came. A release that was asked for may exist: ask again with the same `idempotency_key`."""
-
-    idempotency_key: str | None = None
+    """No answer came."""
 
 
 class BadAnswer(HazemapError):
@@ -59,6 +62,11 @@ class Refusal(HazemapError):
         super().__init__(
             f"{self.detail} ({status} {self.code})" if self.code else f"{self.detail} ({status})"
         )
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether the same request may be answered later, or was carried out already."""
+        return self.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self.status == HTTPStatus.TOO_MANY_REQUESTS
 
 
 class InvalidRequest(Refusal):

@@ -25,10 +25,10 @@ def exact(text: str) -> Exact:
         raise ValueError("too long")
     if "/" in text:
         return Fraction(text)
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError("not a number") from None
+    number = _parsed(text)
+    if number is None or number.is_nan() or abs(number.adjusted()) > _LONGEST:
+        raise ValueError("not a number, or none that can be written out")
+    return number
 
 
 def rounded_up(value: float, digits: int = 2) -> str:

@@ -132,10 +132,14 @@ class Release(Results):
             return markup.paragraphs((self.title, self.sentence(), self._why_not()))
         try:
             drawn = markup.picture(self.png(), alt=f"{self.title}. {self.sentence()}")
-            said = self.sheet().get("statements", [])[:1]
+            said = self._first_statement()
         except HazemapError as error:
             drawn, said = "", [str(error)]
         return drawn + markup.paragraphs((self.title, self.sentence(), *map(str, said)))
+
+    def _first_statement(self) -> list[str]:
+        found = self.sheet().get("statements")
+        return found[:1] if isinstance(found, list) else []
 
     def _why_not(self) -> str:
         if self.state == "queued":

@@ -83,7 +83,9 @@ class Results(ABC):
         """A map as shares of 1: `(rows, columns)`, row 0 in the north. Needs numpy."""
         numpy = needed("numpy", extra="array")
         try:
-            read: NDArray[np.float64] = numpy.load(io.BytesIO(self.file("npy")), allow_pickle=False)
+            read: NDArray[np.float64] = numpy.lib.format.read_array(
+                io.BytesIO(self.file("npy")), allow_pickle=False
+            )
         except (ValueError, EOFError):
             raise BadAnswer("The server's file is not a NumPy array.") from None
         return read
@@ -97,7 +99,12 @@ class Results(ABC):
 
     def raster(self) -> "rasterio.DatasetReader":
         """A map as a GeoTIFF that is open, north up; `with release.raster() as raster`. Needs rasterio."""
-        opened: rasterio.DatasetReader = needed("rasterio", extra="raster").open(io.BytesIO(self.file("tif")))
+        raster, file = needed("rasterio", extra="raster"), io.BytesIO(self.file("tif"))
+        try:
+            # Files of other kinds may name further ones, of this machine too, that would be opened.
+            opened: rasterio.DatasetReader = raster.open(file, driver="GTiff")
+        except raster.errors.RasterioError:
+            raise BadAnswer("The server's file is not a GeoTIFF.") from None
         return opened
 
     def png(self, *, look: str = "light", layer: str | None = None) -> bytes:
@@ -106,9 +113,11 @@ class Results(ABC):
 
     def picture(self, *, look: str = "light", layer: str | None = None) -> "Image.Image":
         """The same to draw on. Needs pillow."""
-        image: Image.Image = needed("PIL.Image", extra="picture").open(
-            io.BytesIO(self.png(look=look, layer=layer))
-        )
+        images, file = needed("PIL.Image", extra="picture"), io.BytesIO(self.png(look=look, layer=layer))
+        try:
+            image: Image.Image = images.open(file, formats=["PNG"])
+        except OSError:
+            raise BadAnswer("The server's file is not a PNG picture.") from None
         return image
 
     def geojson(self) -> dict[str, Any]:
@@ -117,7 +126,11 @@ class Results(ABC):
 
     def csv(self) -> str:
         """A table as text."""
-        return self.file("csv").decode()
+        try:
+            return self.file("csv").decode()
+        except UnicodeDecodeError:
+            pass
+        raise BadAnswer("The server's table is not text.")
 
     def sheet(self) -> dict[str, Any]:
         """The release sheet: what is promised, how it was made, and what is not protected."""

@@ -1,18 +1,23 @@
 """Whatever a server answers, the client says so in its own words, asks nobody else and shows no token."""
 
+import io
 import json
 import logging
+import pickle
 import traceback
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import numpy as np
 import pytest
+import rasterio
 from hazemap_client import Client, HazemapError
 from hazemap_client import connection as connection_module
 from hazemap_client.datasets import Dataset
 from hazemap_client.errors import (
     BadAnswer,
+    Conflict,
     ConnectionFailed,
     NotFound,
     RateLimited,
@@ -69,7 +74,9 @@ def test_an_answer_that_is_no_dataset_is_refused(body):
     "wrong",
     [
         {"late": True}, {"resolution": "16"}, {"public": 0}, {"charges": {}}, {"charges": [{"account": "a"}]},
-        {"requested_at": "soon"}, {"epsilon": 0.5}, {"epsilon": "1/0"}, {"links": []}, {"title": None},
+        {"requested_at": "soon"},
+        {"visible_at": "2026-03-01T00:00:00"}, {"epsilon": "NaN"},
+        {"epsilon": 0.5}, {"epsilon": "1/0"}, {"links": []}, {"title": None},
     ],
     ids=str,
 )  # fmt: skip
@@ -82,6 +89,72 @@ def test_a_field_of_another_kind_is_refused_by_its_name(wrong):
 def test_a_list_that_is_none_is_refused():
     with answering(lambda _: (200, JSON, b'{"results": {}, "next": null}')) as (url, _):
         refused(url, BadAnswer, lambda client: list(client.datasets()))
+
+
+def test_pages_without_rows_come_to_an_end():
+    with answering(lambda _: (200, JSON, b'{"results": [], "next": "more"}')) as (url, asked):
+        with Client(url, TOKEN) as client:
+            assert list(client.datasets()) == []
+        assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ((504, {}, b""), ServerFailed),
+        ((500, PROBLEM, b"{}"), ServerFailed),
+        ((202, JSON, b"<html>"), BadAnswer),
+        ((202, JSON, b"[]"), BadAnswer),
+        ((302, {"Location": "http://["}, b""), BadAnswer),
+        ((409, PROBLEM, b"{}"), Conflict),
+    ],
+)
+def test_who_asked_for_a_release_keeps_its_key_whatever_came_back(answer, error):
+    """It may have been paid: without the key, asking again would pay once more."""
+    with answering(lambda _: answer) as (url, asked):
+        found = refused(url, error, lambda client: town(client).release(mechanism="laplace", epsilon=1))
+    assert {one[2]["Idempotency-Key"] for one in asked} == {found.idempotency_key}
+    assert (found.idempotency_key in "".join(getattr(found, "__notes__", ()))) == (error is not Conflict)
+
+
+def test_files_of_another_kind_are_refused(tmp_path):
+    """A virtual raster would have files of this machine opened, or other servers asked."""
+    path = tmp_path / "here.tif"
+    with rasterio.open(path, "w", driver="GTiff", width=1, height=1, count=1, dtype="uint8") as raster:
+        raster.write(np.full((1, 1, 1), 42, np.uint8))
+    source = f"<SimpleSource><SourceFilename>{path}</SourceFilename><SourceBand>1</SourceBand></SimpleSource>"
+    band = f'<VRTRasterBand dataType="Byte" band="1">{source}</VRTRasterBand>'
+    virtual = f'<VRTDataset rasterXSize="1" rasterYSize="1">{band}</VRTDataset>'.encode()
+    several = io.BytesIO()
+    np.savez(several, values=np.ones(2))
+    files = {
+        "tif": virtual,
+        "npy": several.getvalue(),
+        "csv": b"\xff",
+        "png": b"GIF89a",
+        "json": b'{"statements": 5}',
+    }
+    release = json.dumps(
+        queued(datetime.now(UTC)) | {"state": "published", "links": {"heatmap": {}}}
+    ).encode()
+
+    def answer(handler):
+        suffix = handler.path.partition("?")[0].rpartition(".")[2]
+        return 200, JSON, files.get(suffix, release)
+
+    with answering(answer) as (url, _), Client(url, TOKEN) as client:
+        found = client.release("a")
+        for read in (found.raster, found.array, found.csv, found.picture):
+            with pytest.raises(BadAnswer):
+                read()
+        assert "data:image/png" in found._repr_html_()
+
+
+def test_a_token_is_not_stored():
+    with Client("https://hazemap.example", TOKEN) as client:
+        for kept in (client, client._connection._http._auth):
+            with pytest.raises(TypeError):
+                pickle.dumps(kept)
 
 
 def test_an_answer_without_end_is_left(monkeypatch):

@@ -27,6 +27,14 @@ def test_what_is_no_decimal_is_refused(value):
         written(value)
 
 
+@pytest.mark.parametrize(
+    "text", ["NaN", "sNaN", "1e999999999", "0e-999999999", "1/0", "x" * 2000, "9" * 2000]
+)
+def test_what_cannot_be_written_out_is_no_number(text):
+    with pytest.raises((ValueError, ZeroDivisionError)):
+        exact(text)
+
+
 def test_an_exact_number_of_an_answer_is_read():
     assert (exact("1/3"), exact("inf")) == (Fraction(1, 3), Decimal("Infinity"))
     for text in ("one", "1/0", "9" * 2000):
