@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -156,6 +157,14 @@ def must_keep(factor: Authenticator) -> bool:
     """Whether a second factor is required, and this one is the last that its owner has."""
     factors = Authenticator.objects.filter(user=factor.user).exclude(type=Authenticator.Type.RECOVERY_CODES)
     return second_factor_required() and not factors.exclude(pk=factor.pk).exists()
+
+
+def signs_in_without_password(user: User) -> bool:
+    """Whether somebody has no password and needs none: a link would be a way in unasked."""
+    if user.has_usable_password():
+        return False
+    passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
+    return bool(passkeys.exists() or SocialAccount.objects.filter(user=user).exists())
 
 
 def second_factor_required() -> bool:

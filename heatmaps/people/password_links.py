@@ -37,8 +37,8 @@ class PasswordTokens(PasswordResetTokenGenerator):
     key_salt = "heatmaps.people.password_links"
 
     def check_token(self, user: User | None, token: str | None) -> bool:
-        """Whether it lets choose a password: never for closed accounts, nor for those without a password."""
-        if user is None or not (user.is_active and user.has_usable_password()):
+        """Whether it lets choose a password: never for closed accounts, nor for those that need none."""
+        if user is None or not user.is_active or accounts.signs_in_without_password(user):
             return False
         return super().check_token(user, token)
 
@@ -53,12 +53,12 @@ class PasswordTokens(PasswordResetTokenGenerator):
 def make(administrator: User, user: User) -> str:
     """The key of a link for `user`; earlier links work no more. Whoever has it can act as that person.
 
-    Errors: PermissionDenied, also for an account that is closed or has no password; RolesMoved.
+    Errors: PermissionDenied, also for an account that is closed or needs no password; RolesMoved.
     """
     accounts.require_administrator(administrator)
     if not user.is_active:
         raise PermissionDenied("this account is closed; open it first")
-    if not user.has_usable_password():
+    if accounts.signs_in_without_password(user):
         raise PermissionDenied("this account has no password; the person signs in without one")
     interventions.record(administrator, user, interventions.PASSWORD_LINK)
     accounts.note("account.password_link", administrator, user)

@@ -189,6 +189,7 @@ def _page(
         "may_create": may_create_datasets(found),
         "hours": PASSWORD_LINK_HOURS,
         "has_second_factor": accounts.has_second_factor(found),
+        "without_password": accounts.signs_in_without_password(found),
         "memberships": memberships,
     }
     return render(request, "people/account_of.html", context, status=status)

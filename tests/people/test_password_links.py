@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth
+from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.management import CommandError, call_command
@@ -107,13 +108,23 @@ def test_a_link_signs_nobody_in_past_a_second_factor(administrator, analyst):
     assert browser.post(reverse("account_login"), typed)["Location"] == reverse("mfa_authenticate")
 
 
-def test_only_administrators_make_links_and_for_open_accounts_with_a_password_only(
+def test_only_administrators_make_links_and_for_open_accounts_that_need_a_password(
     administrator, people, analyst
 ):
     with pytest.raises(PermissionDenied):
         password_links.make(people["steward"], analyst)
-    with pytest.raises(PermissionDenied, match="no password"):
-        password_links.make(administrator, people["auditor"])
+    auditor = people["auditor"]
+    auditor.set_unusable_password()
+    auditor.save()
+    for way_in in (
+        SocialAccount.objects.create(user=auditor, provider="x", uid="1"),
+        Authenticator.objects.create(user=auditor, type=Authenticator.Type.WEBAUTHN, data={}),
+    ):
+        with pytest.raises(PermissionDenied, match="no password"):
+            password_links.make(administrator, auditor)
+        way_in.delete()
+    # An administrator removed the only passkey: without a link nobody could sign in any more.
+    password_links.choose(password_links.make(administrator, auditor), PASSWORD)
     accounts.close(administrator, analyst)
     analyst.refresh_from_db()
     with pytest.raises(PermissionDenied, match="closed"):
