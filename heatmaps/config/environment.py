@@ -27,7 +27,7 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | `HAZEMAP_OIDC_NAME` | the issuer's host | what its buttons say, up to 40 characters |
 | `HAZEMAP_OIDC_SIGN_UP` | `0` | `1` lets everybody whom it knows make an account without an invitation |
 | `HAZEMAP_OIDC_HOSTS` | (none) | other hosts that it uses, separated by commas |
-| `HAZEMAP_MAIL_HOST` | (none) | the server that takes mails; without it none is sent and none is offered |
+| `HAZEMAP_MAIL_HOST` | (none) | the server that takes mails, if any are to be sent; needs HAZEMAP_ORIGINS |
 | `HAZEMAP_MAIL_PORT` | `587`, `465` or `25` | its port; the default follows HAZEMAP_MAIL_TLS |
 | `HAZEMAP_MAIL_TLS` | `starttls` | `tls` from the first byte on, or `none`: passwords in clear |
 | `HAZEMAP_MAIL_USER` | (none) | the name to sign in there |

@@ -13,7 +13,10 @@ _OTHERS: Final = ("PORT", "USER", "PASSWORD", "PASSWORD_FILE", "TLS", "FROM")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailServer:
-    """The operator's own server for mails. `tls`: "starttls", "tls" or "none"."""
+    """The operator's own server for mails. `tls`: "starttls", "tls" or "none".
+
+    `origin`: what links in mails begin with, such as https://maps.example.org.
+    """
 
     host: str
     port: int
@@ -21,6 +24,7 @@ class MailServer:
     password: str = field(repr=False)
     tls: str
     sender: str
+    origin: str
 
 
 def server() -> MailServer | None:
@@ -43,6 +47,7 @@ def server() -> MailServer | None:
         password=password,
         tls=tls,
         sender=_sender(given["FROM"]),
+        origin=_origin(),
     )
 
 
@@ -65,3 +70,13 @@ def _sender(text: str) -> str:
             f"HAZEMAP_MAIL_FROM must be an address such as Hazemap <maps@example.org>, not {text!r}"
         )
     return text
+
+
+def _origin() -> str:
+    """Not what a request says: whoever has a mail sent to somebody else may name another port or host."""
+    named = (text.strip() for text in os.environ.get("HAZEMAP_ORIGINS", "").split(","))
+    if found := next((text for text in named if text and "*" not in text), None):
+        return found
+    raise RuntimeError(
+        "HAZEMAP_MAIL_HOST needs HAZEMAP_ORIGINS, such as https://maps.example.org: links in mails begin so"
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Final
+from urllib.parse import urljoin
 
 import structlog
 from allauth.account.models import EmailAddress
@@ -38,6 +39,19 @@ def tell(user: User, what: str) -> None:
         later(partial(_tell, user.pk, what))
 
 
+def tell_at(address: EmailAddress, what: str) -> None:
+    """The same at an address that was the account's until now; nothing where it was never verified."""
+    if settings.MAIL is not None and address.verified:
+        later(partial(_tell_at, address.user, address.email, what))
+
+
+def link_to(page: str) -> str:
+    """The address of a page of this server, for a mail."""
+    if settings.MAIL is None:
+        raise RuntimeError("this server sends no mail")
+    return urljoin(settings.MAIL.origin, page)
+
+
 def send(user: User, address: str, subject: str, text: str) -> None:
     """To be called by what `later` does. Errors: those of the mail server."""
     body = _GREETING.format(name=user.get_username(), text=text)
@@ -47,7 +61,11 @@ def send(user: User, address: str, subject: str, text: str) -> None:
 def _tell(account_id: int, what: str) -> None:
     found = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related("user")
     for address in found:
-        send(address.user, address.email, "Your Hazemap account", _CHANGED.format(what=what))
+        _tell_at(address.user, address.email, what)
+
+
+def _tell_at(user: User, address: str, what: str) -> None:
+    send(user, address, "Your Hazemap account", _CHANGED.format(what=what))
 
 
 def _carefully(act: Callable[[], None], done: Future[None]) -> None:

@@ -16,6 +16,8 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.account.internal.flows.reauthentication import get_reauthentication_flows
 from allauth.account.internal.stagekit import clear_login
+from allauth.account.models import EmailAddress
+from allauth.account.signals import email_changed, email_removed
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequired
 from allauth.mfa import app_settings as mfa_settings
@@ -97,18 +99,14 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
         """To an address that somebody says is theirs."""
-        address, link = (
-            emailconfirmation.email_address,
-            self.get_email_confirmation_url(request, emailconfirmation),
-        )
+        address = emailconfirmation.email_address
+        link = mails.link_to(reverse("account_confirm_email", args=[emailconfirmation.key]))
         text = _CONFIRM.format(link=link, days=account_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
         send = partial(mails.send, address.user, address.email, "Your address for Hazemap", text)
         mails.later(send)
 
     def send_notification_mail(self, template_prefix: str, user: User, *options: Any, **more: Any) -> None:
-        """`mails.tell` tells; but of addresses, which allauth alone changes."""
-        if template_prefix.startswith("account/email/email_"):
-            mails.tell(user, "The mail address of your account was changed or removed.")
+        """Nothing of allauth's: `mails` tells what changed."""
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
@@ -196,6 +194,19 @@ def end_other_sessions(
     accounts.end_sessions(user, but=request.session.session_key)
     accounts.note("account.factors_changed", user, user)
     mails.tell(user, "A second factor of your account was set up or removed.")
+
+
+@receiver(email_changed)
+def tell_the_address_before(from_email_address: EmailAddress | None, **_options: object) -> None:
+    """Once another one took its place: whoever changed it reads the mails to the new one."""
+    if from_email_address is not None:
+        mails.tell_at(from_email_address, "Another mail address took the place of this one.")
+
+
+@receiver(email_removed)
+def tell_the_address_removed(email_address: EmailAddress, **_options: object) -> None:
+    """Nobody else could be told."""
+    mails.tell_at(email_address, "This mail address was removed from your account.")
 
 
 def use_code(authenticator: Authenticator) -> None:

@@ -1,6 +1,7 @@
 """Shows allauth's pages of sign-in, second factors and passwords, counted and cached nowhere."""
 
 from functools import wraps
+from math import ceil
 from typing import Any, Final
 
 from allauth.account import views as account_views
@@ -16,6 +17,7 @@ from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import SetPasswordForm
 from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,11 +25,16 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from heatmaps.http import attempt_limits
 from heatmaps.http.rate_limits import View, limited_sign_in, limited_visits
 from heatmaps.people import password_links
 from heatmaps.views.confirming import confirmed
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
+# Mails to confirm an address, that one account has sent.
+MAILS: Final = "confirming_mails"
+MOST_MAILS: Final = 5
+MAILS_SECONDS: Final = 3600
 
 
 def _page(view: View) -> View:
@@ -88,7 +95,26 @@ def _with_mail(view: View) -> View:
 
 forgotten = _page(_with_mail(limited_sign_in(account_views.password_reset, _typed_address)))
 forgotten_sent = _page(_with_mail(account_views.password_reset_done))
-mail_address = _page(_with_mail(confirmed(account_views.email)))
+
+
+def _change_address(request: HttpRequest) -> HttpResponseBase:
+    """Counts what sends a mail: its reader may be anybody."""
+    if request.method == "POST" and request.POST.keys() & {"action_add", "action_send"}:
+        wait = attempt_limits.seconds_to_wait(
+            MAILS, str(request.user.pk), most=MOST_MAILS, seconds=MAILS_SECONDS
+        )
+        if wait:
+            minutes = ceil(wait / 60)
+            messages.error(request, f"You had {MOST_MAILS} mails sent. Try again in {minutes} minutes.")
+            return redirect("account_email")
+    try:
+        answer: HttpResponseBase = account_views.email(request)
+    except IntegrityError:  # the form was sent twice at once
+        return redirect("account_email")
+    return answer
+
+
+mail_address = _page(_with_mail(confirmed(_change_address)))
 
 
 @_page

@@ -31,10 +31,10 @@ class Site:
 def site(tmp_path_factory, migrated_sqlite):
     """`manage.py serve` without the demo, answering."""
     made = migrated_sqlite.copied_to(tmp_path_factory.mktemp("browser") / "state")
-    made.others |= MAIL
+    address = f"http://127.0.0.1:{free_port()}"
+    made.others |= MAIL | {"HAZEMAP_ORIGINS": address}
     made.manage("createdemo", "--empty")
     words = dict(line.split("=", 1) for line in (made.folder / "credentials").read_text().splitlines())
-    address = f"http://127.0.0.1:{free_port()}"
     with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]):
         wait_until(lambda: healthy(address), seconds=120, what="the server answering")
         yield Site(address=address, username=words["username"], password=words["password"], installation=made)

@@ -18,7 +18,13 @@ from tests.pages.confirming import confirm
 
 PASSWORD, NEW = "long enough to pass", "grass grows by inches"
 SERVER = MailServer(
-    host="mail.example", port=587, user="", password="", tls="starttls", sender="maps@example.org"
+    host="mail.example",
+    port=587,
+    user="",
+    password="",
+    tls="starttls",
+    sender="maps@example.org",
+    origin="http://testserver",
 )
 FORGOTTEN = "account_reset_password"
 
@@ -133,6 +139,40 @@ def test_another_address_takes_the_place_of_the_first(inside, ada, sent):
     inside.post(link_in(sent()[0]))
 
     assert EmailAddress.objects.get().email == "new@example.org"
+    assert [message.to for message in sent()] == [["new@example.org"], ["ada@example.org"]]
+    assert "took the place of this one" in sent()[1].body
+
+
+@pytest.mark.parametrize(("verified", "told"), [(True, [["ada@example.org"]]), (False, [])])
+def test_an_address_that_is_removed_is_told(inside, ada, sent, verified, told):
+    EmailAddress.objects.update(verified=verified)
+
+    inside.post(reverse("account_email"), {"email": "ada@example.org", "action_remove": ""})
+
+    assert not EmailAddress.objects.exists()
+    assert [message.to for message in sent()] == told
+
+
+@pytest.mark.parametrize("act", ["action_add", "action_send"])
+def test_nobody_has_many_mails_sent_to_others(inside, ada, sent, act):
+    EmailAddress.objects.create(user=ada, email="eve@example.org")
+    address = "eve@example.org" if act == "action_send" else "eve{}@example.org"
+    for times in range(9):
+        answer = inside.post(reverse("account_email"), {"email": address.format(times), act: ""}, follow=True)
+
+    assert len(sent()) == 5
+    assert "You had 5 mails sent. Try again in 60 minutes." in answer.content.decode()
+
+
+@pytest.mark.parametrize("host", ["localhost", "testserver:9"])
+def test_who_asks_for_a_mail_does_not_say_where_its_link_leads(inside, ada, sent, host):
+    Client(headers={"host": host}).post(reverse(FORGOTTEN), {"email": "ada@example.org"})
+    sent()
+    inside.post(
+        reverse("account_email"), {"email": "new@example.org", "action_add": ""}, headers={"host": host}
+    )
+
+    assert len([link_in(message) for message in sent()]) == 2
 
 
 def test_a_found_session_changes_no_address(inside, ada, sent):
@@ -172,6 +212,11 @@ def test_without_a_server_for_mails_no_page_offers_any(ada, settings, inside):
     assert inside.get(reverse("account_email")).status_code == 404
 
 
+@pytest.fixture
+def origins(monkeypatch):
+    monkeypatch.setenv("HAZEMAP_ORIGINS", "https://*.example.net, https://maps.example.org,https://b.example")
+
+
 GIVEN = {"HOST": "mail.example", "FROM": "Hazemap <maps@example.org>", "USER": "u", "PASSWORD": "p"}
 
 
@@ -186,7 +231,7 @@ GIVEN = {"HOST": "mail.example", "FROM": "Hazemap <maps@example.org>", "USER": "
         ({"PASSWORD_FILE": "/dev/null"}, "not both"),
     ],
 )
-def test_a_wrong_setting_is_named(monkeypatch, changed, named):
+def test_a_wrong_setting_is_named(monkeypatch, origins, changed, named):
     for name, value in (GIVEN | changed).items():
         monkeypatch.setenv(f"HAZEMAP_MAIL_{name}", value)
 
@@ -194,7 +239,17 @@ def test_a_wrong_setting_is_named(monkeypatch, changed, named):
         server()
 
 
-def test_settings_of_a_server_for_mails(monkeypatch):
+@pytest.mark.parametrize("told", ["", "https://*.example.org"])
+def test_mails_need_an_address_of_this_server(monkeypatch, told):
+    for name, value in GIVEN.items():
+        monkeypatch.setenv(f"HAZEMAP_MAIL_{name}", value)
+    monkeypatch.setenv("HAZEMAP_ORIGINS", told)
+
+    with pytest.raises(RuntimeError, match="HAZEMAP_MAIL_HOST needs HAZEMAP_ORIGINS"):
+        server()
+
+
+def test_settings_of_a_server_for_mails(monkeypatch, origins):
     assert server() is None
     for name, value in (GIVEN | {"TLS": "tls"}).items():
         monkeypatch.setenv(f"HAZEMAP_MAIL_{name}", value)
@@ -202,4 +257,5 @@ def test_settings_of_a_server_for_mails(monkeypatch):
     made = server()
 
     assert (made.host, made.port, made.password) == ("mail.example", 465, "p")
+    assert made.origin == "https://maps.example.org"
     assert "password" not in repr(made)

@@ -1,8 +1,6 @@
 """Forms of sign-in, second factors and passwords: allauth's own, in our words, with attempts counted."""
 
-from functools import partial
 from typing import Any, Final
-from urllib.parse import urljoin
 
 from allauth.account import forms as account_forms
 from allauth.mfa.base import forms as mfa_forms
@@ -14,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from heatmaps.http import attempt_limits
-from heatmaps.people import accounts, password_links
+from heatmaps.people import accounts, mails, password_links
 from heatmaps.people.sign_in import use_code
 
 # Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
@@ -57,10 +55,10 @@ class ForgottenForm(_Plain, account_forms.ResetPasswordForm):  # type: ignore[mi
     def clean_email(self) -> str:
         return str(self.cleaned_data["email"]).lower()  # nobody looks here whether it is known
 
-    def save(self, request: HttpRequest, **_options: object) -> str:
+    def save(self, _request: HttpRequest, **_options: object) -> str:
         address: str = self.cleaned_data["email"]
         if not attempt_limits.seconds_to_wait(MAILS, address, most=MOST_MAILS, seconds=MAILS_SECONDS):
-            password_links.mail(address, partial(_link, request.build_absolute_uri("/")))
+            password_links.mail(address, _link)
         return address
 
 
@@ -133,9 +131,8 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
         self.add_error("username", "This name is taken.")
 
 
-def _link(server: str, key: str) -> str:
-    page = reverse("account_reset_password_from_key", args=key.split("-", 1))
-    return urljoin(server, page)
+def _link(key: str) -> str:
+    return mails.link_to(reverse("account_reset_password_from_key", args=key.split("-", 1)))
 
 
 def _count_code(user: User) -> None:
