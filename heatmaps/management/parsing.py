@@ -4,7 +4,7 @@ import json
 import re
 from abc import abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final
 
@@ -43,7 +43,7 @@ class PureCommand(BaseCommand):
         try:
             self.run_on(options)
         except self.refusals as error:
-            raise CommandError(str(error)) from error
+            raise CommandError(_as_an_option(error, options)) from error
         except OSError as error:
             where = options.get("output") or error.filename
             raise CommandError(f"{where}: {error.strerror or error}") from error
@@ -65,6 +65,14 @@ class PureCommand(BaseCommand):
     def say_left_out(self, rejected: int, first: Sequence[str]) -> None:
         if rejected:
             self.stderr.write(f"rows left out, no check-ins: {rejected}; the first: {'; '.join(first)}")
+
+
+def _as_an_option(error: Exception, options: Mapping[str, Any]) -> str:
+    """What is wrong, in the spelling that the command takes."""
+    if isinstance(error, ParameterError) and "_" in error.parameter and error.parameter in options:
+        option = f"--{error.parameter.replace('_', '-')}"
+        return f"{option}{str(error).removeprefix(error.parameter)}"
+    return str(error)
 
 
 def add_files(parser: ArgumentParser) -> None:

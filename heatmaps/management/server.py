@@ -8,6 +8,7 @@ import fcntl
 import signal
 import socket
 import ssl
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,8 +23,10 @@ from heatmaps.front import server
 from heatmaps.http import health
 from heatmaps.management.embedded_worker import Worker
 from heatmaps.releases import clock
+from mechanisms.check import shown
 
 WEB_THREADS: Final = 4
+MOST_PORT: Final = 65535
 
 
 class CannotServe(Exception):  # noqa: N818 - reads as what it says
@@ -35,7 +38,14 @@ def is_embedded() -> bool:
     return str(settings.CELERY_BROKER_URL).startswith("memory:")
 
 
-def listen(host: str, port: int, *, choose: str = "PORT=...") -> socket.socket:
+def port(text: str) -> int:
+    """The number of a port, as a command or PORT names it. Errors: ArgumentTypeError."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= MOST_PORT):
+        raise ArgumentTypeError(f"port is {shown(text)}, allowed: a whole number from 0 to {MOST_PORT}")
+    return int(text)
+
+
+def listen(host: str, port: int, *, choose: str = "--port or PORT=...") -> socket.socket:
     """The port, taken before anything else is done. choose: the setting of another. Errors: CannotServe."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -54,7 +64,8 @@ def only_server(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise CannotServe(
-                f"another server uses {folder}; several web processes need HAZEMAP_BROKER_URL=redis://..."
+                f"another server uses {folder}: stop it first, or name another folder with HAZEMAP_STATE; "
+                "several web processes for one folder need HAZEMAP_BROKER_URL=redis://..."
             ) from None
         yield
 

@@ -2,10 +2,11 @@
 
 # ruff: noqa: N818 - domain words; `except LastFactor` says what happened
 
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
 from allauth.mfa.models import Authenticator
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
@@ -38,7 +39,7 @@ def why_none(request: HttpRequest) -> str:
     """Why there are no passkeys at this address, in words; "" where there are."""
     host = host_of(request)
     if _is_number(host):
-        return f"Passkeys need a name in the address, such as localhost or maps.example.org, not {host}."
+        return f"Passkeys need a name in the address, such as {_name_instead(request)}, not {host}."
     if not request.is_secure() and host != LOCAL:
         return "Passkeys need an address that begins with https."
     return ""
@@ -72,9 +73,21 @@ def refusal() -> ValidationError:
     return ValidationError("This passkey was not accepted. Try again, or choose another one.", code="passkey")
 
 
+def _name_instead(request: HttpRequest) -> str:
+    """Where the same server has passkeys, as far as it knows."""
+    if LOCAL in settings.ALLOWED_HOSTS and _address(host_of(request)).is_loopback:
+        return f"{LOCAL}{request.get_host().removeprefix(host_of(request))}"
+    return "maps.example.org"
+
+
 def _is_number(host: str) -> bool:
     try:
-        ip_address(host.strip("[]"))
+        _address(host)
     except ValueError:
         return False
     return True
+
+
+def _address(host: str) -> IPv4Address | IPv6Address:
+    """Errors: ValueError where it is a name."""
+    return ip_address(host.strip("[]"))

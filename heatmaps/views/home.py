@@ -35,6 +35,7 @@ def home(request: PersonRequest) -> HttpResponse:
     }
     if is_administrator(request.user):
         context["open_links"] = activity.open_links().count()
+        context["others_have"] = Dataset.objects.exists()
     return render(request, "home.html", context)
 
 

@@ -15,7 +15,6 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import SetPasswordForm
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -29,6 +28,7 @@ from heatmaps.http import attempt_limits
 from heatmaps.http.rate_limits import View, limited_sign_in, limited_visits
 from heatmaps.people import password_links
 from heatmaps.views.confirming import confirmed
+from heatmaps.views.forms.people import NewPasswordForm
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 # Mails to confirm an address, that one account has sent.
@@ -137,7 +137,7 @@ def new_password(request: HttpRequest, uidb36: str, key: str) -> HttpResponse:
     allauth would keep the key in the session, in clear; here it stays in the address.
     """
     try:
-        form = SetPasswordForm(password_links.account_of(f"{uidb36}-{key}"), request.POST or None)
+        form = NewPasswordForm(password_links.account_of(f"{uidb36}-{key}"), request.POST or None)
         if request.method == "POST" and form.is_valid():
             password_links.choose(f"{uidb36}-{key}", form.cleaned_data["new_password1"])
             messages.success(request, "Your password is changed. Sign in with it.")

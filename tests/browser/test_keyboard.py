@@ -340,7 +340,7 @@ def newcomer_by_link(address, keys):
     newcomer.page.goto(address)
     newcomer.field("Username", "keyed")
     newcomer.field("Password", "long enough to pass")
-    newcomer.field("Password confirmation", "long enough to pass")
+    newcomer.field("Password again", "long enough to pass")
     newcomer.button("Create account")
     newcomer.heading("Welcome to Hazemap")
     return newcomer

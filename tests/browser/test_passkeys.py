@@ -168,7 +168,7 @@ def another_key():
 def test_at_a_number_pages_say_what_is_missing(signed_in, open_page):
     visitor = open_page()
     visitor.goto("/sign-in/")
-    visitor.get_by_text("Passkeys need a name in the address").wait_for()
+    visitor.get_by_text("Forgot your password?").wait_for()
     assert visitor.get_by_role("button", name="passkey").count() == 0
     page = signed_in()
     page.goto("/account/passkeys/")

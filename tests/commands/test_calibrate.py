@@ -92,7 +92,7 @@ def test_shuffled_sums_count_in_steps_and_say_what_a_colluding_shuffler_leaves(n
         (("sgdl-shuffle", "--epsilon", "1"), "n is missing, allowed: the least number of honest"),
         (("sgdl-shuffle", "--epsilon", "1", "--n", "9", "--domain", "0"), "domain is 0, allowed:"),
         (("exponential", "--epsilon", "1"), "n is missing, allowed: the declared number"),
-        (("exponential", "--epsilon", "1", "--max-reports", "2"), "max_reports is 2, allowed: nothing"),
+        (("exponential", "--epsilon", "1", "--max-reports", "2"), "--max-reports is 2, allowed: nothing"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_is_allowed(arguments, line):

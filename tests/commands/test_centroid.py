@@ -82,10 +82,10 @@ def test_persons_that_are_enrolled_but_not_in_the_files_stand_in_the_middle(tmp_
         (("--delta", "0"), {}, "delta is 0, allowed:"),
         (("--persons", "399"), {}, "persons is 399, allowed: at least 400"),
         (("--persons", "many"), {}, "persons is many, allowed:"),
-        (("--cell-m", "1"), {}, "cell_m is 1.0, allowed: at least"),
+        (("--cell-m", "1"), {}, "--cell-m is 1.0, allowed: at least"),
         (("--parameter", "width=3"), {}, "width is 3, allowed: no such parameter of sgdl-shuffle"),
         ((), {"epsilon": "21"}, "epsilon is 21, allowed:"),
-        ((), {"radius_m": "0"}, "radius_m is 0, allowed:"),
+        ((), {"radius_m": "0"}, "--radius-m is 0, allowed:"),
     ],
 )
 def test_what_is_wrong_is_named_with_what_is_allowed(city, more, changed, line):

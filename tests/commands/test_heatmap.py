@@ -174,7 +174,7 @@ def test_it_reads_files_as_it_is_told(tmp_path):
     said = ["--columns", "user=uid,lat=latitude", "--max-rejected", "10"]
     _, err = run(path, *said)
     assert "rows left out, no check-ins: 1" in err
-    assert "max_rejected" in refusal(path, "--max-rejected", "ten")
+    assert "--max-rejected" in refusal(path, "--max-rejected", "ten")
 
 
 def test_it_releases_a_map_of_nobody(tmp_path):
@@ -237,8 +237,8 @@ def test_it_refuses_a_box_that_is_none(city, box, words):
         (["--delta", "2"], "delta is 2,"),
         (["--delta", "nan"], "delta is nan,"),
         (["--radius-m", "600"], "nothing unless --relation replace"),
-        (["--relation", "replace", "--radius-m", "0"], "radius_m is 0,"),
-        (["--expected-persons", "0"], "expected_persons is 0,"),
+        (["--relation", "replace", "--radius-m", "0"], "--radius-m is 0,"),
+        (["--expected-persons", "0"], "--expected-persons is 0,"),
         (["--relation", "moved"], "invalid choice: 'moved'"),
         (["--output", "map.tiff"], "output is .tiff, allowed: .png, .html, .tif, .geojson, .csv, .npy"),
         (["--output", "map"], "output is 'without a suffix'"),
@@ -246,6 +246,10 @@ def test_it_refuses_a_box_that_is_none(city, box, words):
 )
 def test_it_refuses_parameters_by_name(city, arguments, words):
     assert words in refusal(city, *arguments)
+
+
+def test_it_names_the_option_that_a_mechanism_needs(city):
+    assert "--expected-persons is missing, allowed: " in refusal(city, mechanism="adaptive")
 
 
 def test_it_names_the_mechanisms_there_are(city):

@@ -152,7 +152,7 @@ def test_another_run_draws_anew(tmp_path, output):
 
 def test_a_person_with_more_rows_is_refused_before_anything_is_written(checkins, output):
     line = refusal(checkins, output, max_reports="1")
-    assert line.startswith("max_reports is 1, allowed: at least 2,")
+    assert line.startswith("--max-reports is 1, allowed: at least 2,")
 
 
 def test_a_name_in_two_forms_of_unicode_is_one_person_whose_rows_are_counted(tmp_path, output):
@@ -160,7 +160,7 @@ def test_a_name_in_two_forms_of_unicode_is_one_person_whose_rows_are_counted(tmp
     names = "Jos\N{LATIN SMALL LETTER E WITH ACUTE}", "Jose\N{COMBINING ACUTE ACCENT}"
     source.write_text("user,time,lat,lon\n" + "".join(f"{name},,30.2,-97.7\n" for name in names))
     line = refusal(source, output, max_reports="1")
-    assert line.startswith("max_reports is 1, allowed: at least 2,")
+    assert line.startswith("--max-reports is 1, allowed: at least 2,")
     run(source, output, max_reports="1", further_rows="leave-out")
     with output.open(newline="") as file:
         assert [row["user"] for row in csv.DictReader(file)] == [names[0]]
@@ -202,15 +202,15 @@ def test_rows_that_are_no_checkins_are_told(tmp_path, output):
         ({"epsilon": "0"}, "epsilon is 0, allowed: a decimal number above 0 and of at most 20"),
         ({"epsilon": "21"}, "epsilon is 21, allowed:"),
         ({"epsilon": "1e-9"}, "epsilon is"),
-        ({"radius_m": "0"}, "radius_m is 0, allowed:"),
-        ({"radius_m": "1.5"}, "radius_m is 1.5, allowed: a whole number"),
-        ({"max_reports": "0"}, "max_reports is 0, allowed:"),
-        ({"max_reports": "many"}, "max_reports is many, allowed:"),
-        ({"cell_m": "-1"}, "cell_m is -1, allowed:"),
-        ({"cell_m": "1"}, "cell_m is 1, allowed: at least"),
-        ({"cell_m": "50"}, "cell_m is 50, allowed: at least"),
-        ({"mechanism": "optimal", "cell_m": "5000"}, "cell_m is 5000, allowed: at least"),
-        ({"further_rows": "drop"}, "further_rows is drop, allowed: refuse or leave-out"),
+        ({"radius_m": "0"}, "--radius-m is 0, allowed:"),
+        ({"radius_m": "1.5"}, "--radius-m is 1.5, allowed: a whole number"),
+        ({"max_reports": "0"}, "--max-reports is 0, allowed:"),
+        ({"max_reports": "many"}, "--max-reports is many, allowed:"),
+        ({"cell_m": "-1"}, "--cell-m is -1, allowed:"),
+        ({"cell_m": "1"}, "--cell-m is 1, allowed: at least"),
+        ({"cell_m": "50"}, "--cell-m is 50, allowed: at least"),
+        ({"mechanism": "optimal", "cell_m": "5000"}, "--cell-m is 5000, allowed: at least"),
+        ({"further_rows": "drop"}, "--further-rows is drop, allowed: refuse or leave-out"),
         ({"prior": "map.npy"}, "prior is map.npy, allowed: nothing unless the mechanism is optimal"),
         ({"mechanism": "optimal", "prior": "none.npy"}, "prior is none.npy, allowed: an NPY file"),
         ({"columns": "user=nobody"}, "there is no column nobody for user"),

@@ -12,7 +12,8 @@ from django.test import Client
 from django.urls import NoReverseMatch, reverse
 from django.utils.http import urlencode
 
-from heatmaps.people import accounts, invitations
+from heatmaps.people import accounts, invitations, password_links
+from heatmaps.views.forms.shared import LIKE_THIS
 from tests.pages.confirming import confirm
 
 PASSWORD = "long enough to pass"
@@ -278,6 +279,34 @@ def test_of_two_old_names_that_look_alike_each_is_one_persons(steward):
     crossed = Client()
     crossed.post(reverse("account_login"), {"login": "Steward", "password": PASSWORD})
     assert "_auth_user_id" not in crossed.session
+
+
+@pytest.mark.parametrize(
+    ("password", "told"),
+    [("12345678", "entirely numeric"), ("short1", "too short"), ("password1", "too common")],
+)
+def test_what_is_wrong_with_a_new_password_stands_where_it_was_typed_first(
+    people, steward, client_of, password, told
+):
+    """And the rules stand there before, in one sentence."""
+    link = invitations.invite_to_installation(people["administrator"], may_create_datasets=False)
+    reset = password_links.make(people["administrator"], steward).split("-", 1)
+    for page, names in (
+        (reverse("invitation", args=[link.secret]), ("password1", "password2")),
+        (reverse("account_reset_password_from_key", args=reset), ("new_password1", "new_password2")),
+    ):
+        visitor = client_of("anonymous")
+        form = visitor.get(page).context["form"]
+        assert form.fields[names[0]].help_text == LIKE_THIS
+        answer = visitor.post(page, {"username": "newcomer", **dict.fromkeys(names, password)})
+        assert told in str(answer.context["form"].errors[names[0]])
+        assert names[1] not in answer.context["form"].errors
+
+
+def test_a_forgotten_password_is_nobodys_riddle(client_of):
+    """Also where no mail is sent."""
+    page = client_of("anonymous").get(reverse("account_login")).content.decode()
+    assert "Forgot your password? An administrator can give you a link" in page
 
 
 def test_nobody_signs_up_by_themselves(client_of):

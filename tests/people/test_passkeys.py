@@ -252,10 +252,11 @@ def test_attempts_are_counted(settings, db):
 @pytest.mark.parametrize(
     ("host", "secure", "words"),
     [
-        ("127.0.0.1", False, "need a name"),
-        ("127.0.0.1:8000", True, "need a name"),
-        ("[::1]", False, "need a name"),
-        ("[::1]:8000", True, "need a name"),
+        ("127.0.0.1", False, "need a name in the address, such as localhost, not 127.0.0.1."),
+        ("127.0.0.1:8000", True, "such as localhost:8000, not 127.0.0.1."),
+        ("[::1]", False, "such as localhost, not [::1]."),
+        ("[::1]:8000", True, "such as localhost:8000, not [::1]."),
+        ("192.0.2.1:8000", True, "such as maps.example.org, not 192.0.2.1."),
         ("maps.example.org", False, "begins with https"),
         ("maps.example.org:8443", True, ""),
         ("localhost", False, ""),
@@ -263,15 +264,17 @@ def test_attempts_are_counted(settings, db):
     ],
 )
 def test_an_address_has_passkeys_or_says_why_not(settings, anna, host, secure, words):
-    settings.ALLOWED_HOSTS = ["127.0.0.1", "[::1]", "localhost", "maps.example.org"]
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "[::1]", "192.0.2.1", "localhost", "maps.example.org"]
     visitor = Client(headers={"host": host})
-    shown = [visitor.get(reverse("account_login"), secure=secure).content.decode()]
+    door = visitor.get(reverse("account_login"), secure=secure).content.decode()
+    assert ("Sign in with a passkey" in door) == (not words)
+    assert "Passkeys need" not in door.replace("Passkeys need JavaScript", "")  # of use to nobody there
     visitor.force_login(anna)
     confirm(visitor, anna)
-    shown += [visitor.get(reverse(name), secure=secure).content.decode() for name in (LIST, ADD)]
+    shown = [visitor.get(reverse(name), secure=secure).content.decode() for name in (LIST, ADD)]
     for page in shown:
         assert ("Passkeys need" in page.replace("Passkeys need JavaScript", "")) == bool(words)
         assert words in page
     if not words:
-        rp = json.loads(html.unescape(re.search(r'data-options="([^"]+)"', shown[2])[1]))["publicKey"]["rp"]
+        rp = json.loads(html.unescape(re.search(r'data-options="([^"]+)"', shown[1])[1]))["publicKey"]["rp"]
         assert rp["id"] == host.partition(":")[0]

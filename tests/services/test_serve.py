@@ -4,6 +4,7 @@ import signal
 import time
 
 import pytest
+from django.core import management
 
 from tests.services.http import get, health
 from tests.services.programs import free_port, wait_until
@@ -46,6 +47,17 @@ def test_it_takes_up_what_was_reserved_before_it_started(embedded):
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=30) == 0
     assert embedded.script("web", "state", release) == {"state": "published", "spent": 1, "problem": ""}
+
+
+@pytest.mark.parametrize("port", ["65536", "abc", "-1", "8 0", "\u0663"])
+def test_a_port_that_is_none_is_refused_in_a_line(port, capsys, monkeypatch):
+    for given in (["--port", port], []):
+        monkeypatch.setenv("PORT", port)
+        with pytest.raises(SystemExit):
+            management.ManagementUtility(["manage.py", "serve", *given]).execute()
+        assert (
+            capsys.readouterr().err.splitlines()[-1].startswith("manage.py serve: error: argument --port: ")
+        )
 
 
 def test_several_web_processes_need_a_broker_between_them(embedded):

@@ -56,7 +56,7 @@ class Command(PureCommand):
         add("--epsilon", required=True, help="the privacy loss, a plain decimal such as 0.5")
         add("--resolution", default="256", help="cells a side, a power of two (default 256)")
         add("--relation", default="add_remove", choices=[relation.value for relation in Relation])
-        add("--expected-persons", metavar="N", help="a public guess; only the predicted error depends on it")
+        add("--expected-persons", metavar="N", help="a public guess, which some mechanisms need")
         add("--persons", metavar="N", help="declared: all who are enrolled, where a mechanism needs them")
         add("--delta", help="probability bound (default: 0, or what the mechanism usually takes)")
         add("--radius-m", metavar="R", help="radius in metres of a metric mechanism's epsilon")

@@ -30,7 +30,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=int(os.environ.get("PORT", "8000")))
+        # argparse reads the default as it reads what is given
+        parser.add_argument("--port", type=server.port, default=os.environ.get("PORT", "8000"))
         parser.add_argument("--demo", action="store_true", help="make the demo city first, if missing")
         certificates.add_arguments(parser)
 

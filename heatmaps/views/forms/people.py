@@ -3,14 +3,14 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import BaseUserCreationForm
+from django.contrib.auth.forms import BaseUserCreationForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from heatmaps.models import Role, Scope
 from heatmaps.people import accounts
 from heatmaps.people.members import LONGEST_REASON
-from heatmaps.views.forms.shared import WholeNumber
+from heatmaps.views.forms.shared import LIKE_THIS, WholeNumber
 
 MOST_DAYS = 3650
 
@@ -61,12 +61,34 @@ class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type para
         model = User
         fields = ("username",)
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["password1"].help_text = LIKE_THIS
+        self.fields["password2"].label = "Password again"
+        self.fields["password2"].help_text = ""
+
+    def validate_password_for_user(self, user: User, _field: str = "") -> None:
+        """What is wrong with a password stands where it was typed first."""
+        super().validate_password_for_user(user, "password1")  # type: ignore[misc]  # not in the stubs
+
     def say_taken(self) -> None:
         """The name was taken at this very moment."""
         self.add_error("username" if "username" in self.fields else NON_FIELD_ERRORS, "This name is taken.")
 
     def clean_username(self) -> str:
         return accounts.checked_name(str(self.cleaned_data["username"]))
+
+
+class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
+    """A new password, twice, of somebody who opened a link for it."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.fields["new_password1"].help_text = LIKE_THIS
+        self.fields["new_password2"].label = "New password, again"
+
+    def validate_password_for_user(self, user: User, _field: str = "") -> None:
+        super().validate_password_for_user(user, "new_password1")
 
 
 class InstallationInvitationForm(forms.Form):

@@ -10,6 +10,9 @@ from django.core.exceptions import ValidationError
 from heatmaps.ledger.transitions.moves import LONGEST_REASON
 from mechanisms.check import ParameterError
 
+# AUTH_PASSWORD_VALIDATORS in words.
+LIKE_THIS: Final = "At least 8 characters. Not a common password, only digits, or like your username."
+
 
 class DecimalText(forms.CharField):
     """A number kept exactly as it was typed: a float would change it."""

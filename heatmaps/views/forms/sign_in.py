@@ -14,6 +14,7 @@ from django.urls import reverse
 from heatmaps.http import attempt_limits
 from heatmaps.people import accounts, mails, password_links
 from heatmaps.people.sign_in import use_code
+from heatmaps.views.forms.shared import LIKE_THIS
 
 # Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
 CODES: Final = "second_factor_codes"
@@ -37,6 +38,8 @@ class _Plain:
         for name, field in self.fields.items():
             field.widget.attrs.pop("placeholder", None)
             field.label = self.labels.get(name, field.label)
+            if name == "password1":
+                field.help_text = LIKE_THIS
             if name in {"password", "oldpassword"}:
                 field.help_text = ""  # a link to a new one, also where no mail is sent
         if self.begins_with_a_field:
