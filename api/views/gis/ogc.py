@@ -8,6 +8,7 @@ from django.http import HttpResponseBase
 from django.urls import reverse
 from rest_framework.request import Request
 
+from api.throttles import PublicThrottle, TokenThrottle
 from api.views.gis import parameters
 from api.views.gis.description import described
 from api.views.gis.shared import GisView, Links, address, answered, published
@@ -62,6 +63,7 @@ class Collections(GisView):
     """The published releases that whoever asks may see, the latest first."""
 
     query: ClassVar = frozenset({"limit", "offset"})
+    throttle_classes = [TokenThrottle, PublicThrottle]  # a page of it is as much work as a file
 
     def get(self, request: Request) -> HttpResponseBase:
         limit = parameters.whole(request.GET, "limit", usual=_USUAL_PAGE, least=1, most=_MOST_ON_PAGE)

@@ -128,7 +128,8 @@ def test_tiles_and_parts_of_files_have_a_limit_of_their_own(api, people, publish
     assert client.get(coverage, headers=part).status_code == 206
     # What is made anew, or sent in whole, is a file.
     assert client.get(coverage + "?bbox=0,0,1,1", headers=part).status_code == 429
-    assert client.get(coverage).status_code == 429
+    for place in (coverage, reverse("gis:collections")):
+        assert client.get(place).status_code == 429
     assert [client.get(tile).status_code for _ in range(2)] == [200, 200]
     for refused in (client.get(tile), client.get(raster, headers=part)):
         assert (refused.status_code, elsewhere(refused)) == (429, HERE)
