@@ -13,12 +13,7 @@ class Call:
     answer: str = ""
     query: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
-    changes: bool = True  # again when it is asked again; what is only read never does
-
-    @property
-    def is_repeatable(self) -> bool:
-        """Whether asking twice does no more than asking once."""
-        return self.method == "GET" or not self.changes
+    is_repeatable: bool = False  # asking twice does no more than asking once; of GET, it never does
 
 
 _PAGE: Final = ("page", "page_size")
@@ -28,6 +23,7 @@ _UPLOAD: Final = "/api/v1/uploads/{upload_id}/"
 _RELEASE: Final = "/api/v1/releases/{release_id}/"
 _FILE: Final = ("name", "advance", "columns", "time_zone", "max_rejected")
 _EVENTS: Final = ("kind", "person", "day")
+_KEY: Final = ("Idempotency-Key",)  # the same never pays twice
 
 LIST_MECHANISMS: Final = Call("GET", "/api/v1/mechanisms/", "MechanismOut", _PAGE)
 LIST_DATASETS: Final = Call("GET", _DATASETS, "DatasetOut", (*_PAGE, "search"))
@@ -43,23 +39,17 @@ READ_UPLOAD: Final = Call("GET", _UPLOAD, "UploadOut")
 READ_REJECTED: Final = Call("GET", f"{_UPLOAD}rejected.csv")
 UNDO_UPLOAD: Final = Call("POST", f"{_UPLOAD}undo/", "UploadOut")
 
-QUOTE: Final = Call("POST", f"{_DATASET}quotes/", "QuoteOut", changes=False)
+QUOTE: Final = Call("POST", f"{_DATASET}quotes/", "QuoteOut", is_repeatable=True)
 LIST_RELEASES: Final = Call("GET", f"{_DATASET}releases/", "ReleaseOut", _PAGE)
-# The same key never pays twice.
-ASK_RELEASE: Final = Call(
-    "POST", f"{_DATASET}releases/", "ReleaseOut", headers=("Idempotency-Key",), changes=False
-)
+ASK_RELEASE: Final = Call("POST", f"{_DATASET}releases/", "ReleaseOut", (), _KEY, is_repeatable=True)
 READ_RELEASE: Final = Call("GET", _RELEASE, "ReleaseOut")
 CANCEL_RELEASE: Final = Call("POST", f"{_RELEASE}cancel/", "ReleaseOut")
-NAME_RELEASE: Final = Call("PATCH", f"{_RELEASE}name/", "ReleaseOut")
 CHANGE_RELEASE: Final = Call("PATCH", _RELEASE, "ReleaseOut")
 FILES: Final = {
     stem: Call("GET", f"{_RELEASE}{stem}.{{suffix}}", query=("look", "layer"))
     for stem in ("heatmap", "point", "zones", "distances")
 }
-LIST_DISTRICTS: Final = Call("GET", f"{_RELEASE}districts/", "DistrictFileOut", _PAGE)
-SUM_DISTRICTS: Final = Call("GET", f"{_RELEASE}areas/", "AreasOut", ("districts",))
-SUM_AREAS: Final = Call("POST", f"{_RELEASE}areas/", "AreasOut", changes=False)
+SUM_AREAS: Final = Call("POST", f"{_RELEASE}areas/", "AreasOut", is_repeatable=True)
 
 READ_BUDGET: Final = Call("GET", f"{_DATASET}budget/", "BudgetOut")
 CHANGE_BUDGET: Final = Call("PATCH", f"{_DATASET}budget/", "BudgetOut", headers=("If-Match",))

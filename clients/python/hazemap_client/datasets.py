@@ -1,27 +1,29 @@
 """Datasets: what is sent to them, asked of them and kept about them."""
 
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Self, TypedDict, Unpack
+from typing import BinaryIO, Required, TypedDict, Unpack
+from uuid import uuid4
 
-from hazemap_client import budget, calls, markup, uploads
+from hazemap_client import calls, markup, uploads
 from hazemap_client.budget import Budget, Event
-from hazemap_client.connection import Connection, File
-from hazemap_client.decoding import LOCAL
-from hazemap_client.errors import HazemapError, Refusal
-from hazemap_client.numbers import Number, written
-from hazemap_client.progress import Progress
-from hazemap_client.questions import Question, Quote, body_of
+from hazemap_client.components import Component, Resource
+from hazemap_client.connection import File
+from hazemap_client.errors import HazemapError
+from hazemap_client.numbers import Number
+from hazemap_client.questions import NamedQuestion, Quote, QuotedQuestion, body_of
 from hazemap_client.releases import Release
-from hazemap_client.uploads import Upload
+from hazemap_client.uploads import Progress, Reading, Rows, Upload
 
 
 class NewDataset(TypedDict, total=False):
-    """Public facts that may be left out when a dataset is made."""
+    """Public facts of a dataset. Region, relation and radius stay as they are for good."""
 
+    title: Required[str]
+    bbox: Required[tuple[float, float, float, float]]  # west, south, east, north, in degrees
+    relation: Required[str]  # add_remove or replace
+    limits: Required[Mapping[str, Number | None]]  # presence or record, radius; delta
     persons: int  # `replace`: everyone enrolled
     radius_m: int  # `replace`: of the radius account
     expected_persons: int  # `add_remove`: a public guess
@@ -30,22 +32,18 @@ class NewDataset(TypedDict, total=False):
     row_capacity: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(Component):
     """A data version; a release reads the one that was the latest when it was asked for."""
 
-    component: ClassVar = "VersionOut"
     number: int
     created_at: datetime
     scheduled: bool
     kept_from: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset:
+class Dataset(Resource):
     """Public facts of a dataset that you are a member of."""
 
-    component: ClassVar = "DatasetOut"
     slug: str
     title: str
     bbox: tuple[float, ...]
@@ -60,105 +58,63 @@ class Dataset:
     row_capacity: int
     slot_seconds: float
     roles: tuple[str, ...]
-    connection: Connection = field(repr=False, compare=False, metadata=LOCAL)
-
-    def refresh(self) -> Self:
-        """The dataset as it is now."""
-        return self.connection.one(calls.READ_DATASET, type(self), slug=self.slug)
 
     def upload(
-        self,
-        source: File | BinaryIO | Iterable[Mapping[str, object]],
-        *,
-        advance: bool = True,
-        progress: Progress | None = None,
-        columns: str | None = None,
-        time_zone: str | None = None,
-        max_rejected: Number | None = None,
+        self, source: File | BinaryIO | Rows, *, progress: Progress = uploads.told, **reading: Unpack[Reading]
     ) -> Upload:
         """Send a file (CSV, NDJSON, Parquet or SNAP, gzip or not), a binary stream, or check-ins as mappings.
 
-        advance: make them available in a new data version once they are stored. progress: a function of the
-        bytes sent and of all; without one, terminals and notebooks show a line.
+        progress: a function of the bytes sent and of all; without one, terminals and notebooks show a line.
         """
-        is_file = isinstance(source, str | os.PathLike) or hasattr(source, "read")
-        if not is_file:
-            return uploads.send_rows(self.connection, self.slug, source, advance=advance)  # type: ignore[arg-type]
-        return uploads.send_file(
-            self.connection, self.slug, source,  # type: ignore[arg-type]
-            progress=progress, advance=advance, columns=columns, time_zone=time_zone,
-            max_rejected=None if max_rejected is None else written(max_rejected),
-        )  # fmt: skip
+        return uploads.send(self.connection, self.slug, source, progress=progress, reading=reading)
 
     def uploads(self, *, state: str | None = None) -> Iterator[Upload]:
-        """Your uploads, latest first. For stewards."""
+        """Its uploads, latest first. For stewards."""
         return self.connection.rows(calls.LIST_UPLOADS, Upload, query={"state": state}, slug=self.slug)
 
     def versions(self) -> Iterator[Version]:
         """Data versions, latest first."""
-        return self._rows(calls.LIST_VERSIONS, Version)
+        return self.connection.rows(calls.LIST_VERSIONS, Version, slug=self.slug)
 
     def advance(self) -> Version:
         """Make a new data version of every upload that is ready. For stewards."""
         return self.connection.one(calls.ADVANCE_VERSION, Version, slug=self.slug)
 
-    def quote(self, *, error_m: Number | None = None, **question: Unpack[Question]) -> Quote:
-        """What a release would cost, and how good it would be. Free: nothing is spent or read.
+    def quote(self, **question: Unpack[QuotedQuestion]) -> Quote:
+        """What a release would cost, and how good it would be. Free: nothing is spent or read."""
+        return self.connection.one(calls.QUOTE, Quote, body=body_of(question), slug=self.slug)
 
-        error_m: instead of `epsilon`, the error in metres that is wished; the least ε for it is quoted.
-        """
-        body = body_of({**question, "error_m": error_m})
-        return self.connection.one(calls.QUOTE, Quote, body=body, slug=self.slug)
-
-    def release(
-        self,
-        *,
-        name: str | None = None,
-        note: str | None = None,
-        idempotency_key: str | None = None,
-        **question: Unpack[Question],
-    ) -> Release:
+    def release(self, *, idempotency_key: str | None = None, **question: Unpack[NamedQuestion]) -> Release:
         """Ask for a release: its cost is taken at once. The same key and question never pay twice, so that
         a lost answer is asked for again by itself; without one, a new key is made.
 
         Errors have the key as `idempotency_key`.
         """
-        key = idempotency_key or uploads.new_key()
-        body = body_of({**question, "name": name, "note": note})
-        headers = {"Idempotency-Key": key}
+        key = idempotency_key or uuid4().hex
+        body, headers = body_of(question), {"Idempotency-Key": key}
         try:
             return self.connection.one(calls.ASK_RELEASE, Release, body=body, headers=headers, slug=self.slug)
         except HazemapError as error:
             error.idempotency_key = key
-            if not isinstance(error, Refusal) or error.is_passing:
-                error.add_note(
-                    f"It may exist. Ask again with idempotency_key={key!r}: that never pays twice."
-                )
+            if error.is_passing:
+                error.add_note(f"Ask again with idempotency_key={key!r}: it is never paid twice.")
             raise
 
     def releases(self) -> Iterator[Release]:
         """Its releases, latest first."""
-        return self._rows(calls.LIST_RELEASES, Release)
+        return self.connection.rows(calls.LIST_RELEASES, Release, slug=self.slug)
 
     def budget(self) -> Budget:
         """Limit, spent and left of each account."""
-        return budget.read(self.connection, self.slug)
+        return self.connection.one(calls.READ_BUDGET, Budget, slug=self.slug)
 
-    def events(
-        self, *, kind: str | None = None, person: str | None = None, day: str | None = None
-    ) -> Iterator[Event]:
-        """Events of its ledger, oldest first."""
-        query = {"kind": kind, "person": person, "day": day}
-        return self.connection.rows(calls.LIST_EVENTS, Event, query=query, slug=self.slug)
+    def events(self, **only: str) -> Iterator[Event]:
+        """Events of its ledger, oldest first. only: of a kind, person or day."""
+        return self.connection.rows(calls.LIST_EVENTS, Event, query=only, slug=self.slug)
 
     def save_ledger(self, path: File) -> Path:
         """Save the whole ledger as the path's suffix says: json or csv."""
-        to = Path(path)
-        suffix = to.suffix.removeprefix(".")
-        return self.connection.save(calls.READ_LEDGER, to, slug=self.slug, suffix=suffix)
-
-    def _rows(self, call: calls.Call, kind: Any) -> Iterator[Any]:
-        return self.connection.rows(call, kind, slug=self.slug)
+        return self.connection.save(calls.READ_LEDGER, path, slug=self.slug)
 
     def _repr_html_(self) -> str:
         facts = {
@@ -171,14 +127,5 @@ class Dataset:
             "data version": self.version,
             "your roles": self.roles,
         }
-        return markup.card(self.title, {name: value for name, value in facts.items() if value is not None})
-
-
-def created(
-    connection: Connection,
-    limits: Mapping[str, Number | None],
-    facts: Mapping[str, Any],
-) -> Dataset:
-    """Makes a dataset. Errors: `InvalidRequest`."""
-    exact = {name: None if value is None else written(value) for name, value in limits.items()}
-    return connection.one(calls.CREATE_DATASET, Dataset, body={**facts, "limits": exact})
+        known = ((name, fact) for name, fact in facts.items() if fact is not None)
+        return markup.table(known, caption=self.title)

@@ -3,18 +3,20 @@
 # ruff: noqa: N818 - domain words; `except BudgetExceeded` says what happened
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from http import HTTPStatus
-from typing import Any, Final
+from http.client import responses
+from typing import Any, Final, NamedTuple
 
 
 class HazemapError(Exception):
     """Anything that this package raises by itself; it never holds a token.
 
-    idempotency_key: that of a release that was asked for. It may exist all the same: ask again with this key.
+    is_passing: the same request may be answered later, or was carried out already. idempotency_key: that of a
+    release that was asked for. It may exist all the same: ask again with this key.
     """
 
+    is_passing = True
+    retry_after_s: float | None = None
     idempotency_key: str | None = None
 
 
@@ -42,8 +44,7 @@ class MissingExtra(HazemapError):
     """A package is needed that is not installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldError(NamedTuple):
     """Which field was refused, and why; an empty `field` is the body as a whole."""
 
     field: str
@@ -56,17 +57,12 @@ class Refusal(HazemapError):
     def __init__(self, status: int, problem: Mapping[str, Any], retry_after_s: float | None) -> None:
         self.status = status
         self.code = _text(problem, "code")
-        self.detail = _text(problem, "detail") or _phrase(status)
+        self.detail = _text(problem, "detail") or responses.get(status, "The server refused")
         self.errors = tuple(_field_errors(problem.get("errors")))
         self.retry_after_s = retry_after_s
-        super().__init__(
-            f"{self.detail} ({status} {self.code})" if self.code else f"{self.detail} ({status})"
-        )
-
-    @property
-    def is_passing(self) -> bool:
-        """Whether the same request may be answered later, or was carried out already."""
-        return self.status >= HTTPStatus.INTERNAL_SERVER_ERROR or self.status == HTTPStatus.TOO_MANY_REQUESTS
+        self.is_passing = status >= 500 or status == 429
+        known_as = f"{status} {self.code}".rstrip()
+        super().__init__(f"{self.detail} ({known_as})")
 
 
 class InvalidRequest(Refusal):
@@ -113,11 +109,9 @@ class ServerFailed(Refusal):
     """The server failed, or cannot answer now."""
 
 
-_BY_CODE: Final[Mapping[str, type[Refusal]]] = {
+_KINDS: Final[Mapping[str | int, type[Refusal]]] = {
     "budget_exceeded": BudgetExceeded,
     "allowance_exceeded": BudgetExceeded,
-}
-_BY_STATUS: Final[Mapping[int, type[Refusal]]] = {
     401: NotAuthenticated,
     403: Forbidden,
     404: NotFound,
@@ -130,8 +124,8 @@ _BY_STATUS: Final[Mapping[int, type[Refusal]]] = {
 def refusal(status: int, problem: object, retry_after_s: float | None) -> Refusal:
     """Makes the exception that a status and its problem details stand for."""
     known = problem if isinstance(problem, dict) else {}
-    usual = ServerFailed if status >= HTTPStatus.INTERNAL_SERVER_ERROR else InvalidRequest
-    kind = _BY_CODE.get(_text(known, "code")) or _BY_STATUS.get(status, usual)
+    usual = ServerFailed if status >= 500 else InvalidRequest
+    kind = _KINDS.get(_text(known, "code")) or _KINDS.get(status, usual)
     return kind(status, known, retry_after_s)
 
 
@@ -146,11 +140,6 @@ def _amount(problem: Mapping[str, Any], name: str) -> Decimal | None:
         return Decimal(_text(problem, name))
     except InvalidOperation:
         return None
-
-
-def _phrase(status: int) -> str:
-    known = status in {one.value for one in HTTPStatus}
-    return HTTPStatus(status).phrase if known else "The server refused"
 
 
 def _field_errors(errors: object) -> list[FieldError]:

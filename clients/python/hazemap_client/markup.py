@@ -1,25 +1,16 @@
 """Builds what notebooks show. Every text of an answer is escaped: titles are written by people."""
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], *, caption: str = "") -> str:
-    """A table with a line of headings."""
-    first = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-    lines = "".join(f"<tr>{''.join(f'<td>{escape(shown(cell))}</td>' for cell in row)}</tr>" for row in rows)
+def table(rows: Iterable[Sequence[object]], *, heads: Sequence[str] = (), caption: str = "") -> str:
+    """A table whose rows begin with their names."""
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{title}<thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"
-
-
-def card(title: str, facts: Mapping[str, object]) -> str:
-    """A table of facts under a title."""
-    lines = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(shown(value))}</td></tr>'
-        for name, value in facts.items()
-    )
-    return f"<table><caption>{escape(title)}</caption><tbody>{lines}</tbody></table>"
+    first = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    head = f"<thead><tr>{first}</tr></thead>" if heads else ""
+    return f"<table>{title}{head}<tbody>{''.join(map(_row, rows))}</tbody></table>"
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
@@ -39,11 +30,19 @@ def shown(value: object) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, tuple | list):
-        return ", ".join(map(shown, value)) or "–"
-    return str(value)
+    return ", ".join(map(shown, value)) if isinstance(value, tuple) else str(value)
 
 
 def bound(amount: object) -> str:
-    """An amount that may be without bound."""
+    """What is asked for, which may be without bound."""
     return "no bound" if amount is None else str(amount)
+
+
+def limit(amount: object) -> str:
+    """What is there, which may be without limit."""
+    return "no limit" if amount is None else str(amount)
+
+
+def _row(cells: Sequence[object]) -> str:
+    name, *others = (escape(shown(cell)) for cell in cells)
+    return f'<tr><th scope="row">{name}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'

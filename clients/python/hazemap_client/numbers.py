@@ -1,51 +1,51 @@
 """Writes and reads exact numbers: amounts of ε and δ are decimals in strings, never floats."""
 
-from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from decimal import ROUND_CEILING, Context, Decimal, Inexact, InvalidOperation
 from fractions import Fraction
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Exact: TypeAlias = Decimal | Fraction
 Number: TypeAlias = Exact | int | float | str
 
-_ENOUGH_DIGITS: Final = 60
-_LONGEST: Final = 1000  # characters
+_DIVISION: Final = Context(prec=60, traps=[Inexact])
+_EXACT: Final = re.compile(r"-?[0-9]{1,999}(\.[0-9]{1,999}|/[1-9][0-9]{0,999})?|inf")
 
 
 def written(value: Number) -> str:
     """A plain decimal; a float as it prints. Errors: ValueError where a number has none."""
-    decimal = _divided(value) if isinstance(value, Fraction) else _parsed(value)
-    if decimal is None or not decimal.is_finite():
-        raise ValueError(f"{value!r} is not allowed; allowed: a decimal number, such as 0.5 or '0.5'")
-    return format(decimal, "f")
+    with suppress(Inexact, InvalidOperation):
+        if isinstance(value, Fraction):
+            value = _DIVISION.divide(*value.as_integer_ratio())
+        decimal = Decimal(str(value))
+        if decimal.is_finite():
+            return format(decimal, "f")
+    raise ValueError(f"{value!r} is not allowed; allowed: a decimal number, such as 0.5 or '0.5'")
+
+
+def amounts(given: Mapping[str, Number | None]) -> dict[str, str | None]:
+    """All of them, written."""
+    return {name: None if value is None else written(value) for name, value in given.items()}
+
+
+def plain(value: Any) -> object:
+    """What JSON cannot say by itself: a moment, an exact number, or what has a `__geo_interface__`."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return written(value) if isinstance(value, Exact) else value.__geo_interface__
 
 
 def exact(text: str) -> Exact:
-    """A number of an answer: a decimal, or a fraction where no decimal is exact. Errors: ValueError."""
-    if len(text) > _LONGEST:
-        raise ValueError("too long")
-    if "/" in text:
-        return Fraction(text)
-    number = _parsed(text)
-    if number is None or number.is_nan() or abs(number.adjusted()) > _LONGEST:
+    """A decimal, or a fraction where no decimal is exact. Errors: ValueError."""
+    if not _EXACT.fullmatch(text):
         raise ValueError("not a number, or none that can be written out")
-    return number
+    return Fraction(text) if "/" in text else Decimal(text)
 
 
 def rounded_up(value: float, digits: int = 2) -> str:
     """So many digits that count, rounded up: an error is never told as smaller than it is."""
     short = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(value))
     return format(short, "f")
-
-
-def _parsed(value: Decimal | float | str) -> Decimal | None:
-    if isinstance(value, bool):
-        return None
-    try:
-        return Decimal(repr(value) if isinstance(value, float) else value)
-    except InvalidOperation:
-        return None
-
-
-def _divided(value: Fraction) -> Decimal | None:
-    quotient = Context(prec=_ENOUGH_DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
-    return quotient if Fraction(quotient) == value else None

@@ -1,13 +1,35 @@
 """What a release is asked for, and what it would cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, ClassVar, Final, TypedDict
+from typing import Any, Final, TypedDict
 
 from hazemap_client import markup
-from hazemap_client.numbers import Exact, Number, rounded_up, written
+from hazemap_client.components import Component
+from hazemap_client.markup import bound, limit
+from hazemap_client.numbers import Exact, Number, amounts, rounded_up, written
+
+
+class Mechanism(Component):
+    """A way to make a release."""
+
+    name: str
+    title: str
+    summary: str
+    kind: str
+    relations: tuple[str, ...]
+    trust: str
+    max_resolution: int
+    usual_delta: str
+    parameters: tuple[Mapping[str, Any], ...]
+
+
+class DataSlice(TypedDict, total=False):
+    """A period, a rectangle, or both."""
+
+    since: datetime | str  # to the second
+    until: datetime | str
+    rectangle: tuple[float, float, float, float]  # west, south, east, north
 
 
 class Question(TypedDict, total=False):
@@ -15,40 +37,41 @@ class Question(TypedDict, total=False):
 
     mechanism: str
     epsilon: Number
-    delta: Number | None
-    resolution: int | None
+    delta: Number
+    resolution: int
     parameters: Mapping[str, Any]  # numbers, and GeoJSON or what has a `__geo_interface__`
-    since: datetime | str | None
-    until: datetime | str | None
-    rectangle: tuple[float, float, float, float] | None  # west, south, east, north
-    guide: str | None
+    data_slice: DataSlice
+    guide: str
 
 
-_EXACT: Final = ("epsilon", "delta", "error_m")
-_SLICE: Final = ("since", "until", "rectangle")
-_USELESS: Final = 1.0  # of a map: an even one is never farther off
+class NamedQuestion(Question, total=False):
+    """A question with what its release is called; members read it."""
+
+    name: str
+    note: str
+
+
+class QuotedQuestion(Question, total=False):
+    """A question by its ε, or by the error that is wished: the least ε for it is quoted."""
+
+    error_m: Number
+
+
+_AMOUNTS: Final = ("epsilon", "delta", "error_m")
 
 
 def body_of(question: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON of a question. Errors: ValueError where a number is none."""
-    given = {name: value for name, value in question.items() if value is not None}
-    body: dict[str, Any] = {
-        name: written(value) if name in _EXACT else value
-        for name, value in given.items()
-        if name not in _SLICE and name != "parameters"
-    }
-    if parameters := given.get("parameters"):
-        body["parameters"] = {name: _parameter(value) for name, value in parameters.items()}
-    if data_slice := {name: _bound(given[name]) for name in _SLICE if name in given}:
-        body["data_slice"] = data_slice
+    body = {**question, **amounts({name: question[name] for name in _AMOUNTS if name in question})}
+    if parameters := question.get("parameters"):
+        numbers = {name: written(value) for name, value in parameters.items() if isinstance(value, float)}
+        body["parameters"] = {**parameters, **numbers}
     return body
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpectedError:
+class ErrorBound(Component):
     """How far a result may be off, in the numbers of its kind; from public facts alone."""
 
-    component: ClassVar = "ErrorBoundOut"
     quantity: str
     assumptions: str
     emd: float | None = None
@@ -59,59 +82,47 @@ class ExpectedError:
 
     def __str__(self) -> str:
         if self.expected_m is not None and self.within_m is not None:
-            return (
-                f"± {rounded_up(self.expected_m)} m on average, ± {rounded_up(self.within_m)} m in 95 of 100"
-            )
+            usual, most = rounded_up(self.expected_m), rounded_up(self.within_m)
+            return f"± {usual} m on average, ± {most} m in 95 of 100"
         if self.share is not None:
             return f"± {rounded_up(100 * self.share)} percentage points (standard error)"
-        return self._of_map()
-
-    def _of_map(self) -> str:
-        if self.emd is None or self.emd >= _USELESS:
+        if self.emd is None or self.emd >= 1.0:  # an even map is never farther off
             return "no useful bound"
-        most = f"± {rounded_up(100 * self.emd)} % of the region's longer side"
-        return f"{most}, probably" if self.emd_low is not None else f"{most} at most"
+        how_surely = "at most" if self.emd_low is None else "probably"
+        return f"± {rounded_up(100 * self.emd)} % of the region's longer side, {how_surely}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Charge:
+class Charge(Component):
     """What is taken of an account; null: no bound."""
 
-    component: ClassVar = "ChargeOut"
     account: str
     amount: Exact | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeLine(Charge):
     """And what is there; null: no limit."""
 
-    component: ClassVar = "ChargeLineOut"
     limit: Exact | None
     available: Exact | None
     affordable: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
+class Forecast(Component):
     """How many more such releases fit; null: no limit."""
 
-    component: ClassVar = "ForecastOut"
     overall: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Quote(Component):
     """The exact cost and the predicted error of a release; nothing is spent or read for it."""
 
-    component: ClassVar = "QuoteOut"
     epsilon: Exact
     delta: Exact
     guarantee: Mapping[str, Any]  # exact numbers as texts, "p/q" or "inf"
     statements: tuple[str, ...]
     distance: str
     accounts: tuple[ChargeLine, ...]
-    expected_error: ExpectedError | None
+    expected_error: ErrorBound | None
     affordable: bool
     problem: str | None
     largest_epsilon: Exact | None
@@ -120,24 +131,12 @@ class Quote:
 
     def _repr_html_(self) -> str:
         heads = ("account", "cost", "available", "limit", "fits")
-        rows = [_line(one) for one in self.accounts]
+        rows = (
+            (one.account, bound(one.amount), limit(one.available), limit(one.limit), one.affordable)
+            for one in self.accounts
+        )
+        costs = markup.table(rows, heads=heads, caption=f"ε = {self.epsilon}, δ = {self.delta}")
         error = f"Expected error: {self.expected_error}." if self.expected_error else ""
         again = "The same question was answered already: asking again is free." if self.same_release else ""
         fits = f"ε = {self.largest_epsilon} would fit." if self.largest_epsilon is not None else ""
-        costs = markup.table(heads, rows, caption=f"ε = {self.epsilon}, δ = {self.delta}")
         return costs + markup.paragraphs((self.problem or "", fits, again, error, *self.statements))
-
-
-def _line(line: ChargeLine) -> tuple[object, ...]:
-    amount = "no bound" if line.amount is None else line.amount
-    limits = ("no limit" if value is None else value for value in (line.available, line.limit))
-    return line.account, amount, *limits, line.affordable
-
-
-def _parameter(value: Any) -> Any:
-    shape = getattr(value, "__geo_interface__", value)
-    return written(shape) if isinstance(shape, float | Decimal | Exact) else shape
-
-
-def _bound(value: object) -> object:
-    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else value

@@ -3,47 +3,43 @@
 import csv
 import io
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Final, Self
-from uuid import uuid4
+from typing import Any, BinaryIO, ClassVar, Final, NamedTuple, Self, TypeAlias, TypedDict
 
 from hazemap_client import calls, markup
+from hazemap_client.components import Awaited
 from hazemap_client.connection import Connection, File
-from hazemap_client.decoding import LOCAL
-from hazemap_client.errors import UploadFailed, WaitedTooLong
-from hazemap_client.progress import Progress, usual
+from hazemap_client.errors import UploadFailed
 
-AT_ONCE: Final = 1 << 18  # bytes
-_UNDER_WAY: Final = ("received", "staged")
-_POLLS_S: Final = (0.2, 5.0)  # from one to the other, twice as long each time
-_KINDS: Final = {
-    ".csv": "text/csv",
-    ".gz": "application/gzip",
-    ".parquet": "application/vnd.apache.parquet",
-    ".ndjson": "application/x-ndjson",
-}
+Progress: TypeAlias = Callable[[int, int], None]  # bytes sent, bytes in all
+Rows: TypeAlias = Iterable[Mapping[str, object]]
+
+_AT_ONCE: Final = 1 << 19  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedRow:
+class RejectedRow(NamedTuple):
     """A row that was not stored, and why."""
 
     row: int
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upload:
+class Reading(TypedDict, total=False):
+    """How a file is read; what is left out has the server's default."""
+
+    advance: bool  # available in a new data version once it is stored; without it, too
+    columns: str  # where they are not called so: user=uid,lat=latitude
+    time_zone: str  # of times without an offset
+    max_rejected: float | str  # percent of the rows; above it nothing is stored
+
+
+class Upload(Awaited):
     """A file of check-ins that was sent."""
 
-    component: ClassVar = "UploadOut"
-    id: str
-    state: str
+    reading: ClassVar = calls.READ_UPLOAD
     file_name: str
     size_bytes: int
     rows_accepted: int
@@ -55,20 +51,10 @@ class Upload:
     created_at: datetime
     finished_at: datetime | None
     links: Mapping[str, str]
-    connection: Connection = field(repr=False, compare=False, metadata=LOCAL)
-
-    def refresh(self) -> Self:
-        """The upload as it is now."""
-        return self.connection.one(calls.READ_UPLOAD, type(self), upload_id=self.id)
 
     def wait(self, *, timeout_s: float | None = None) -> Self:
         """The upload, once its rows are stored. Errors: `UploadFailed`, `WaitedTooLong`."""
-        found, (pause, longest), began = self, _POLLS_S, time.monotonic()
-        while found.state in _UNDER_WAY:
-            if timeout_s is not None and time.monotonic() - began > timeout_s:
-                raise WaitedTooLong(f"This upload is not ready after {timeout_s:g} s; it goes on.")
-            time.sleep(pause)
-            pause, found = min(2 * pause, longest), found.refresh()
+        found = super().wait(timeout_s=timeout_s)
         if found.state == "failed":
             raise UploadFailed(found.failure)
         return found
@@ -83,67 +69,42 @@ class Upload:
 
     def undo(self) -> Self:
         """Take it back, as long as no data version includes it."""
-        return self.connection.one(calls.UNDO_UPLOAD, type(self), upload_id=self.id)
+        return self._asked(calls.UNDO_UPLOAD)
 
     def _repr_html_(self) -> str:
-        rows = ("rows_accepted", "rows_rejected", "rows_outside", "version", "failure")
-        facts = {name.replace("_", " "): getattr(self, name) for name in rows}
-        return markup.card(self.file_name, {"state": self.state, **facts})
+        names = ("state", "rows_accepted", "rows_rejected", "rows_outside", "version", "failure")
+        facts = [(name.replace("_", " "), getattr(self, name)) for name in names]
+        return markup.table(facts, caption=self.file_name)
 
 
-def send_file(
-    connection: Connection,
-    slug: str,
-    source: File | BinaryIO,
-    *,
-    progress: Progress | None,
-    **query: str | bool | None,
+def told(sent: int, total: int) -> None:
+    """A line that rewrites itself, in terminals and notebooks; elsewhere nothing."""
+    if sys.stderr.isatty() or "ipykernel" in sys.modules:
+        end = "\n" if sent == total else ""
+        sys.stderr.write(f"\rSent {sent / 1e6:,.1f} of {total / 1e6:,.1f} MB{end}")
+        sys.stderr.flush()
+
+
+def send(
+    connection: Connection, slug: str, source: File | BinaryIO | Rows, *, progress: Progress, reading: Reading
 ) -> Upload:
-    """Streams a file, or a binary stream that can be measured."""
-    name = str(getattr(source, "name", "upload")) if hasattr(source, "read") else os.fspath(source)
-    path = Path(name)
-    opened: Any = nullcontext(source) if hasattr(source, "read") else path.open("rb")
-    with opened as file:
-        total = _length(file)
-        kind = _KINDS.get(path.suffix.lower(), "application/octet-stream")
-        return connection.one(
-            calls.SEND_FILE,
-            Upload,
-            content=_parts(file, total, progress or usual()),
-            query={"name": path.name, **query},
-            headers={"Content-Type": kind, "Content-Length": str(total)},
-            slug=slug,
-        )
-
-
-def send_rows(
-    connection: Connection, slug: str, rows: Iterable[Mapping[str, object]], *, advance: bool
-) -> Upload:
-    """Sends check-ins as JSON; they become an upload."""
-    body = [_row(row) for row in rows]
-    return connection.one(calls.SEND_CHECKINS, Upload, body=body, query={"advance": advance}, slug=slug)
-
-
-def new_key() -> str:
-    """A key that no other request has."""
-    return uuid4().hex
-
-
-def _length(file: BinaryIO) -> int:
-    start = file.tell()
-    end = file.seek(0, os.SEEK_END)
-    file.seek(start)
-    return end - start
+    """Streams a file, or a binary stream from its beginning; sends check-ins as JSON."""
+    if isinstance(source, str | os.PathLike):
+        with Path(source).open("rb") as file:
+            return send(connection, slug, file, progress=progress, reading=reading)
+    if not hasattr(source, "read"):
+        return connection.one(calls.SEND_CHECKINS, Upload, body=list(source), query=reading, slug=slug)
+    stream: Any = source
+    total, name = stream.seek(0, os.SEEK_END), str(getattr(stream, "name", "upload"))
+    stream.seek(0)
+    body, query = _parts(stream, total, progress), {"name": Path(name).name, **reading}
+    headers = {"Content-Type": "application/octet-stream", "Content-Length": str(total)}
+    return connection.one(calls.SEND_FILE, Upload, body=body, query=query, headers=headers, slug=slug)
 
 
 def _parts(file: BinaryIO, total: int, progress: Progress) -> Iterator[bytes]:
     sent = 0
-    while part := file.read(AT_ONCE):
+    while part := file.read(_AT_ONCE):
         yield part
         sent += len(part)
         progress(sent, total)
-
-
-def _row(row: Mapping[str, object]) -> dict[str, object]:
-    when = row.get("time")
-    return {**row, "time": when.isoformat()} if isinstance(when, datetime) else dict(row)

@@ -144,7 +144,7 @@ def test_files_of_another_kind_are_refused(tmp_path):
 
     with answering(answer) as (url, _), Client(url, TOKEN) as client:
         found = client.release("a")
-        for read in (found.raster, found.array, found.csv, found.picture):
+        for read in (found.raster, found.array, found.rows, found.picture):
             with pytest.raises(BadAnswer):
                 read()
         assert "data:image/png" in found._repr_html_()
@@ -152,7 +152,7 @@ def test_files_of_another_kind_are_refused(tmp_path):
 
 def test_a_token_is_not_stored():
     with Client("https://hazemap.example", TOKEN) as client:
-        for kept in (client, client._connection._http._auth):
+        for kept in (client, client._http._auth):
             with pytest.raises(TypeError):
                 pickle.dumps(kept)
 
@@ -285,7 +285,7 @@ def test_no_log_has_the_token(caplog):
 def town(client):
     """A dataset that no server was asked for."""
     names = [one.name for one in fields(Dataset)]
-    return Dataset(**dict.fromkeys(names) | {"slug": "town", "connection": client._connection})
+    return Dataset(**dict.fromkeys(names) | {"slug": "town", "connection": client})
 
 
 def queued(moment):

@@ -36,7 +36,7 @@ def test_the_notebook_runs_and_shows_quote_map_and_budget(server, tmp_path, monk
     assert re.search(r"Sent 0\.\d of 0\.\d MB", shown)
     assert shown.count('<img alt="Vienna in March') == 1
     assert "<caption>ε = 1, δ = 0</caption>" in shown
-    assert "<td>presence</td><td>1</td><td>2</td><td>3</td>" in shown
+    assert '<th scope="row">presence</th><td>1</td><td>2</td><td>3</td>' in shown
     assert "Inner town" in shown
     assert "ε that would fit: 2" in shown
     assert {"vienna.png", "vienna.geojson"} <= {path.name for path in Path(tmp_path).iterdir()}

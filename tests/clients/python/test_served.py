@@ -10,7 +10,14 @@ from html.parser import HTMLParser
 import pytest
 from hazemap_client import BudgetExceeded, Client
 from hazemap_client import connection as connection_module
-from hazemap_client.errors import BudgetChanged, Conflict, NotAuthenticated, NotFound, NotPublished
+from hazemap_client.errors import (
+    BudgetChanged,
+    Conflict,
+    InvalidRequest,
+    NotAuthenticated,
+    NotFound,
+    NotPublished,
+)
 from PIL import Image
 
 from tests import geojson
@@ -33,7 +40,7 @@ def panel(client):
     when = datetime(2026, 3, 1, 8, 30, tzinfo=UTC)
     rows = [{"user": f"p{k}", "lat": 0.2 + k / 500, "lon": 0.5, "time": when} for k in range(300)]
     assert made.upload(rows).wait().rows_accepted == 300
-    return made.refresh()
+    return client.dataset("panel")
 
 
 @pytest.mark.long
@@ -89,37 +96,32 @@ def test_a_release_is_waited_for_until_its_moment_or_cancelled(panel):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("question", "read"),
+    ("mechanism", "parameters", "number"),
     [
-        ({"mechanism": "exponential", "parameters": {"spacing_m": 500.0}}, "point"),
-        (
-            {"mechanism": "emd-zones", "parameters": {"zones": geojson.zone("Harbour"), "margin_m": 9000}},
-            "zones",
-        ),
-        ({"mechanism": "emd-distances", "parameters": {"places": geojson.place("Harbour")}}, "distances"),
+        ("exponential", {"spacing_m": 500.0}, "expected_m"),
+        ("emd-zones", {"zones": geojson.zone("Harbour"), "margin_m": 9000}, "share"),
+        ("emd-distances", {"places": geojson.place("Harbour")}, "distance_m"),
     ],
     ids=["point", "zones", "distances"],
 )
-def test_every_kind_of_result_is_read(panel, question, read):
-    release = panel.release(epsilon=1, **question).wait()
-    result = getattr(release, read)()
-    table, sentence = release.geodataframe(), release.sentence()
-    assert "±" in sentence
-    assert "record" in sentence
-    if read == "point":
-        assert 0 < result.expected_m < result.within_m
-        assert (table.geometry[0].y, table.geometry[0].x) == (result.lat, result.lon)
+def test_every_kind_of_result_is_read(panel, mechanism, parameters, number):
+    release = panel.release(mechanism=mechanism, epsilon=1, parameters=parameters).wait()
+    assert "±" in release.sentence
+    assert "record" in release.sentence
+    table, (row,) = release.geodataframe(), release.rows()
+    assert table[number][0] == float(row[number])
+    if mechanism == "exponential":
+        assert 0 < float(row["expected_m"]) < float(row["within_m"])
+        assert (table.geometry[0].y, table.geometry[0].x) == (float(row["lat"]), float(row["lon"]))
     else:
-        assert [one.name for one in result] == ["Harbour"]
-        assert table["name"].tolist() == ["Harbour"]
-    other = release.distances if read == "point" else release.point
-    with pytest.raises(NotPublished):
-        other()
+        assert row["name"] == table["name"][0] == "Harbour"
+    with pytest.raises(InvalidRequest, match=r"\.npy is not allowed"):
+        release.array()
 
 
 @pytest.mark.long
 def test_notebooks_show_what_people_wrote_as_text_and_the_map_as_a_picture(panel):
-    release = panel.release(**MAP).wait().rename(name=HOSTILE)
+    release = panel.release(**MAP | {"epsilon": 0.75}, name=HOSTILE).wait()
     quote, areas = panel.quote(**MAP), release.people_in(geojson.zone(HOSTILE))
     for one in (panel, quote, panel.budget(), release, areas, next(panel.uploads())):
         page = Page(one._repr_html_())
@@ -129,8 +131,8 @@ def test_notebooks_show_what_people_wrote_as_text_and_the_map_as_a_picture(panel
     page = Page(release._repr_html_())
     image = next(attributes for name, attributes in page.tags if name == "img")
     assert HOSTILE in image["alt"]
-    assert "ε = 0.5" in image["alt"]
-    assert Image.open(io.BytesIO(release.png())).size == release.picture(look="dark").size
+    assert "ε = 0.75" in image["alt"]
+    assert Image.open(io.BytesIO(release.file("png"))).size == release.picture(look="dark").size
     assert "whole record" in page.text  # the first sentence of the guarantee
 
 
