@@ -20,7 +20,7 @@ def test_it_says_that_nothing_is_there(client_of):
 
 
 def test_it_says_that_a_form_is_too_old(client_of, dataset):
-    answer = client_of("steward", enforce_csrf_checks=True).post(reverse("sign-out"))
+    answer = client_of("steward", enforce_csrf_checks=True).post(reverse("account_logout"))
 
     assert answer.status_code == 403
     assert "This form is too old" in answer.content.decode()
