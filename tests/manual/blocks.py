@@ -16,6 +16,7 @@ FENCE = re.compile(r"^( *)```(\w+)( elsewhere)?\n(.*?)^\1```$", re.MULTILINE | r
 RUN = ("sh", "python")
 SHOWN = ("text", "yaml", "js")  # what a command answers, and what is put into files and pages
 ADDRESS = "http://127.0.0.1:8000"
+README = Path("../README.md")
 # What the next block of a shell finds again.
 KEEP = "\n{ export -p; declare -f; } > .shell"
 
@@ -34,11 +35,10 @@ class Block:
 
 
 def documents():
-    """Tutorials and how-to guides, by their names below docs."""
+    """Tutorials, how-to guides and the README, by their names from docs."""
     docs = ROOT / "docs"
-    return sorted(
-        path.relative_to(docs) for kind in ("tutorials", "how-to") for path in (docs / kind).glob("*.md")
-    )
+    guides = (path for kind in ("tutorials", "how-to") for path in (docs / kind).glob("*.md"))
+    return sorted([README, *(path.relative_to(docs) for path in guides)])
 
 
 def text_of(document):

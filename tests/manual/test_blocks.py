@@ -11,6 +11,8 @@ PROGRAMS = "needs a public map; tests/services/test_map_programs.py runs it"
 OTHERS = "needs other machines, or data of others"
 # (document, name of the block) -> why no test runs it.
 ELSEWHERE = {
+    ("../README.md", "make run"): STARTS,
+    ("../README.md", "make wheel && python3 -m venv ../hazemap-env &&"): PACKAGES,
     ("how-to/backup.md", "docker compose exec -T postgres pg_dump --userna"): DOCKER,
     ("how-to/collections.md", ".venv/bin/python manage.py createdemo --collecti"): OTHERS,
     ("how-to/collections.md", "docker compose --file docker-compose.collections"): DOCKER,

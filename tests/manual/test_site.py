@@ -97,6 +97,35 @@ def test_it_is_read_and_searched(page):
     assert "retention" in page.locator("article").inner_text().lower()
 
 
+def test_a_newcomers_words_find_what_to_do(page):
+    """The first pages that are found, by the addresses of their first results."""
+    missed = {}
+    for words, wanted in NEWCOMERS.items():
+        page.goto("")
+        page.get_by_role("textbox", name="Search").press_sequentially(words)
+        page.locator(".md-search-result__link").first.wait_for()
+        found = page.locator(".md-search-result__item > a:first-child").evaluate_all(
+            "links => links.map(link => new URL(link.href).pathname.split('/manual/')[1])"
+        )
+        missed |= {} if wanted in found[:3] else {words: found[:6]}
+    assert missed == {}
+
+
+NEWCOMERS = {
+    "epsilon": "explanation/epsilon.html",
+    "password": "how-to/sign-in.html",
+    "2FA": "how-to/sign-in.html",
+    "login": "how-to/sign-in.html",
+    "backup": "how-to/backup.html",
+    "QGIS": "how-to/gis.html",
+    "delete": "how-to/delete.html",
+    "uninstall": "how-to/delete.html",
+    "install": "tutorials/administrator.html",
+    "invite": "how-to/people.html",
+    "export": "reference/files.html",
+}
+
+
 def test_it_turns_dark_by_a_button(page):
     page.emulate_media(color_scheme="light")
     page.goto("")

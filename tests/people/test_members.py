@@ -11,6 +11,7 @@ from heatmaps.ledger.verification import verify
 from heatmaps.people import members, permissions
 from heatmaps.people.members import AlreadyMember, LastSteward
 from mechanisms.check import ParameterError
+from tests.services.installation import ROOT
 
 
 def facts(event):
@@ -138,3 +139,4 @@ def test_the_table_in_the_head_of_the_module_is_what_is_checked():
     assert columns == ["steward", "analyst", "auditor", "administrator"]
     assert told == allowed
     assert len(rows) == 2 + len(permissions.Act)
+    assert "\n".join(rows) in (ROOT / "docs/how-to/people.md").read_text()
