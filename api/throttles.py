@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
-from heatmaps.http import attempt_limits
+from heatmaps.http import attempt_limits, byte_ranges
 from heatmaps.http.content_length import was_admitted
 from heatmaps.models import ApiToken
 
@@ -104,7 +104,7 @@ class FileThrottle(PublicThrottle):
     """Files of public releases; parts of a file that programs read in parts are counted with tiles."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        is_part = view.kwargs.get("suffix") == "tif" and "Range" in request.headers
+        is_part = view.kwargs.get("suffix") == "tif" and byte_ranges.asks_for_part(request)
         self.scope = attempt_limits.TILES if is_part else attempt_limits.PUBLIC_ADDRESS
         self.rate = self.get_rate()
         return super().allow_request(request, view)

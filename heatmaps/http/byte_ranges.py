@@ -54,19 +54,27 @@ def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO
     return result
 
 
+def asks_for_part(request: HttpRequest) -> bool:
+    """Whether a part is all that it can get, however large the file; of another version it gets the whole."""
+    found = _RANGE.fullmatch(request.headers.get("Range", ""))
+    return found is not None and _is_valid(found) and "If-Range" not in request.headers
+
+
 def _span(request: HttpRequest, etag: str, size: int) -> Span | None:
     """None where not one range of this version is asked for; empty where the file has none of it."""
     asked = _RANGE.fullmatch(request.headers.get("Range", ""))
-    if asked is None or request.headers.get("If-Range", etag) != etag:
-        return None
+    if asked is None or not _is_valid(asked) or request.headers.get("If-Range", etag) != etag:
+        return None  # of no valid range: as if none was sent
     first, last, final = asked.groups()
     if final is not None:
         begin, end = max(size - int(final), 0), size
     else:
         begin, end = int(first), min(int(last) + 1, size) if last else size
-        if last and int(last) < int(first):
-            return None  # no valid range: as if none was sent
     return begin, min(end, begin + MOST_BYTES)
+
+
+def _is_valid(asked: re.Match[str]) -> bool:
+    return not asked[2] or int(asked[1]) <= int(asked[2])
 
 
 def _with_headers(answer: HttpResponseBase, head: HttpResponse) -> HttpResponseBase:

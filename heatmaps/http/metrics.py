@@ -66,11 +66,19 @@ class Watch:
 
     def application(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """A WSGI application of one page."""
-        if environ["PATH_INFO"] != PATH:
-            return _answer(start_response, "404 Not Found", f"{PATH} is the only page here\n")
-        if environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
-            return _answer(start_response, "405 Method Not Allowed", "GET and HEAD are allowed\n")
-        return _answer(start_response, "200 OK", self.text)
+        status, text = self._answer(environ["PATH_INFO"], environ["REQUEST_METHOD"])
+        content = text.encode()
+        kind, length = ("Content-Type", _TEXT), ("Content-Length", str(len(content)))
+        start_response(status, [kind, length, *_HEADERS])
+        # What follows the headers of an answer to HEAD would be read as the next answer.
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else [content]
+
+    def _answer(self, path: str, method: str) -> tuple[str, str]:
+        if path != PATH:
+            return "404 Not Found", f"{PATH} is the only page here\n"
+        if method not in ("GET", "HEAD"):
+            return "405 Method Not Allowed", "GET and HEAD are allowed\n"
+        return "200 OK", self.text
 
     def _pending(self) -> str:
         """The tables of a running version do not become older: one good look is enough."""
@@ -94,10 +102,3 @@ def free_bytes(folder: Path) -> int:
 def _lines(sample: str, value: str) -> str:
     name = sample.partition("{")[0]
     return f"# HELP {name} {_HELP[name]}\n# TYPE {name} gauge\n{sample} {value}\n"
-
-
-def _answer(start_response: Callable[..., Any], status: str, text: str) -> list[bytes]:
-    content = text.encode()
-    kind, length = ("Content-Type", _TEXT), ("Content-Length", str(len(content)))
-    start_response(status, [kind, length, *_HEADERS])
-    return [content]

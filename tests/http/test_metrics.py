@@ -109,7 +109,8 @@ def test_it_tells_of_a_worker_that_does_not_answer(db):
 
 def test_there_is_one_page_and_it_is_only_read(watch):
     assert asked(watch, "GET", "/metrics") == ("200 OK", watch.text.encode())
-    assert asked(watch, "HEAD", "/metrics")[0] == "200 OK"
+    for path, status in (("/metrics", "200 OK"), ("/", "404 Not Found")):
+        assert asked(watch, "HEAD", path) == (status, b"")
     assert asked(watch, "POST", "/metrics")[0] == "405 Method Not Allowed"
     for path in ("/", "/metrics/", "/healthz", "/datasets/"):
         assert asked(watch, "GET", path)[0] == "404 Not Found"

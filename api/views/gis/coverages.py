@@ -16,7 +16,7 @@ from heatmaps import queries
 from heatmaps.children.turns import turn
 from heatmaps.exports import coverage, release_files
 from heatmaps.exports.geotiff import BAND
-from heatmaps.http import caching
+from heatmaps.http import byte_ranges, caching
 from heatmaps.models import Release
 from heatmaps.releases.quotes import data_slice_of
 from mechanisms.check import ParameterError
@@ -33,7 +33,7 @@ class Coverage(GisView):
 
     def get_throttles(self) -> list[Any]:
         """Parts of the file are counted with tiles; what is sent whole or made anew is as rare as files."""
-        is_part = "Range" in self.request.headers and not self.request.GET
+        is_part = byte_ranges.asks_for_part(self.request) and not self.request.GET
         return [TokenThrottle(), TilesThrottle() if is_part else PublicThrottle()]
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:

@@ -126,6 +126,9 @@ def test_tiles_and_parts_of_files_have_a_limit_of_their_own(api, people, publish
     assert [client.get(raster).status_code for _ in range(2)] == [200, 429]
     assert [client.get(raster, headers=part).status_code, client.get(tile).status_code] == [206, 200]
     assert client.get(coverage, headers=part).status_code == 206
+    wholes = ({"range": "x"}, {"range": "bytes=0-1,4-5"}, {"range": "bytes=5-1"}, part | {"if-range": '"x"'})
+    for place in (raster, coverage):
+        assert {client.get(place, headers=whole).status_code for whole in wholes} == {429}
     # What is made anew, or sent in whole, is a file.
     assert client.get(coverage + "?bbox=0,0,1,1", headers=part).status_code == 429
     for place in (coverage, reverse("gis:collections")):
