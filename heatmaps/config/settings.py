@@ -283,7 +283,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 if HTTPS:
     # Browsers take such a name only by TLS, for this very host and all of its paths: no other host sets it.
     SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = "__Host-sessionid", "__Host-csrftoken"
-MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # in no cookie of their own
+MESSAGE_STORAGE = "heatmaps.http.messages.OnceStorage"  # in the session: in no cookie of their own
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # asked on this machine, without the proxy

@@ -7,6 +7,7 @@ from heatmaps.admin.shared import no_such_page
 from heatmaps.views import sign_in
 from heatmaps.views.health import healthz
 
+handler404 = "heatmaps.views.errors.no_page"
 handler500 = "heatmaps.views.errors.server_error"
 handler429 = "heatmaps.http.rate_limits.try_later"  # allauth looks for it
 

@@ -7,15 +7,15 @@ from django.http import HttpRequest, HttpResponse
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
-FORM: Final = "multipart/form-data"
+FORMS: Final = ("multipart/form-data", "application/x-www-form-urlencoded")
 UTF8: Final = "utf-8"
 
 
 def read_utf8(get_response: GetResponse) -> GetResponse:
-    """Middleware, before whatever reads a form. Django itself refuses other encodings of simpler forms."""
+    """Middleware, before whatever reads a form. Django's pages of errors would fail at other encodings."""
 
     def answer(request: HttpRequest) -> HttpResponse:
-        if request.content_type == FORM and request.encoding not in (None, UTF8):
+        if request.content_type in FORMS and request.encoding not in (None, UTF8):
             request.encoding = UTF8
         return get_response(request)
 

@@ -18,13 +18,13 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import MaxLengthValidator
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
-from heatmaps.models import ApiToken, Membership, PeopleRules, Role
+from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
 from heatmaps.people import interventions, mails
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
@@ -124,10 +124,23 @@ def checked_name(name: str) -> str:
     """A name for a new account. Errors: ValidationError that says why nobody may have it."""
     for validate in User.username_validator, MaxLengthValidator(_LONGEST_NAME):
         validate(name)
-    # Names that look alike are easily taken for each other. No database folds them as Unicode does.
-    if folded(name) in map(folded, User.objects.values_list("username", flat=True).iterator()):
+    if _is_taken(name):
         raise ValidationError("This name is taken.", code="username_taken")
     return name
+
+
+def make(name: str, password: str | None, *, may_create_datasets: bool = False) -> User:
+    """A new account, whose name and password were validated. The caller's transaction is open.
+
+    Errors: IntegrityError where the name, or one that looks like it, was taken at this very moment.
+    """
+    PeopleRules.objects.get_or_create(pk=PeopleRules.ONLY)
+    PeopleRules.objects.select_for_update().get(pk=PeopleRules.ONLY)  # new people come one after the other
+    if _is_taken(name):
+        raise IntegrityError("the name was taken meanwhile")
+    user = User.objects.create_user(name, password=password)
+    Profile.objects.create(user=user, may_create_datasets=may_create_datasets)
+    return user
 
 
 def folded(name: str) -> str:
@@ -205,6 +218,11 @@ def note(event: str, by: User | None, user: User | None = None) -> None:
     """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
     whose = {} if user is None else {"account": user.pk}
     transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **whose))
+
+
+def _is_taken(name: str) -> bool:
+    """Names that look alike are easily taken for each other. No database folds them as Unicode does."""
+    return folded(name) in map(folded, User.objects.values_list("username", flat=True).iterator())
 
 
 def _check_stewardship(user: User) -> None:

@@ -22,7 +22,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
-from heatmaps.models import Dataset, Invitation, Profile
+from heatmaps.models import Dataset, Invitation
 from heatmaps.people import accounts, members
 from heatmaps.people.members import checked_reason
 from heatmaps.people.permissions import Act, is_administrator, require, would_allow
@@ -105,8 +105,7 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
     with _claimed(secret) as link:
         if not may_sign_up(link):
             raise PermissionDenied("on this server, administrators invite new people")
-        user = User.objects.create_user(username, password=password)
-        Profile.objects.create(user=user, may_create_datasets=link.may_create_datasets)
+        user = accounts.make(username, password, may_create_datasets=link.may_create_datasets)
         accounts.note("account.made", link.made_by, user)
         _use(link, user)
         if link.dataset is not None:

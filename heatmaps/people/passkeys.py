@@ -9,11 +9,12 @@ from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from fido2.webauthn import CollectedClientData
 
-from heatmaps.people import accounts
+from heatmaps.people import accounts, mails
 from heatmaps.people.provider_people import LastWayIn, has_another_way_in
 from heatmaps.people.refusals import MemberError
 
@@ -58,6 +59,29 @@ def require_own_origin(request: HttpRequest, client_data: CollectedClientData) -
     own = f"{request.scheme}://{request.get_host()}"
     if why_none(request) or client_data.origin != own or client_data.cross_origin:
         raise refusal()
+
+
+def count_use(passkey: Authenticator, signed: int) -> None:
+    """Keep how often its holder says that it signed; 0 where holders do not count.
+
+    Errors: ValidationError where that did not grow: somebody has a copy, and of two nobody knows the owner.
+    """
+    if not _grows(passkey, signed):
+        name = passkey.wrap().name
+        mails.tell(passkey.user, f"Somebody may have a copy of your passkey {name}. Remove it.")
+        accounts.note("account.passkey_copied", passkey.user, passkey.user)
+        raise refusal()
+
+
+@transaction.atomic
+def _grows(passkey: Authenticator, signed: int) -> bool:
+    stored = Authenticator.objects.select_for_update().get(pk=passkey.pk)
+    before = stored.data.get("signed", stored.wrap().authenticator_data.counter)
+    if (signed or before) and signed <= before:
+        return False
+    stored.data["signed"] = signed
+    stored.save(update_fields=["data"])
+    return True
 
 
 def require_removable(passkey: Authenticator) -> None:

@@ -18,7 +18,6 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest
 
-from heatmaps.models import Profile
 from heatmaps.people import accounts, invitations, mails
 from heatmaps.people.provider_requests import the_provider
 from heatmaps.people.refusals import MemberError
@@ -84,8 +83,10 @@ def link_of(user: User) -> SocialAccount | None:
     return SocialAccount.objects.filter(user=user, provider=provider.key).first()
 
 
+@transaction.atomic
 def link(user: User, person: ProviderPerson) -> None:
     """Let that person sign in to `user`'s account. Errors: AlreadyLinked."""
+    User.objects.select_for_update().get(pk=user.pk)
     if link_of(user) is not None:
         raise AlreadyLinked
     try:
@@ -132,8 +133,7 @@ def join(person: ProviderPerson, name: str, invitation: str | None) -> User:
     else:
         if not the_provider().sign_up:
             raise PermissionDenied("people come by an invitation")
-        user = User.objects.create_user(name)
-        Profile.objects.create(user=user)
+        user = accounts.make(name, None)
         accounts.note("account.made", user, user)
     SocialAccount.objects.create(user=user, provider=person.provider, uid=person.uid)
     return user

@@ -1,7 +1,7 @@
 """Asks the sign-in provider: only hosts that settings name, no redirection, little time, short answers.
 
-A provider that answers slowly, or without an end, takes no thread from others: each question has one of its
-own, and there are few.
+A provider that answers slowly, or without an end, takes few of the server's threads: each question has one of
+its own, and no more wait for theirs than `MOST_AT_ONCE`, who are fewer than the threads that answer pages.
 """
 
 from threading import BoundedSemaphore, Thread
@@ -16,7 +16,8 @@ from requests.exceptions import ConnectionError as NotConnected
 from requests.exceptions import InvalidURL, Timeout, TooManyRedirects
 
 MOST_BYTES: Final = 2**20
-MOST_AT_ONCE: Final = 8
+MOST_AT_ONCE: Final = 2
+PATIENCE_SECONDS: Final = 0.5  # for one of those places
 _CHUNK_BYTES: Final = 2**14
 
 _places = BoundedSemaphore(MOST_AT_ONCE)
@@ -45,7 +46,7 @@ class ProviderSession(Session):
         parts = urlsplit(url if isinstance(url, str) else url.decode())
         if f"{parts.scheme}://{parts.netloc}" not in self._origins:
             raise InvalidURL("the provider names a host that HAZEMAP_OIDC_HOSTS does not list")
-        if not _places.acquire(blocking=False):
+        if not _places.acquire(timeout=PATIENCE_SECONDS):
             raise NotConnected("the provider has not answered those who asked before")
         named |= {"timeout": settings.PROVIDER_SECONDS, "allow_redirects": False, "stream": True}
         asked = _Question(lambda: super(ProviderSession, self).request(str(method), url, *arguments, **named))

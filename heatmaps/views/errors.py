@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 import structlog
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import render
 from django.template import loader
 from django.views import defaults
@@ -30,6 +32,13 @@ def server_error(request: HttpRequest, *arguments: Any, **named: Any) -> HttpRes
     page = loader.get_template("503.html").render({"seconds": RETRY_SECONDS})
     headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
     return HttpResponse(page, status=503, headers=headers)
+
+
+def no_page(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Django's `handler404`: it looks for the token of forms, also in a form that cannot be read."""
+    with suppress(MultiPartParserError):
+        _ = request.POST  # read once in vain, it is empty from then on
+    return defaults.page_not_found(request, exception)
 
 
 class SaysBusy:

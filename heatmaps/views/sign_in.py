@@ -63,10 +63,19 @@ confirm = _page(limited_sign_in(account_views.reauthenticate, _own_name))
 confirm_by_code = _page(limited_sign_in(mfa_views.reauthenticate, _own_name))
 _change_password = limited_sign_in(account_views.password_change, _own_name)
 second_factor = _page(mfa_views.index)
-new_app = _page(totp_views.activate_totp)
 remove_app = _page(totp_views.deactivate_totp)
 recovery_codes = _page(recovery_views.view_recovery_codes)
 new_recovery_codes = _page(recovery_views.generate_recovery_codes)
+
+
+@_page
+def new_app(request: HttpRequest) -> HttpResponseBase:
+    """Sets up an authenticator app, once."""
+    try:
+        answer: HttpResponseBase = totp_views.activate_totp(request)
+    except IntegrityError:  # the form was sent twice at once
+        return redirect("mfa_view_recovery_codes")
+    return answer
 
 
 @_page

@@ -2,7 +2,10 @@
 
 import re
 
+import pytest
 from django.urls import reverse
+
+from heatmaps.models import PeopleRules
 
 
 def test_it_says_what_role_is_needed(client_of, dataset):
@@ -17,6 +20,39 @@ def test_it_says_that_nothing_is_there(client_of):
 
     assert answer.status_code == 404
     assert "There is nothing here" in answer.content.decode()
+
+
+def test_it_says_so_also_to_a_form_that_cannot_be_read(client_of):
+    client = client_of("analyst", enforce_csrf_checks=True, raise_request_exception=False)
+    client.get(reverse("mfa_index"))
+
+    answer = client.generic("POST", "/nothing/", b"x", content_type="multipart/form-data")
+
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.content.decode()
+
+
+@pytest.mark.parametrize(("address", "status"), [("/sign-in/", 403), ("/nothing/", 404)])
+def test_a_form_in_another_encoding_is_read_as_utf8(client_of, address, status):
+    client = client_of("anonymous", enforce_csrf_checks=True, raise_request_exception=False)
+    client.get(reverse("account_login"))
+    named = "application/x-www-form-urlencoded; charset=utf-16"
+
+    answer = client.generic("POST", address, b"login=ann", content_type=named)
+
+    assert answer.status_code == status
+
+
+def test_a_reason_is_said_once(client_of):
+    """Pages that nobody sees before the next one say why each time."""
+    PeopleRules.objects.create(pk=PeopleRules.ONLY, second_factor=True)
+    client = client_of("analyst")
+    for _ in range(5):
+        assert client.get(reverse("datasets")).status_code == 302
+
+    page = client.get(reverse("mfa_index")).content.decode()
+
+    assert page.count("This server requires a second factor") == 1
 
 
 def test_it_says_that_a_form_is_too_old(client_of, dataset):

@@ -154,6 +154,10 @@ def test_an_app_is_set_up_by_a_code_and_other_sessions_end(
     secret = page.context["form"].secret
     code = auth.format_hotp_value(auth.hotp_value(secret, int(time.time()) // 30))
 
+    assert secret not in str(dict(client.session))
+    client.post(reverse("mfa_activate_totp"), {"code": "wrong"})
+    assert secret not in str(dict(client.session))
+
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("mfa_activate_totp"), {"code": code})
     answer = client.get(reverse("mfa_view_recovery_codes"))

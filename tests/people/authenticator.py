@@ -21,6 +21,7 @@ class Authenticator:
 
     identifier: bytes = b"passkey-of-the-tests"
     user: str = ""
+    signed: int = 0  # times, as it says
     key: object = field(default_factory=lambda: ec.generate_private_key(ec.SECP256R1()))
 
     def make(self, options, *, flags=OWNER_WAS_THERE, rp=None, **lies):
@@ -30,14 +31,14 @@ class Authenticator:
         public = AttestedCredentialData.create(
             Aaguid.NONE, self.identifier, ES256.from_cryptography_key(self.key.public_key())
         )
-        data = AuthenticatorData.create(hashed(rp or asked["rp"]["id"]), flags | FLAG.AT, 0, public)
+        data = AuthenticatorData.create(hashed(rp or asked["rp"]["id"]), flags | FLAG.AT, self.signed, public)
         said = {"attestationObject": AttestationObject.create("none", data, {})}
         return self._told("webauthn.create", asked, said, lies)
 
     def use(self, options, *, flags=OWNER_WAS_THERE, rp=None, user=None, **lies):
         """The browser's answer to options of authentication."""
         asked = options["publicKey"]
-        data = AuthenticatorData.create(hashed(rp or asked["rpId"]), flags, 0)
+        data = AuthenticatorData.create(hashed(rp or asked["rpId"]), flags, self.signed)
         client_data = self._client_data("webauthn.get", asked, lies)
         signature = self.key.sign(data + sha256(client_data).digest(), ec.ECDSA(hashes.SHA256()))
         said = {"authenticatorData": data, "signature": signature}

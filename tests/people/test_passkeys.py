@@ -116,6 +116,20 @@ def test_an_answer_is_of_one_browser_and_counts_once(phone, anna):
     assert sign_in(first, told) is None
 
 
+@pytest.mark.parametrize(
+    ("signed", "accepted"),
+    [((5, 6, 9), True), ((0, 0, 0), True), ((5, 5), False), ((5, 7, 6), False), ((5, 7, 0), False)],
+)
+def test_a_copy_of_a_passkey_is_noticed(inside, anna, signed, accepted):
+    device = Authenticator(signed=signed[0])
+    add(inside, device)
+    for device.signed in signed[1:]:
+        client = browser()
+        last = sign_in(client, device.use(asked_alone(client)))
+
+    assert (last == anna) is accepted
+
+
 def test_a_passkey_is_of_one_person(phone, anna):
     """Another one's handle, with one's own passkey; another one's passkey, with one's own handle."""
     ben = User.objects.create_user("ben", password=PASSWORD)

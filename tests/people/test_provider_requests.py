@@ -7,6 +7,7 @@ import time
 import pytest
 import requests
 
+from heatmaps.management.server import WEB_THREADS
 from heatmaps.people import provider_requests
 from heatmaps.people.provider_requests import ProviderSession
 
@@ -109,6 +110,10 @@ def test_it_reads_no_answer_without_an_end(origin_that):
     origin = origin_that(flood)
     with pytest.raises(requests.RequestException, match="too long"):
         ProviderSession((origin,)).get(f"{origin}/x")
+
+
+def test_threads_are_left_for_others_while_the_provider_hangs():
+    assert provider_requests.MOST_AT_ONCE <= WEB_THREADS // 2
 
 
 def test_those_who_wait_are_few(origin_that, monkeypatch, settings):

@@ -1,22 +1,28 @@
 """Two acts on the people of a dataset at the same moment; prints what became of them as JSON.
 
-python -m tests.services.people_race leave|close|accept|reset|read ROUNDS
+python -m tests.services.people_race leave|close|accept|reset|join|app|read ROUNDS
 """
 
 import json
+import re
 import sys
 import threading
+import time
 
 import django
 
 django.setup()
 
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection  # noqa: E402
+from django.test import Client  # noqa: E402
+from django.urls import reverse  # noqa: E402
 
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership  # noqa: E402
 from heatmaps.people import accounts, invitations, members, password_links, permissions  # noqa: E402
+from tests.pages.confirming import confirm  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 PASSWORD = "grass grows by inches"
@@ -79,6 +85,32 @@ def accept(slug):
     return dataset, together(*(lambda user=user: invitations.accept(user, secret) for user in crowd))
 
 
+def join(slug):
+    """Two people with links of their own want names that look alike."""
+    dataset, first, _ = two_stewards(slug)
+    secrets = [invitations.invite(first, dataset, "analyst").secret for _ in range(2)]
+    names = (f"{slug}-zoe", f"{slug}-ZOE")
+    return dataset, together(
+        *(
+            lambda secret=secret, name=name: invitations.sign_up(secret, name, None)
+            for secret, name in zip(secrets, names, strict=True)
+        )
+    )
+
+
+def app(slug):
+    """Somebody sends the form that sets up an authenticator app four times at once."""
+    dataset, first, _ = two_stewards(slug)
+    page, clients = reverse("mfa_activate_totp"), [Client(headers={"host": "localhost"}) for _ in range(4)]
+    clients[0].force_login(first)
+    confirm(clients[0], first)
+    secret = re.search('readonly value="([A-Z2-7]+)"', clients[0].get(page).content.decode())[1]
+    code = format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+    for other in clients[1:]:
+        other.cookies = clients[0].cookies
+    return dataset, together(*(lambda one=one: one.post(page, {"code": code}) for one in clients))
+
+
 def reset(slug):
     """Four people use one link for a new password."""
     dataset, first, _ = two_stewards(slug)
@@ -97,7 +129,7 @@ def read(slug):
     )
 
 
-ACTS = {"leave": leave, "close": close, "accept": accept, "reset": reset, "read": read}
+ACTS = {act.__name__: act for act in (leave, close, accept, reset, join, app, read)}
 
 
 def main(act, rounds):

@@ -21,6 +21,16 @@ def test_an_invitation_makes_one_member(installation):
         assert told["problem"] == ""
 
 
+def test_names_that_look_alike_are_given_once(installation):
+    for told in installation.script("people_race", "join", ROUNDS):
+        assert told["outcomes"] == ["", "IntegrityError"], told
+
+
+def test_a_form_that_is_sent_several_times_sets_up_one_app(installation):
+    for told in installation.script("people_race", "app", 2):
+        assert told["outcomes"] == [""] * 4, told
+
+
 def test_a_password_is_chosen_once(installation):
     for told in installation.script("people_race", "reset", ROUNDS):
         assert told["outcomes"] == [""] + ["LinkDead"] * 3, told

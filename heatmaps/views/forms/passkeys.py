@@ -104,7 +104,11 @@ class ConfirmingForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allau
 
 
 def _accepted(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) -> Authenticator:
-    return _checked(check, auth.parse_authentication_response, form.cleaned_data.get("credential"))
+    credential = form.cleaned_data.get("credential")
+    passkey: Authenticator = _checked(check, auth.parse_authentication_response, credential)
+    said = auth.parse_authentication_response(credential).response.authenticator_data
+    passkeys.count_use(passkey, said.counter)
+    return passkey
 
 
 def _checked(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:

@@ -3,8 +3,10 @@
 from typing import Any, Final
 
 from allauth.account import forms as account_forms
+from allauth.core import context
 from allauth.mfa.base import forms as mfa_forms
 from allauth.mfa.totp import forms as totp_forms
+from allauth.mfa.totp.internal.auth import SECRET_SESSION_KEY
 from django import forms
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,7 +15,7 @@ from django.urls import reverse
 
 from heatmaps.http import attempt_limits
 from heatmaps.people import accounts, mails, password_links
-from heatmaps.people.sign_in import use_code
+from heatmaps.people.sign_in import sealed, unsealed, use_code
 from heatmaps.views.forms.shared import LIKE_THIS
 
 # Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
@@ -113,6 +115,13 @@ class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore
 class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
     labels = {"code": "Code that the app shows"}
     begins_with_a_field = False  # but with what is to be scanned
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        """allauth keeps the new secret in the session, in clear: from one page to the next it is sealed."""
+        session = context.request.session
+        session[SECRET_SESSION_KEY] = unsealed(session.get(SECRET_SESSION_KEY, ""))
+        super().__init__(*arguments, **named)
+        session[SECRET_SESSION_KEY] = sealed(self.secret)
 
     def clean_code(self) -> str:
         _count_code(self.user)

@@ -1,0 +1,25 @@
+"""Keeps what is said to somebody at the next page, each sentence once."""
+
+from typing import Any, Final
+
+from django.contrib.messages.storage.base import Message
+from django.contrib.messages.storage.session import SessionStorage
+from django.http import HttpResponseBase
+
+MOST: Final = 20
+
+
+class OnceStorage(SessionStorage):
+    """MESSAGE_STORAGE. Pages that send on say their reason each time, and nobody may have read it between."""
+
+    def _store(
+        self, messages: list[Message], response: HttpResponseBase, *arguments: Any, **named: Any
+    ) -> list[Message]:
+        kept: list[Message] = []
+        for message in messages:
+            if message not in kept:
+                kept.append(message)
+        left: list[Message] = super()._store(  # type: ignore[misc]  # not in its stubs
+            kept[-MOST:], response, *arguments, **named
+        )
+        return left
