@@ -202,10 +202,10 @@ def test_the_person_is_told_what_an_administrator_does(ada, sent):
 
 
 def test_without_a_server_for_mails_no_page_offers_any(ada, settings, inside):
-    assert "Forgot" in Client().get(reverse("account_login")).content.decode()
+    assert reverse(FORGOTTEN) in Client().get(reverse("account_login")).content.decode()
     settings.MAIL = None
 
-    assert "Forgot" not in Client().get(reverse("account_login")).content.decode()
+    assert reverse(FORGOTTEN) not in Client().get(reverse("account_login")).content.decode()
     assert "Mail address" not in inside.get(reverse("account")).content.decode()
     assert Client().get(reverse(FORGOTTEN)).status_code == 404
     assert ask("ada@example.org").status_code == 404
