@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
@@ -86,12 +87,15 @@ class AreasThrottle(CountedThrottle):
 
 
 class PublicThrottle(CountedThrottle):
-    """Requests without a token, for public releases, from one address."""
+    """Requests without a token, for public releases: of a person by session, else from one address."""
 
     scope = attempt_limits.PUBLIC_ADDRESS
 
     def whose(self, request: Request) -> str | None:
-        return None if isinstance(request.auth, ApiToken) else self.get_ident(request)
+        if isinstance(request.auth, ApiToken):
+            return None
+        # Nobody who shares their address takes what is theirs.
+        return f"person {request.user.pk}" if isinstance(request.user, User) else self.get_ident(request)
 
 
 class TilesThrottle(PublicThrottle):

@@ -114,7 +114,7 @@ def test_other_websites_show_what_everybody_gets_and_nothing_else(api, client_of
         assert "Access-Control-Allow-Credentials" not in api("anonymous").get(place).headers
 
 
-def test_tiles_and_parts_of_files_have_a_limit_of_their_own(api, people, published, monkeypatch):
+def test_tiles_and_parts_of_files_have_a_limit_of_their_own(api, client_of, people, published, monkeypatch):
     """A map on a screen asks for dozens of tiles at once; whole files stay as rare as they were."""
     publication.set_public(people["steward"], published, public=True)
     monkeypatch.setitem(SimpleRateThrottle.THROTTLE_RATES, "public_address", "1/min")
@@ -137,3 +137,7 @@ def test_tiles_and_parts_of_files_have_a_limit_of_their_own(api, people, publish
     for refused in (client.get(tile), client.get(raster, headers=part)):
         assert (refused.status_code, elsewhere(refused)) == (429, HERE)
         assert int(refused["Retry-After"]) <= 61
+    # Whoever is signed in waits for nobody at the same address.
+    inside = client_of("analyst")
+    assert [inside.get(tile).status_code for _ in range(6)] == [200] * 5 + [429]
+    assert client_of("auditor").get(tile).status_code == 200
