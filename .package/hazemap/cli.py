@@ -5,7 +5,7 @@ from importlib import metadata
 from typing import Final
 
 from hazemap.installation import PRODUCT, SHUFFLER, Role, prepare
-from hazemap.overview import overview
+from hazemap.overview import overview, shuffler_overview
 
 _NAME: Final = "hazemap"
 
@@ -17,6 +17,8 @@ def main() -> None:
         sys.stdout.write(f"Hazemap {metadata.version(_NAME)}\n")
     elif word in ("help", "--help", "-h") and not others:
         sys.stdout.write(overview(metadata.version(_NAME)))
+    elif word == "shuffler" and others in ([], ["help"], ["--help"], ["-h"]):
+        sys.stdout.write(shuffler_overview())
     elif word == "shuffler":
         _ready(SHUFFLER)
         _run([f"{_NAME} shuffler", *others])

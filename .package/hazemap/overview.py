@@ -36,6 +36,31 @@ COMMANDS: Final = {
     },
 }
 
+SHUFFLER: Final = {
+    "join": "join a collection by the token that its analyser gave",
+    "serve": "answer devices, and look after rounds",
+    "enrol": "enrol people by names, or by files of names",
+    "people": "list the people of a collection",
+    "remove": "remove a person",
+    "invitations": "write the links of a round, once",
+    "status": "list collections and their rounds",
+    "migrate": "make or update the tables",
+}
+
+
+def shuffler_overview() -> str:
+    """What `hazemap shuffler help` says."""
+    lines = [
+        "The shuffler mixes what devices send, so that its analyser cannot tell whose a report is. It shares",
+        "no setting, key or database with `hazemap serve`.",
+        "",
+        *(f"  {name:<19} {words}" for name, words in SHUFFLER.items()),
+        "",
+        "`hazemap shuffler help COMMAND` explains one. Its data and keys are in the folder that",
+        "HAZEMAP_SHUFFLER_STATE names, else in hazemap-shuffler below $XDG_DATA_HOME (~/.local/share).",
+    ]
+    return "\n".join(lines) + "\n"
+
 
 def overview(version: str) -> str:
     """What `hazemap help` says."""

@@ -124,6 +124,15 @@ def test_help_lists_every_command_in_words_and_the_version_is_that_of_the_projec
     assert hazemap(unpacked, "--version").stdout == f"Hazemap {version}\n"
 
 
+def test_help_of_the_shuffler_lists_its_commands_and_the_one_that_makes_its_tables(unpacked):
+    folder = unpacked / APP / "heatmaps/shuffler/management/commands"
+    ours = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    for asked in ([], ["help"], ["--help"]):
+        told = hazemap(unpacked, "shuffler", *asked).stdout
+        assert set(re.findall(r"^  (\S+) {2,}\S", told, re.MULTILINE)) == ours | {"migrate"}
+    assert "--port" in hazemap(unpacked, "shuffler", "help", "serve").stdout
+
+
 def test_a_command_before_there_are_tables_says_what_makes_them(unpacked, tmp_path):
     refused = hazemap(unpacked, "createdemo", "--empty", XDG_DATA_HOME=str(tmp_path))
     assert refused.stderr == "hazemap: the database waits for migrations; run `hazemap migrate` first\n"

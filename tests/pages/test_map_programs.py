@@ -24,6 +24,11 @@ def told(client_of):
     return read
 
 
+def test_a_map_leads_to_them(client_of, published):
+    page = client_of("analyst").get(reverse("release", args=[published.pk])).content.decode()
+    assert f'href="{reverse("release-sheet", args=[published.pk])}#map-programs-heading"' in page
+
+
 def test_every_address_of_a_map_answers_whoever_reads_it(told, client_of, people, published):
     card, addresses = told(published)
     assert list(addresses) == ["Tiles", "TileJSON", "Cloud-Optimized GeoTIFF", "OGC API"]
