@@ -26,7 +26,7 @@ _WORLD: Final = 180.0
 
 
 def write_lines(released: Released, stream: BinaryIO) -> None:
-    """Features in the order of the GeoJSON file."""
+    """Features in the order of the GeoJSON file, but a map's centres before its squares."""
     boxes, begins, written = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
     for lines, bounds in _lines(released):
         stream.write(lines)
@@ -89,7 +89,8 @@ class Features:
 def _lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Lines, and the box of each."""
     if isinstance(released.result, Heatmap):
-        yield from feature_lines(released)
+        # Programs learn from the first page what columns and shapes there are.
+        yield from feature_lines(released, centres_first=True)
         return
     content = io.BytesIO()
     kind_of_result(released.result).format_of(".geojson").write(released, content)

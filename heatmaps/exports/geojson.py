@@ -38,9 +38,12 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
     stream.write(b"\n]}\n")
 
 
-def feature_lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
+def feature_lines(
+    released: Released, *, centres_first: bool = False
+) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Features, a line each with a comma behind it, and `(k, 4)` their boxes in degrees."""
-    return chain(_squares(released), _centres(released))
+    parts = _squares(released), _centres(released)
+    return chain(*(reversed(parts) if centres_first else parts))
 
 
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:

@@ -1,5 +1,6 @@
 """A map of areas in files and on the map: its squares as of any map, and its centres."""
 
+import io
 import json
 from datetime import date
 from fractions import Fraction
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from heatmaps import maps
-from heatmaps.exports import Released, release_sheet
+from heatmaps.exports import Released, features, release_sheet
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.results.areas import Areas
 from mechanisms.space.grid import morton_encode
@@ -51,6 +52,13 @@ def test_centres_are_points_after_the_squares_and_stand_in_the_sheet(released):
         assert point["geometry"]["coordinates"][::-1] == pytest.approx(middle(x, y))
         assert point["properties"] == {"centre": rank, "value": persons, "share": persons / 40}
         assert (listed["lat"], listed["lon"]) == pytest.approx(middle(x, y))
+
+
+def test_programs_that_read_features_page_by_page_meet_the_centres_first(released):
+    stream = io.BytesIO()
+    features.write_lines(released, stream)
+    lines = [json.loads(line.rstrip(b",")) for line in stream.getvalue().split(b"\n")[:4]]
+    assert [line["properties"].get("centre") for line in lines] == [1, 2, None, None]
 
 
 def test_the_map_marks_them_and_the_table_has_a_row_each(released):
