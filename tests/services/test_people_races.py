@@ -26,6 +26,7 @@ def test_names_that_look_alike_are_given_once(installation):
         assert told["outcomes"] == ["", "IntegrityError"], told
 
 
+@pytest.mark.long
 def test_a_form_that_is_sent_several_times_sets_up_one_app(installation):
     for told in installation.script("people_race", "app", 2):
         assert told["outcomes"] == [""] * 4, told
