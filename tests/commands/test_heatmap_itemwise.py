@@ -51,7 +51,7 @@ def test_persons_may_be_said_with_the_prediction_and_delta_may_be_chosen(town):
         (["--persons", "299"], "persons is 299, allowed: at least 300"),
         (["--persons", "300", "--rectangle", "-1,41,1,43"], "rectangle is"),
         (["--persons", "300", "--delta", "0"], "delta is 0"),
-        (["--persons", "300", "--relation", "add_remove"], "radius_m is 30000"),
+        (["--persons", "300", "--relation", "add_remove"], "--radius-m is 30000"),
     ],
 )
 def test_it_refuses_what_it_cannot_do(town, arguments, complaint):
