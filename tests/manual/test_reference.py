@@ -1,6 +1,11 @@
 """The generated parts of the manual: each is asked for by a page, and says what the program has."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,7 +13,6 @@ from django.core.management import find_commands
 
 from docs.manual import catalogue, reference
 from heatmaps.config import environment
-from heatmaps.shuffler import settings as shuffler_settings
 from mechanisms.catalogue import registry
 from mechanisms.devices import catalogue as devices
 from tests.services.installation import ROOT
@@ -22,30 +26,50 @@ def parts():
     return reference.parts(reference.ANALYSER)
 
 
+@pytest.fixture(scope="module")
+def shuffler_parts(tmp_path_factory):
+    """From a process of its own, as the manual asks: these settings move the folder of temporary files."""
+    state = tmp_path_factory.mktemp("shuffler")
+    told = subprocess.check_output(
+        [sys.executable, "-m", "docs.manual.reference", "shuffler"],
+        cwd=ROOT,
+        env=os.environ | {"HAZEMAP_SHUFFLER_STATE": str(state)},
+    )
+    return json.loads(told)
+
+
 def test_every_part_is_asked_for_and_every_one_that_is_asked_for_is_there(parts):
     asked = [mark for path in (ROOT / "docs").rglob("*.md") for mark in MARK.findall(path.read_text())]
     assert sorted(asked) == sorted({*parts, *SHUFFLERS})
 
 
 @pytest.mark.parametrize("package", [reference.ANALYSER, reference.SHUFFLER])
-def test_every_command_has_its_section_and_its_options(package):
+def test_every_command_has_its_section_and_its_options(package, parts, shuffler_parts):
     folder = Path(ROOT, *package.split("."), "management")
-    told = reference.commands(package, "manage.py")
+    is_shuffler = package == reference.SHUFFLER
+    told = shuffler_parts["shuffler commands"] if is_shuffler else parts["commands"]
+    names = [f"shuffler {name}" if is_shuffler else name for name in sorted(find_commands(str(folder)))]
 
-    assert re.findall(r"^### (.+)$", told, re.MULTILINE) == sorted(find_commands(str(folder)))
+    assert re.findall(r"^### (.+)$", told, re.MULTILINE) == names
     assert "`--port PORT`" in told
     assert "%(default" not in told
     assert "--settings" not in told  # Django's own are not ours to explain
 
 
-def test_every_setting_that_is_read_is_in_the_table(parts):
-    for module, told in (
-        (environment, parts["settings"]),
-        (shuffler_settings, reference.documented_table(shuffler_settings.__doc__)),
+def test_every_setting_that_is_read_is_in_the_table(parts, shuffler_parts):
+    for path, told in (
+        (environment.__file__, parts["settings"]),
+        (ROOT / "heatmaps/shuffler/settings.py", shuffler_parts["shuffler settings"]),
     ):
-        read = set(re.findall(r'"(HAZEMAP_\w+)"', Path(module.__file__).read_text()))
+        read = set(re.findall(r'"(HAZEMAP_\w+)"', Path(path).read_text()))
         assert read
-        assert read <= set(re.findall(r"HAZEMAP_\w+", told)), module.__name__
+        assert read <= set(re.findall(r"HAZEMAP_\w+", told)), path
+
+
+def test_its_own_tests_leave_the_folder_of_temporary_files_alone():
+    """Servers of other tests stand there; other users read it."""
+    assert "heatmaps.shuffler.settings" not in sys.modules
+    assert tempfile.tempdir is None or "shuffler" not in tempfile.tempdir
 
 
 def test_every_mechanism_and_every_operation_has_its_row(parts):
