@@ -67,7 +67,7 @@ def test_one_finger_scrolls_the_page(opened):
     touch(page, *([(350, y)] for y in (400, 380, 340, 300, 250)))
     page.wait_for_function("scrollY > 100")
     was_told(page, "two fingers")
-    assert page.evaluate(MIDDLE) == before
+    assert page.evaluate(MIDDLE) == pytest.approx(before, abs=2)  # of a half pixel while it is laid out
 
 
 def test_two_fingers_move_the_map(opened):

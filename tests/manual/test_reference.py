@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -64,12 +63,6 @@ def test_every_setting_that_is_read_is_in_the_table(parts, shuffler_parts):
         read = set(re.findall(r'"(HAZEMAP_\w+)"', Path(path).read_text()))
         assert read
         assert read <= set(re.findall(r"HAZEMAP_\w+", told)), path
-
-
-def test_its_own_tests_leave_the_folder_of_temporary_files_alone():
-    """Servers of other tests stand there; other users read it."""
-    assert "heatmaps.shuffler.settings" not in sys.modules
-    assert tempfile.tempdir is None or "shuffler" not in tempfile.tempdir
 
 
 def test_every_mechanism_and_every_operation_has_its_row(parts):
