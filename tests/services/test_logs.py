@@ -7,6 +7,7 @@ import json
 import logging
 import pkgutil
 import sys
+import tempfile
 import uuid
 from http.client import HTTPConnection
 
@@ -247,7 +248,9 @@ DATA = ("NDArray", "Matrix", "bytes", "list[str]")
 PUBLIC = {"Typed.texts", "Job.statements", "Things.layers"}
 
 
-def test_no_repr_of_the_program_shows_columns_of_data():
+def test_no_repr_of_the_program_shows_columns_of_data(monkeypatch):
+    # The shuffler's settings, which are loaded here, move the folder of temporary files.
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
     shown = {
         f"{kind.__qualname__}.{field.name}"
         for kind in dataclasses_of(heatmaps, mechanisms)
