@@ -48,7 +48,7 @@ class TileJson(GisView):
         release = published(request, release_id)
         return answered(request, _described(request, release, _tiles(request, release)), release=release)
 
-    get.query = _DRAWN  # type: ignore[attr-defined]
+    get.query = _DRAWN  # type: ignore[attr-defined]  # as above
 
 
 def _tiles(request: Request, release: Release) -> Tiles:
