@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
+from heatmaps.config import web_addresses
+
 _ALLOWED: Final = (
     "an address such as https://login.example.org/realm: https (http for this machine alone), a host in "
     "lower case without a password, and no ? or #"
 )
-_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:]+")
 _NETWORK_LOCATION: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
 _PATH: Final = re.compile(r"[A-Za-z0-9._~%/+,:@-]*")
-_THIS_MACHINE: Final = {"127.0.0.1", "::1", "localhost"}
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _LONGEST_NAME: Final = 40
 
@@ -85,15 +85,11 @@ def _origin(issuer: str) -> str:
 
 def _parts(text: str) -> SplitResult | None:
     """None for an address that is not allowed."""
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
+    parts = web_addresses.read(text)
+    if parts is None:
         return None
-    secure = parts.scheme == "https" or (parts.scheme == "http" and host in _THIS_MACHINE)
-    named = _HOST.fullmatch(host) and parts.netloc == parts.netloc.lower() and "@" not in parts.netloc
     whole = text == f"{parts.scheme}://{parts.netloc}{parts.path}" and _PATH.fullmatch(parts.path)
-    return parts if secure and named and whole else None
+    return parts if whole else None
 
 
 def _other_hosts() -> tuple[str, ...]:

@@ -5,8 +5,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult
 
+from heatmaps.config import web_addresses
 from heatmaps.pmtiles import Archive, NotReadable
 
 _ALLOWED: Final = (
@@ -14,9 +15,7 @@ _ALLOWED: Final = (
     "host without password or placeholder, and {z}, {x} and {y} once each behind it"
 )
 _PLACES: Final = ("{z}", "{x}", "{y}")
-_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?|[0-9a-f:]+")
 _REST: Final = re.compile(r"[A-Za-z0-9._~%/?&=+,:@{}-]+")
-_THIS_MACHINE: Final = {"127.0.0.1", "::1", "localhost"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +68,10 @@ def tiles() -> Tiles | None:
 
 def _parts(text: str) -> SplitResult | None:
     """None for an address that is not allowed."""
-    try:
-        parts = urlsplit(text)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError:
+    parts = web_addresses.read(text)
+    if parts is None:
         return None
     rest = text.removeprefix(f"{parts.scheme}://{parts.netloc}")
-    secure = parts.scheme == "https" or (parts.scheme == "http" and host in _THIS_MACHINE)
-    named = _HOST.fullmatch(host) and parts.netloc == parts.netloc.lower() and "@" not in parts.netloc
     plain = re.sub("|".join(map(re.escape, _PLACES)), "", rest)
     placed = all(rest.count(place) == 1 for place in _PLACES) and not re.search("[{}]", plain)
-    return parts if secure and named and placed and _REST.fullmatch(rest) else None
+    return parts if placed and _REST.fullmatch(rest) else None
