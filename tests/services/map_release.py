@@ -20,8 +20,8 @@ from tests.services import seed  # noqa: E402
 def main():
     steward = User.objects.create_user("steward-of-the-map")
     dataset = seed.make_dataset(steward, "shown")
-    seed.add_checkins(dataset, codes=2**50)  # all in one square of the map, which its noise does not hide
-    request = ReleaseRequest(mechanism="laplace", epsilon="0.5", resolution=64)
+    seed.add_checkins(dataset, codes=2**50)  # all in one square, which neither noise nor smoothing hides
+    request = ReleaseRequest(mechanism="laplace", epsilon="2", resolution=64)
     release = lifecycle.request_release(steward, dataset, request)
     clock.complete(release.pk)
     publication.set_public(steward, release, public=True)

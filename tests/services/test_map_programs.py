@@ -111,7 +111,7 @@ def test_what_the_guide_shows_works(shown, capsys):
         exec(compile(text, "gis.md", "exec"), {})
     assert len(pieces) == 2
     told = capsys.readouterr().out
-    assert "0.5 (64, 64) []" in told
+    assert "2 (64, 64) []" in told
     assert "value" in told
 
 

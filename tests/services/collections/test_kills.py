@@ -70,7 +70,7 @@ def test_it_goes_on_wherever_it_was_killed(migrated_sqlite, seed):
         for slug in slugs:
             stage.join(slug, stage.create(slug, NAMES), NAMES)
         rounds = [
-            stage.plan(slug, NAMES, opens_in=3 + 0.5 * number, seconds=6, request=FEW)
+            stage.plan(slug, NAMES, opens_in=3 + 0.5 * number, seconds=8, request=FEW)
             for number, slug in enumerate(slugs)
         ]
         killer = Killer(stage, seed)
