@@ -42,4 +42,4 @@ def test_no_page_names_the_script_of_a_checkout_itself():
 
 def test_a_package_is_called_by_its_command():
     assert program(ROOT) == program(Path("checkouts/hazemap")) == program(Path("/app")) == "manage.py"
-    assert program(Path("site-packages/hazemap/app")) == "hazemap"
+    assert program(Path("installed/hazemap/app")) == "hazemap"
