@@ -37,8 +37,8 @@ def as_it_is(_context, value):
 
 
 WHOEVER = ("steward", "analyst", "auditor", "anonymous")
-USUAL_CASES = 12
-LONG_CASES = 30
+USUAL_CASES = 8
+LONG_CASES = 20
 QUIET = {
     "database": None,
     "deadline": None,
