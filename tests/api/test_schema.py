@@ -37,7 +37,7 @@ def as_it_is(_context, value):
 
 
 WHOEVER = ("steward", "analyst", "auditor", "anonymous")
-USUAL_CASES = 8
+USUAL_CASES = 4
 LONG_CASES = 20
 QUIET = {
     "database": None,
