@@ -184,7 +184,7 @@ def _fixed(status: int, code: str, detail: str) -> Callable[[Exception], Problem
     return lambda _error: Problem(status=status, code=code, detail=detail)
 
 
-_CONFLICTS: Final = ("duplicate_upload", "not_undoable", "scheduled", "not_opted_out")
+_CONFLICTS: Final = ("duplicate_upload", "not_undoable", "scheduled", "not_opted_out", "reads_a_source", "survey_under_way")
 _UPLOAD_STATUS: Final = {"too_large": 413} | dict.fromkeys(_CONFLICTS, 409)
 
 _Kinds: TypeAlias = type[Exception] | tuple[type[Exception], ...]

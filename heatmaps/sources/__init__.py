@@ -1,0 +1,131 @@
+"""Tables of check-ins that stay in their owner's lake: found, pinned and summed there by Spark.
+
+An administrator names them in a file (`sources_file`). A data version pins the files of a table as they are
+(`tables`, `manifest`); a question is SQL made from public facts alone (`question`), which a Spark Connect
+server that was found safe answers (`engine`). Nothing of a row is stored here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from django.conf import settings
+
+from heatmaps.models import Dataset, DataVersion, SourceState
+from heatmaps.sources import manifest, sources_file, tables
+from heatmaps.sources.engine import Lake, lake
+from heatmaps.sources.manifest import FilesChanged, Manifest
+from heatmaps.sources.question import Columns
+from heatmaps.sources.sources_file import Source, SourcesFileError
+from mechanisms.check import ParameterError
+
+LISTED_AT_MOST: Final = 20_000  # files of a version that a request looks at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The states of a source's two tables, and what their columns hold."""
+
+    checkins: Manifest
+    opt_outs: Manifest
+    columns: Columns
+
+    def store(self, dataset: Dataset, *, rows: int, invalid: dict[str, int]) -> SourceState:
+        """For a version that is to be."""
+        return SourceState.objects.create(
+            dataset=dataset,
+            snapshot=self.checkins.snapshot,
+            opt_outs_snapshot=self.opt_outs.snapshot,
+            checkins=self.checkins.to_bytes(),
+            opt_outs=self.opt_outs.to_bytes(),
+            columns=asdict(self.columns),
+            rows=rows,
+            invalid=invalid,
+        )
+
+    def check(self) -> None:
+        """Errors: `FilesChanged`."""
+        self.checkins.check()
+        self.opt_outs.check()
+
+
+def all_by_name() -> dict[str, Source]:
+    """What the administrator's file names; nothing without a file. Errors: `SourcesFileError`."""
+    return {} if settings.SOURCES_FILE is None else sources_file.read(settings.SOURCES_FILE)
+
+
+def named(name: str) -> Source:
+    """Errors: `ParameterError` naming what there is; `SourcesFileError`."""
+    found = all_by_name()
+    if name not in found:
+        there = ", ".join(sorted(found)) or "none: the administrator sets HAZEMAP_SOURCES"
+        raise ParameterError("source", name, f"a source of this server ({there})")
+    return found[name]
+
+
+def of(dataset: Dataset) -> Source:
+    """What a dataset reads, as long as it is what it was made with. Errors: `SourcesFileError`."""
+    found = all_by_name().get(dataset.source)
+    if found is None:
+        raise SourcesFileError(f"HAZEMAP_SOURCES names no source {dataset.source} any more")
+    if found.fingerprint != dataset.source_fingerprint:
+        raise SourcesFileError(
+            f"the source {dataset.source} was changed since the dataset was made; give the changed one a name of "
+            "its own, and this one its table, columns and time zone back"
+        )
+    return found
+
+
+def pinned(source: Source) -> Tables:
+    """The tables as they are now. Errors: `TableRefused`."""
+    columns = {source.user: manifest.USER, source.lat: manifest.NUMBER, source.lon: manifest.NUMBER}
+    if source.time is not None:
+        columns[source.time] = manifest.TIME
+    checkins = tables.pinned(source.table, columns)
+    opt_outs = tables.pinned(source.opt_outs, {source.opted_out_user: manifest.USER})
+    return Tables(
+        checkins=checkins.manifest,
+        opt_outs=opt_outs.manifest,
+        columns=Columns(
+            user=manifest.user_kind(checkins, source.user),
+            time=manifest.time_kind(checkins, source.time),
+            opted_out=manifest.user_kind(opt_outs, source.opted_out_user),
+        ),
+    )
+
+
+def tables_of(version: DataVersion) -> Tables:
+    """What a version reads."""
+    state = SourceState.objects.get(version=version)
+    return Tables(
+        checkins=Manifest.from_bytes(bytes(state.checkins)),
+        opt_outs=Manifest.from_bytes(bytes(state.opt_outs)),
+        columns=Columns(**state.columns),
+    )
+
+
+def is_as_pinned(version: DataVersion) -> bool:
+    """Whether the files are what they were, as far as this process sees their folders; True where it does not."""
+    stored = tables_of(version)
+    for each in (stored.checkins, stored.opt_outs):
+        if len(each.files) > LISTED_AT_MOST or not manifest.folder_is_here(each.files[0].path):
+            continue
+        try:
+            each.check_listed()
+        except FilesChanged:
+            return False
+    return True
+
+
+@contextmanager
+def opened(source: Source, found: Tables) -> Iterator[Lake]:
+    """A safe Spark that reads these states of the tables, which are the same before and after.
+
+    Errors: `FilesChanged`, also after the block; those of `engine.lake`.
+    """
+    found.check()
+    with lake(source) as opened_lake:
+        opened_lake.read(found.checkins, found.opt_outs)
+        yield opened_lake
+    found.check()

@@ -1,0 +1,272 @@
+"""Pins a table's state: each Parquet file's path, size, moment of change and the SHA-256 of its footer.
+
+A footer holds where every page of the file lies and what is in it: another file has another footer.
+"""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, dataclass, field
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from heatmaps.sources.question import TimeKind, UserKind
+
+MAGIC: Final = b"PAR1"
+MOST_FILES: Final = 200_000
+_TAIL: Final = 8  # bytes: the footer's length and the magic
+_LONGEST_FOOTER: Final = 2**26
+_AT_ONCE: Final = 16  # files that are looked at together
+_PATTERNS: Final = frozenset("*?[]{}\\^")  # Spark reads paths as patterns
+
+
+class TableRefused(Exception):  # noqa: N818 - as the refusals of the ledger
+    """The table cannot be read as it is; the text is for stewards and names files, columns and types."""
+
+    code: Final = "table_refused"
+
+
+class FilesChanged(Exception):  # noqa: N818 - as above
+    """A file of a version is no longer the one that was pinned, or is gone."""
+
+    code: Final = "files_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedFile:
+    """One Parquet file as it was."""
+
+    path: str
+    size: int  # bytes
+    modified_ns: int  # since 1970
+    footer_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A table's state. `snapshot` is what its format calls it; of plain Parquet folders it is empty."""
+
+    snapshot: str
+    files: tuple[PinnedFile, ...] = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self._json()).hexdigest()
+
+    @property
+    def paths(self) -> list[str]:
+        return [file.path for file in self.files]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def to_bytes(self) -> bytes:
+        return zlib.compress(self._json())
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        stored = json.loads(zlib.decompress(content))
+        return cls(snapshot=stored["snapshot"], files=tuple(PinnedFile(*file) for file in stored["files"]))
+
+    def check(self) -> None:
+        """Errors: `FilesChanged` where any file is not what it was, down to its footer."""
+        _check(self.files, lambda file: _footer(file.path)[0] == file)
+
+    def check_listed(self) -> None:
+        """As `check`, by what folders say alone: sizes and moments. Errors: `FilesChanged`."""
+        _check(self.files, lambda file: _listed(file.path) == (file.size, file.modified_ns))
+
+    def _json(self) -> bytes:
+        stored = {"snapshot": self.snapshot, "files": [astuple(file) for file in self.files]}
+        return json.dumps(stored, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A manifest, and the types that the columns have in all of its files."""
+
+    manifest: Manifest
+    kinds: Mapping[str, str]
+
+
+def pin(snapshot: str, paths: Collection[str], columns: Mapping[str, "Kind"]) -> Pinned:
+    """The files as they are now, with each of the columns of one of the kinds that are read.
+
+    Errors: `TableRefused` for a file that is no Parquet file, lacks a column or has another type in it.
+    """
+    if not paths:
+        raise TableRefused("the table has no files")
+    if len(paths) > MOST_FILES:
+        raise TableRefused(f"the table has {len(paths)} files; at most {MOST_FILES} are read: compact it")
+    for path in paths:
+        if _PATTERNS.intersection(path):
+            raise TableRefused(f"{path} has one of * ? [ ] {{ }} \\ ^ in its name; rename it")
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = list(pool.map(_readable, sorted(paths)))
+    kinds = {column: _one_kind(column, kind, found) for column, kind in columns.items()}
+    return Pinned(Manifest(snapshot=snapshot, files=tuple(file for file, _ in found)), kinds)
+
+
+def files_below(root: str) -> list[str]:
+    """Parquet files of a folder and those below it; names that begin with _ or . are somebody's notes.
+
+    Errors: OSError.
+    """
+    system, inner = _system(root)
+    prefix = root[: len(root) - len(inner)] if root.endswith(inner) else ""
+    found = system.get_file_info(pafs.FileSelector(inner.rstrip("/"), recursive=True))
+    return [
+        prefix + file.path
+        for file in found
+        if file.type == pafs.FileType.File
+        and file.path.endswith(".parquet")
+        and not any(part[:1] in "_." for part in file.path[len(inner) :].split("/") if part)
+    ]
+
+
+def folder_is_here(path: str) -> bool:
+    """Whether this process sees the folder of a file, on a disk of its own."""
+    system, inner = _system(path)
+    if not isinstance(system, pafs.LocalFileSystem):
+        return False
+    return system.get_file_info(inner.rpartition("/")[0] or "/").type == pafs.FileType.Directory
+
+
+# --- columns ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a column may be: finds the kind's name of a Parquet column, or none."""
+
+    find: Callable[[Any], str | None]
+    allowed: str
+
+
+def _user(column: Any) -> str | None:
+    logical = json.loads(column.logical_type.to_json())
+    if column.physical_type == "BYTE_ARRAY":
+        return "text" if logical.get("Type") == "String" else None
+    is_whole = column.physical_type in ("INT32", "INT64") and logical.get("Type") in ("Int", "None")
+    return "number" if is_whole else None
+
+
+def _number(column: Any) -> str | None:
+    logical = json.loads(column.logical_type.to_json()).get("Type")
+    if column.physical_type in ("FLOAT", "DOUBLE"):
+        return "double"
+    is_whole = column.physical_type in ("INT32", "INT64") and logical in ("Int", "None")
+    return "number" if is_whole or logical == "Decimal" else None
+
+
+def _time(column: Any) -> str | None:
+    logical = json.loads(column.logical_type.to_json())
+    if logical.get("Type") != "Timestamp" or logical.get("timeUnit") not in ("milliseconds", "microseconds"):
+        return None
+    return "instant" if logical["isAdjustedToUTC"] else "local"
+
+
+USER: Final = Kind(_user, "text or whole numbers")
+NUMBER: Final = Kind(_number, "numbers")
+TIME: Final = Kind(_time, "timestamps in milliseconds or microseconds")
+
+
+def user_kind(pinned: Pinned, column: str) -> UserKind:
+    return "text" if pinned.kinds[column] == "text" else "number"
+
+
+def time_kind(pinned: Pinned, column: str | None) -> TimeKind:
+    if column is None:
+        return "none"
+    return "local" if pinned.kinds[column] == "local" else "instant"
+
+
+def _one_kind(column: str, kind: Kind, files: Iterable[tuple[PinnedFile, Any]]) -> str:
+    """The one kind and type that a column has in every file. Errors: `TableRefused`."""
+    types: dict[str, str] = {}
+    name = ""
+    for file, schema in files:
+        held = [schema.column(number) for number in range(len(schema.names))]
+        held = [each for each in held if each.path == column and each.max_repetition_level == 0]
+        if len(held) != 1:
+            raise TableRefused(f"{file.path} has no column {column}; rewrite the table's files with it")
+        found = kind.find(held[0])
+        told = _type_of(held[0])
+        if found is None:
+            raise TableRefused(f"the column {column} of {file.path} is {told}; it must hold {kind.allowed}")
+        types.setdefault(told, file.path)
+        name = found
+    if len(types) > 1:
+        (one, first), (other, second) = list(types.items())[:2]
+        raise TableRefused(
+            f"the column {column} is {one} in {first} and {other} in {second}; rewrite them with one type"
+        )
+    return name
+
+
+def _type_of(column: Any) -> str:
+    logical = str(column.logical_type)
+    return column.physical_type if logical == "None" else f"{column.physical_type} ({logical})"
+
+
+# --- files --------------------------------------------------------------------------------------------
+
+
+def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -> None:
+    def same(file: PinnedFile) -> bool:
+        try:
+            return is_same(file)
+        except (OSError, pa.ArrowException, TableRefused):
+            return False
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        if not all(pool.map(same, files)):
+            raise FilesChanged
+
+
+def _readable(path: str) -> tuple[PinnedFile, Any]:
+    try:
+        file, footer = _footer(path)
+        return file, pq.read_metadata(pa.BufferReader(footer)).schema
+    except (OSError, pa.ArrowException):
+        raise TableRefused(f"{path} cannot be read") from None
+
+
+def _listed(path: str) -> tuple[int, int]:
+    system, inner = _system(path)
+    info = system.get_file_info(inner)
+    if info.type != pafs.FileType.File:
+        raise FileNotFoundError(path)
+    return info.size, info.mtime_ns or 0
+
+
+def _footer(path: str) -> tuple[PinnedFile, bytes]:
+    """Errors: OSError, `TableRefused`."""
+    system, inner = _system(path)
+    size, modified = _listed(path)
+    with system.open_input_file(inner) as stream:
+        tail = stream.read_at(_TAIL, size - _TAIL) if size >= _TAIL else b""
+        length = int.from_bytes(tail[:4], "little")
+        if tail[4:] != MAGIC or not 0 < length <= min(_LONGEST_FOOTER, size - _TAIL):
+            raise TableRefused(f"{path} is not a Parquet file, or it is encrypted")
+        footer: bytes = stream.read_at(length + _TAIL, size - _TAIL - length)
+    return PinnedFile(path, size, modified, hashlib.sha256(footer).hexdigest()), footer
+
+
+def _system(path: str) -> tuple[Any, str]:
+    """Paths are taken literally, as Spark does: a % in one stands for itself."""
+    if "://" not in path:
+        return pafs.LocalFileSystem(), path.removeprefix("file:")
+    parts = urlsplit(path)
+    if parts.scheme == "file":
+        return pafs.LocalFileSystem(), path[len("file://") :]
+    system, _ = pafs.FileSystem.from_uri(f"{parts.scheme}://{parts.netloc}")
+    return system, parts.netloc + path[path.index("://") + 3 + len(parts.netloc) :]

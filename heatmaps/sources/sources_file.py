@@ -1,0 +1,218 @@
+"""Reads the administrator's file of sources: tables of check-ins that stay in their owner's lake.
+
+TOML, such as
+
+    [[source]]
+    name = "trips"
+    kind = "iceberg"                # parquet, iceberg or delta
+    table = "city.checkins"         # in the catalog; the folder of a parquet or delta table
+    time_zone = "Europe/Vienna"     # of times that name no other; UTC if left out
+    connect = "sc://localhost:15002"
+    token_file = "/run/secrets/spark_token"
+    columns = { user = "device", lat = "lat", lon = "lon", time = "seen_at" }
+    opt_outs = { table = "city.opt_outs", user = "device" }
+    catalog = { type = "rest", uri = "https://catalog.example.org" }
+
+Nothing of it comes from the web. The database keeps a source's name and fingerprint.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal, Self, get_args
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+TableKind = Literal["parquet", "iceberg", "delta"]
+
+_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
+_LONGEST_NAME: Final = 60
+_COLUMNS: Final = ("user", "lat", "lon", "time")
+_LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+
+
+class SourcesFileError(RuntimeError):
+    """The file cannot be used; says which source and field, and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Where a table is. `catalog`: what finds an Iceberg table, empty for others."""
+
+    kind: TableKind
+    location: str
+    catalog: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold its password
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A table of check-ins, the table of users who opted out of it, and the Spark that reads both."""
+
+    name: str
+    table: Table
+    opt_outs: Table
+    user: str  # columns
+    lat: str
+    lon: str
+    time: str | None
+    opted_out_user: str
+    time_zone: str
+    connect_host: str
+    connect_port: int
+    tls: bool
+    token_file: Path
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of what decides whose check-ins are read, not of who reads them."""
+        facts = {
+            "kind": self.table.kind,
+            "table": self.table.location,
+            "opt_outs_kind": self.opt_outs.kind,
+            "opt_outs": self.opt_outs.location,
+            "catalog": {key: self.table.catalog.get(key, "") for key in ("type", "uri", "warehouse")},
+            "columns": [self.user, self.lat, self.lon, self.time or "", self.opted_out_user],
+            "time_zone": self.time_zone,
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    def token(self) -> str:
+        """What the Connect server asks for. Errors: `SourcesFileError`."""
+        try:
+            token = self.token_file.read_text().strip()
+        except (OSError, UnicodeError):
+            raise SourcesFileError(f"source {self.name}: token_file cannot be read") from None
+        if not token.isascii() or not token.isprintable() or not token:
+            raise SourcesFileError(f"source {self.name}: token_file must hold one line of ASCII")
+        return token
+
+
+def read(path: Path) -> dict[str, Source]:
+    """The sources by name. Errors: `SourcesFileError`."""
+    try:
+        content = tomllib.loads(path.read_text())
+    except (OSError, UnicodeError) as error:
+        raise SourcesFileError(f"{path} cannot be read: {type(error).__name__}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SourcesFileError(f"{path} is not TOML: {error}") from None
+    listed = content.pop("source", None)
+    if content or not isinstance(listed, list) or not listed:
+        raise SourcesFileError(f"{path} must hold [[source]] tables and nothing else")
+    sources = [_Fields.of(number, each).source() for number, each in enumerate(listed, 1)]
+    found = {source.name: source for source in sources}
+    if len(found) < len(sources):
+        raise SourcesFileError(f"{path}: two sources have the same name")
+    return found
+
+
+class _Fields:
+    """The fields of one table, taken one by one, so that an unknown one is found."""
+
+    def __init__(self, title: str, fields: dict[str, Any]) -> None:
+        self._title, self._fields = title, dict(fields)
+
+    @classmethod
+    def of(cls, number: int, fields: object) -> Self:
+        if not isinstance(fields, dict):
+            raise SourcesFileError("source must be a list of tables: write [[source]]")
+        return cls(f"source {fields.get('name', number)}", fields)
+
+    def source(self) -> Source:
+        """Errors: `SourcesFileError`."""
+        name = self._text("name", "lower-case letters, digits and single hyphens", _NAME)
+        if len(name) > _LONGEST_NAME:
+            raise self._wrong("name", name, f"at most {_LONGEST_NAME} characters")
+        columns, opt_outs = self._part("columns"), self._part("opt_outs")
+        table = self._table(self._catalog())
+        host, port = self._connect()
+        source = Source(
+            name=name,
+            table=table,
+            opt_outs=opt_outs._table(table.catalog, kind=table.kind),
+            user=columns._column("user"),
+            lat=columns._column("lat"),
+            lon=columns._column("lon"),
+            time=columns._column("time") if "time" in columns._fields else None,
+            opted_out_user=opt_outs._column("user"),
+            time_zone=self._time_zone(),
+            connect_host=host,
+            connect_port=port,
+            tls=self._tls(host),
+            token_file=Path(self._text("token_file", "the path of a file with the server's token")),
+        )
+        for part in (columns, opt_outs, self):
+            part._check_empty()
+        return source
+
+    def _table(self, catalog: Mapping[str, str], kind: TableKind | None = None) -> Table:
+        if kind is None or "kind" in self._fields:
+            kind = self._text("kind", " or ".join(get_args(TableKind)))  # type: ignore[assignment]  # checked below
+        if kind not in get_args(TableKind):
+            raise self._wrong("kind", kind, " or ".join(get_args(TableKind)))
+        location = self._text("table", "a folder, or a table of the catalog")
+        if kind == "iceberg" and not catalog:
+            raise SourcesFileError(f"{self._title}: an iceberg table needs catalog = {{ type = … }}")
+        return Table(kind=kind, location=location, catalog=catalog if kind == "iceberg" else {})
+
+    def _catalog(self) -> dict[str, str]:
+        found = self._fields.pop("catalog", {})
+        if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+            raise SourcesFileError(f"{self._title}: catalog must be a table of texts")
+        return found
+
+    def _connect(self) -> tuple[str, int]:
+        allowed = "an address such as sc://localhost:15002, without a path or a token"
+        text = self._text("connect", allowed)
+        try:
+            parts = urlsplit(text)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            raise self._wrong("connect", text, allowed) from None
+        if parts.scheme != "sc" or not host or parts.username or parts.path.strip("/") or parts.query:
+            raise self._wrong("connect", text, allowed)
+        return host, port or 15002
+
+    def _tls(self, host: str) -> bool:
+        """Between machines the token and the sums travel encrypted, unless the file says that nobody listens."""
+        tls = self._fields.pop("tls", host not in _LOOPBACK)
+        if not isinstance(tls, bool):
+            raise self._wrong("tls", tls, "true, or false in a network of its own")
+        return tls
+
+    def _time_zone(self) -> str:
+        if "time_zone" not in self._fields:
+            return "UTC"
+        text = self._text("time_zone", "a name such as Europe/Vienna")
+        try:
+            return ZoneInfo(text).key
+        except (ZoneInfoNotFoundError, ValueError):
+            raise self._wrong("time_zone", text, "a name such as Europe/Vienna") from None
+
+    def _column(self, field_name: str) -> str:
+        return self._text(field_name, "the name of a column")
+
+    def _part(self, name: str) -> "_Fields":
+        found = self._fields.pop(name, None)
+        if not isinstance(found, dict):
+            raise SourcesFileError(f"{self._title}: {name} must be a table, such as {name} = {{ … }}")
+        return _Fields(f"{self._title}, {name}", found)
+
+    def _text(self, name: str, allowed: str, pattern: re.Pattern[str] | None = None) -> str:
+        value = self._fields.pop(name, None)
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            raise self._wrong(name, value, allowed)
+        if pattern is not None and not pattern.fullmatch(value):
+            raise self._wrong(name, value, allowed)
+        return value
+
+    def _check_empty(self) -> None:
+        if self._fields:
+            raise SourcesFileError(f"{self._title}: {sorted(self._fields)[0]} is not a known field")
+
+    def _wrong(self, name: str, value: object, allowed: str) -> SourcesFileError:
+        told = "missing" if value is None else repr(value)
+        return SourcesFileError(f"{self._title}: {name} is {told}; allowed: {allowed}")
