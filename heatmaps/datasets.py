@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.contrib.auth.models import AnonymousUser, User
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from heatmaps import keys, sources
@@ -20,7 +19,7 @@ from heatmaps.ledger.transitions import open_ledger
 from heatmaps.ledger.transitions.moves import UNSET, Unset
 from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role, RowCapacity, UserForm
 from heatmaps.people import embedding, interventions
-from heatmaps.people.permissions import MAY_NOT_CREATE, Person, may_create_datasets
+from heatmaps.people.permissions import Person, require_creator
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
@@ -113,14 +112,13 @@ def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset
 
     Errors: PermissionDenied; `ParameterError` for a slug that is taken.
     """
-    if isinstance(person, AnonymousUser) or not may_create_datasets(person):
-        raise PermissionDenied(MAY_NOT_CREATE)
+    creator = require_creator(person)
     if Dataset.objects.filter(slug=new.slug).exists():
         raise _slug_taken(new.slug)
-    dataset = _row(person, new, is_demo=is_demo)
+    dataset = _row(creator, new, is_demo=is_demo)
     dataset.key_fingerprint = keys.create(dataset)
     try:
-        _store(person, dataset, new)
+        _store(creator, dataset, new)
     except BaseException as error:
         keys.discard(dataset)
         # Two at the same moment: the database's unique constraint decides.
@@ -162,7 +160,8 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         persons=new.persons,
         radius_m=new.radius_m,
         expected_persons=new.expected_persons,
-        row_capacity=new.row_capacity,
+        # A lake has no size class: it stays unsaid, also in the ledger.
+        row_capacity=new.row_capacity if new.source is None else RowCapacity.HUGE,
         is_collection=new.collection is not None,
         source=new.source or "",
         source_fingerprint="" if new.source is None else sources.named(new.source).fingerprint,

@@ -17,7 +17,7 @@ from heatmaps.ledger import facts as ledger_facts
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.ledger.transitions.moves import GUIDE
-from heatmaps.models import Dataset, DataVersion, GuideFile, Upload
+from heatmaps.models import Dataset, DataVersion, GuideFile, SourceState, SourceSurvey, Upload
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.regions import region_of
 from mechanisms.check import ParameterError, shown
@@ -61,9 +61,10 @@ def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
 
 
 def may_store(dataset: Dataset) -> bool:
-    """Whether there was no upload yet: for stewards only."""
-    had_upload = Upload.objects.filter(dataset=dataset).exists()
-    return not (had_upload or DataVersion.objects.filter(dataset=dataset).exists())
+    """Whether there was no upload yet, nor a look at a lake: for stewards only."""
+    seen = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
+    had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in seen)
+    return not (had_data or DataVersion.objects.filter(dataset=dataset).exists())
 
 
 def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFile:

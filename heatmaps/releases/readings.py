@@ -157,6 +157,17 @@ def planned(
     return Draw(entry=entry, mechanism=asked.built() if known is None else known.mechanism, known=known)
 
 
+def offered(dataset: Dataset) -> list[AnyEntry]:
+    """What can be asked of a dataset, in the order of the catalogue."""
+    entries = registry.entries(relation=Relation(dataset.relation))
+    return [entry for entry in entries if not dataset.source or entry.reads in IN_A_LAKE]
+
+
+def finest(dataset: Dataset, entry: AnyEntry) -> int:
+    """Most cells a side; 0: what is released has no cells."""
+    return min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.source else entry.max_resolution
+
+
 def check_source(entry: AnyEntry, resolution: int | None) -> None:
     """Errors: `ParameterError` for what is not asked of a lake: what is handed over must have a public bound."""
     if entry.reads not in IN_A_LAKE:

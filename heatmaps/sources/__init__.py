@@ -17,7 +17,7 @@ from heatmaps.sources import manifest, sources_file, tables
 from heatmaps.sources.engine import Lake, lake
 from heatmaps.sources.manifest import FilesChanged, Manifest
 from heatmaps.sources.question import Columns
-from heatmaps.sources.sources_file import Source, SourcesFileError
+from heatmaps.sources.sources_file import Source, SourceNotTheSame
 from mechanisms.check import ParameterError
 
 LISTED_AT_MOST: Final = 20_000  # files of a version that a request looks at
@@ -68,9 +68,9 @@ def of(dataset: Dataset) -> Source:
     """What a dataset reads, as long as it is what it was made with. Errors: `SourcesFileError`."""
     found = all_by_name().get(dataset.source)
     if found is None:
-        raise SourcesFileError(f"HAZEMAP_SOURCES names no source {dataset.source} any more")
+        raise SourceNotTheSame(f"HAZEMAP_SOURCES names no source {dataset.source} any more")
     if found.fingerprint != dataset.source_fingerprint:
-        raise SourcesFileError(
+        raise SourceNotTheSame(
             f"the source {dataset.source} was changed since the dataset was made; give the changed one a name of "
             "its own, and this one its table, columns and time zone back"
         )

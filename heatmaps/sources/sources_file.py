@@ -23,7 +23,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, Self, get_args
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -33,10 +33,27 @@ _NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _LONGEST_NAME: Final = 60
 _COLUMNS: Final = ("user", "lat", "lon", "time")
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
+_TOLD_TO_OTHERS: Final = (
+    "this server cannot read its list of tables in lakes; ask an administrator, who sees why on the page "
+    "of a new dataset"
+)
 
 
 class SourcesFileError(RuntimeError):
     """The file cannot be used; says which source and field, and what is allowed."""
+
+    code: Final = "sources_file"
+    is_for_everybody: ClassVar = False  # its text may name paths and hosts
+
+    def told(self, *, administrator: bool) -> str:
+        """The reason, for the administrator whose file it is; for others that there is one."""
+        return str(self) if administrator or self.is_for_everybody else _TOLD_TO_OTHERS
+
+
+class SourceNotTheSame(SourcesFileError):  # noqa: N818 - as the refusals of the ledger
+    """A dataset's source is gone from the file, or was changed there."""
+
+    is_for_everybody = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

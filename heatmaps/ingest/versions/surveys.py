@@ -38,7 +38,7 @@ _BLOCK: Final = 10_000
 
 _log = structlog.stdlib.get_logger(__name__)
 
-_REFUSALS: Final = (TableRefused, SourcesFileError, ServerRefused, keys.KeyFileError, UploadError)
+_REFUSALS: Final = (TableRefused, ServerRefused, keys.KeyFileError, UploadError)
 
 
 def advance_by(person: Person, dataset: Dataset) -> SourceSurvey:
@@ -80,13 +80,18 @@ def run(dataset_id: int) -> None:
     survey = SourceSurvey.objects.select_related("dataset").get(pk=dataset_id)
     try:
         _look(survey, tag)
+    except SourcesFileError as error:
+        _log.error("survey.sources_file", dataset=dataset_id, cause=type(error))
+        _fail(dataset_id, tag, error.told(administrator=False))
     except _REFUSALS as refusal:
         _fail(dataset_id, tag, str(refusal))
     except FilesChanged:
         _fail(dataset_id, tag, "files of the table changed while it was looked at; try again")
     except (QuestionFailed, ServerAway) as error:
         _log.error("survey.not_answered", dataset=dataset_id, cause=type(error))
-        _try_again(dataset_id, tag, f"Spark did not answer ({error}); is it running, and does it see the files?")
+        _try_again(
+            dataset_id, tag, f"Spark did not answer ({error}); is it running, and does it see the files?"
+        )
 
 
 def appear(now: datetime) -> None:
@@ -156,7 +161,10 @@ def _enrol(dataset: Dataset, users: list[str]) -> None:
     hashes = sorted(set(keys.PersonHasher.of(dataset).hashes(users).tolist())) if users else []
     for at in range(0, len(hashes), _BLOCK):
         Enrolment.objects.bulk_create(
-            (Enrolment(dataset=dataset, person=first, person_rest=rest) for first, rest in hashes[at : at + _BLOCK]),
+            (
+                Enrolment(dataset=dataset, person=first, person_rest=rest)
+                for first, rest in hashes[at : at + _BLOCK]
+            ),
             ignore_conflicts=True,
         )
     enrolled = Enrolment.objects.filter(dataset=dataset).count()
@@ -169,13 +177,17 @@ def _enrol(dataset: Dataset, users: list[str]) -> None:
 
 
 def _appear(dataset_id: int, now: datetime) -> None:
-    survey = SourceSurvey.objects.select_related("dataset", "found", "requested_by").filter(pk=dataset_id).first()
+    survey = (
+        SourceSurvey.objects.select_related("dataset", "found", "requested_by").filter(pk=dataset_id).first()
+    )
     if survey is None or survey.appears_at > now or survey.state == SurveyState.FAILED:
         return
     if survey.found is None:
         length = slots.length(survey.dataset)
         behind = (now - survey.appears_at) // length if length else 0
-        SourceSurvey.objects.filter(pk=dataset_id).update(appears_at=survey.appears_at + (behind + 1) * length)
+        SourceSurvey.objects.filter(pk=dataset_id).update(
+            appears_at=survey.appears_at + (behind + 1) * length
+        )
         return
     state = survey.found
     SourceSurvey.objects.filter(pk=dataset_id).delete()
