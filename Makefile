@@ -84,6 +84,7 @@ lock: setup-dev ## renew the lock files after pyproject.toml changed
 	$(COMPILE) pyproject.toml --extra dev --constraint requirements.lock --output-file tests/requirements.lock
 	$(RUN) -c '$(call EXTRA,basemap)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
 	$(RUN) -c '$(call EXTRA,manual)' | $(COMPILE) - --constraint tests/requirements.lock --output-file docs/manual.lock
+	$(RUN) -c '$(call EXTRA,spark)' | $(COMPILE) - --constraint tests/requirements.lock --output-file heatmaps/sources/spark.lock
 	echo pyspark==$$(sed -n 's/^pyspark-client==\([0-9.]*\).*/\1/p' tests/requirements.lock) | $(COMPILE) - --no-deps --output-file tests/spark.lock
 
 $(VENV)/bin/python:
