@@ -46,7 +46,8 @@ def read(
     `postgresql.ROWS_AT_ONCE` at a time. On SQLite 24 bytes for each pair of a person and a cell with
     check-ins of that person, and a few copies of that.
     """
-    return _reader(dataset).masses(dataset, version, data_slice, level=level, unit=unit)
+    found: MassMap = _reader(dataset).masses(dataset, version, data_slice, level=level, unit=unit)
+    return found
 
 
 def read_means(

@@ -58,4 +58,5 @@ def _kept_from(version: DataVersion) -> int | None:
 
 
 def _integers(column: pa.ChunkedArray) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    return column.to_numpy().astype(np.int64, copy=False)
+    numbers: np.ndarray[tuple[int], np.dtype[np.int64]] = column.to_numpy().astype(np.int64, copy=False)
+    return numbers

@@ -21,11 +21,11 @@ from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, Source
 from heatmaps.releases import draws
 
 MOST_ATTEMPTS: Final = 3
-PAUSE: Final = timedelta(seconds=20)  # after an attempt that failed: a Spark that starts again needs some time
+PAUSE: Final = timedelta(seconds=20)  # after a failed attempt: a Spark that starts again needs some time
 
 
 def begin(release_id: UUID) -> UUID | None:
-    """The tag of the caller, who reads alone for as long as it keeps its lease; None: there is nothing to read.
+    """The tag of the caller, who reads alone while it keeps its lease; None: there is nothing to read.
 
     Once all attempts died there is no result.
     """
@@ -49,6 +49,7 @@ def begin(release_id: UUID) -> UUID | None:
 @contextmanager
 def kept(release_id: UUID, tag: UUID) -> Iterator[None]:
     """Renew the caller's lease until the block ends."""
+
     def renew() -> bool:
         return _mine(release_id, tag).update(lease_until=draws.lease_end()) == 1
 

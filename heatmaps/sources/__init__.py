@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from django.conf import settings
+from django.db.models.functions import Length
 
 from heatmaps.models import Dataset, DataVersion, SourceState
 from heatmaps.sources import manifest, sources_file, tables
@@ -20,7 +21,8 @@ from heatmaps.sources.question import Columns
 from heatmaps.sources.sources_file import Source, SourceNotTheSame
 from mechanisms.check import ParameterError
 
-LISTED_AT_MOST: Final = 20_000  # files of a version that a request looks at
+# Of a stored manifest whose files a request looks at: some 20,000 files.
+LISTED_BYTES: Final = 2**21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,15 @@ class Tables:
     checkins: Manifest
     opt_outs: Manifest
     columns: Columns
+    rows: tuple[int, int] | None = None  # of check-ins and opt-outs, by their files; of a version not told
+
+    def check_rows(self, checkins: int, opt_outs: int) -> None:
+        """Spark leaves out files whose names it takes for notes, and says nothing. Errors: `TableRefused`."""
+        if self.rows != (checkins, opt_outs):
+            raise manifest.TableRefused(
+                f"Spark reads {checkins} check-ins and {opt_outs} opt-outs, but the files hold others; "
+                "names of files must not begin with _ or ., or be there twice"
+            )
 
     def store(self, dataset: Dataset, *, rows: int, invalid: dict[str, int]) -> SourceState:
         """For a version that is to be."""
@@ -71,8 +82,8 @@ def of(dataset: Dataset) -> Source:
         raise SourceNotTheSame(f"HAZEMAP_SOURCES names no source {dataset.source} any more")
     if found.fingerprint != dataset.source_fingerprint:
         raise SourceNotTheSame(
-            f"the source {dataset.source} was changed since the dataset was made; give the changed one a name of "
-            "its own, and this one its table, columns and time zone back"
+            f"the source {dataset.source} was changed since the dataset was made; give the changed one a "
+            "name of its own, and this one its table, columns and time zone back"
         )
     return found
 
@@ -92,6 +103,7 @@ def pinned(source: Source) -> Tables:
             time=manifest.time_kind(checkins, source.time),
             opted_out=manifest.user_kind(opt_outs, source.opted_out_user),
         ),
+        rows=(checkins.rows, opt_outs.rows),
     )
 
 
@@ -106,10 +118,14 @@ def tables_of(version: DataVersion) -> Tables:
 
 
 def is_as_pinned(version: DataVersion) -> bool:
-    """Whether the files are what they were, as far as this process sees their folders; True where it does not."""
+    """Whether the files are what they were; True where this process does not see their folders."""
+    state = SourceState.objects.filter(version=version)
+    [sizes] = state.annotate(a=Length("checkins"), b=Length("opt_outs")).values_list("a", "b")
+    if max(sizes) > LISTED_BYTES:
+        return True  # too long to be read while somebody waits
     stored = tables_of(version)
     for each in (stored.checkins, stored.opt_outs):
-        if len(each.files) > LISTED_AT_MOST or not manifest.folder_is_here(each.files[0].path):
+        if not each.files or not manifest.folder_is_here(each.files[0].path):
             continue
         try:
             each.check_listed()

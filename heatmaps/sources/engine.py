@@ -8,7 +8,7 @@ of an error only the class is told.
 import logging
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from heatmaps.sources.manifest import Manifest
 from heatmaps.sources.question import CHECKINS, OPT_OUTS
-from heatmaps.sources.sources_file import Source
+from heatmaps.sources.sources_file import Source, SourcesFileError
 
 REQUIRED: Final[Mapping[str, str]] = {
     "spark.io.encryption.enabled": "true",
@@ -49,6 +49,8 @@ _FILES: Final[Mapping[str, str]] = {
     "ignoreCorruptFiles": "false",
     "ignoreMissingFiles": "false",
 }
+# Columns of a table that has no files, as `manifest.empty` says.
+_OF_NOTHING: Final = {"person": "STRING", "lat": "DOUBLE", "lon": "DOUBLE", "time": "TIMESTAMP"}
 _USER: Final = "hazemap"  # else the client names the system's user
 _CHANNEL: Final[Sequence[tuple[str, int]]] = (
     # A host that is gone answers nothing: asked once in a while, no oftener than servers bear.
@@ -103,27 +105,46 @@ class Lake:
 
     def _view(self, name: str, manifest: Manifest, columns: Mapping[str, str]) -> None:
         try:
-            frame = self._session.read.options(**_FILES).parquet(*manifest.paths)
-            chosen = [frame[_quoted(column)].alias(alias) for alias, column in columns.items()]
-            frame.select(*chosen).createOrReplaceTempView(name)
+            if manifest.files:
+                frame = self._session.read.options(**_FILES).parquet(*manifest.paths)
+                chosen = [frame[_quoted(column)].alias(alias) for alias, column in columns.items()]
+                frame = frame.select(*chosen)
+            else:
+                chosen = [f"CAST(NULL AS {_OF_NOTHING[alias]}) AS {alias}" for alias in columns]
+                frame = self._session.range(0).selectExpr(*chosen)
+            frame.createOrReplaceTempView(name)
         except Exception as error:  # noqa: BLE001 - as above
             raise QuestionFailed(type(error).__name__) from None
 
 
 @contextmanager
 def lake(source: Source) -> Iterator[Lake]:
-    """A session, once the server was found safe. Errors: `ServerRefused`, `ServerAway`, `SourcesFileError`."""
+    """A session, once the server was found safe.
+
+    Errors: `ServerRefused`, `ServerAway`, `SourcesFileError`.
+    """
     _check_token_is_asked_for(source)
-    with _session(source, source.token()) as session:
+    with _safe_session(source) as session:
+        yield Lake(session, source)
+
+
+@contextmanager
+def _safe_session(source: Source) -> Iterator[Any]:
+    with ExitStack() as stack:
         try:
+            session = stack.enter_context(_session(source, source.token()))
             _check(session)
             for key, value in {**_SESSION, "spark.sql.session.timeZone": source.time_zone}.items():
                 session.conf.set(key, value)
-        except ServerRefused:
+        except (ServerRefused, ServerAway, SourcesFileError):
             raise
         except Exception as error:  # noqa: BLE001 - the library has many
+            if _is_unauthenticated(error):
+                raise ServerRefused(
+                    "the Spark server asks for another token than that of token_file"
+                ) from None
             raise ServerAway(type(error).__name__) from None
-        yield Lake(session, source)
+        yield session
 
 
 def _check(session: Any) -> None:
@@ -170,7 +191,7 @@ def _session(source: Source, token: str) -> Iterator[Any]:
         session = connect.SparkSession.builder.channelBuilder(_channel(source, token)).create()
         policy = import_module("pyspark.sql.connect.client.retries").DefaultPolicy(**_RETRIES)
         session.client.set_retry_policies([policy])
-    except Exception as error:  # noqa: BLE001 - the library has many
+    except Exception as error:
         if _is_unauthenticated(error):
             raise
         raise ServerAway(type(error).__name__) from None
@@ -194,7 +215,8 @@ def _library() -> Any:
 
 def _channel(source: Source, token: str) -> Any:
     core, grpc = import_module("pyspark.sql.connect.client.core"), import_module("grpc")
-    address = f"{source.connect_host}:{source.connect_port}"
+    host = f"[{source.connect_host}]" if ":" in source.connect_host else source.connect_host
+    address = f"{host}:{source.connect_port}"
 
     class Channel(core.ChannelBuilder):  # type: ignore[misc, name-defined]  # the library is imported late
         """To one address, with the token on every call, also where a network of its own has no TLS."""

@@ -95,6 +95,13 @@ class Pinned:
 
     manifest: Manifest
     kinds: Mapping[str, str]
+    rows: int  # of all files, by their footers
+
+
+def empty(snapshot: str, columns: Mapping[str, "Kind"]) -> Pinned:
+    """A table that has no files, as nothing was written yet."""
+    kinds = {column: kind.of_nothing for column, kind in columns.items()}
+    return Pinned(Manifest(snapshot=snapshot, files=()), kinds, 0)
 
 
 def pin(snapshot: str, paths: Collection[str], columns: Mapping[str, "Kind"]) -> Pinned:
@@ -110,34 +117,38 @@ def pin(snapshot: str, paths: Collection[str], columns: Mapping[str, "Kind"]) ->
         if _PATTERNS.intersection(path):
             raise TableRefused(f"{path} has one of * ? [ ] {{ }} \\ ^ in its name; rename it")
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = list(pool.map(_readable, sorted(paths)))
-    kinds = {column: _one_kind(column, kind, found) for column, kind in columns.items()}
-    return Pinned(Manifest(snapshot=snapshot, files=tuple(file for file, _ in found)), kinds)
+        seen = list(pool.map(lambda path: _seen(path, columns), sorted(paths)))
+    kinds = {column: _one_kind(column, seen) for column in columns}
+    files = tuple(each.file for each in seen)
+    return Pinned(Manifest(snapshot=snapshot, files=files), kinds, sum(each.rows for each in seen))
 
 
 def files_below(root: str) -> list[str]:
     """Parquet files of a folder and those below it; names that begin with _ or . are somebody's notes.
 
-    Errors: OSError.
+    Errors: OSError, `TableRefused` for a file of another name: who opted out may be in it.
     """
     system, inner = _system(root)
     prefix = root[: len(root) - len(inner)] if root.endswith(inner) else ""
     found = system.get_file_info(pafs.FileSelector(inner.rstrip("/"), recursive=True))
-    return [
-        prefix + file.path
+    files = [
+        file.path
         for file in found
         if file.type == pafs.FileType.File
-        and file.path.endswith(".parquet")
         and not any(part[:1] in "_." for part in file.path[len(inner) :].split("/") if part)
     ]
+    for path in files:
+        if not path.endswith(".parquet"):
+            raise TableRefused(f"{prefix}{path} has no name that ends with .parquet; rename or remove it")
+    return [prefix + path for path in files]
 
 
 def folder_is_here(path: str) -> bool:
-    """Whether this process sees the folder of a file, on a disk of its own."""
-    system, inner = _system(path)
-    if not isinstance(system, pafs.LocalFileSystem):
+    """Whether this process sees the folder of a file, on a disk of its own. No network is asked."""
+    if "://" in path and not path.startswith("file://"):
         return False
-    return system.get_file_info(inner.rpartition("/")[0] or "/").type == pafs.FileType.Directory
+    system, inner = _system(path)
+    return bool(system.get_file_info(inner.rpartition("/")[0] or "/").type == pafs.FileType.Directory)
 
 
 # --- columns ------------------------------------------------------------------------------------------
@@ -149,6 +160,16 @@ class Kind:
 
     find: Callable[[Any], str | None]
     allowed: str
+    of_nothing: str  # of a table without files
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A file, and what of its footer is kept: with all of the columns 200,000 of them would not fit."""
+
+    file: PinnedFile
+    rows: int
+    types: Mapping[str, tuple[str, str]]  # column: kind and type
 
 
 def _user(column: Any) -> str | None:
@@ -174,9 +195,9 @@ def _time(column: Any) -> str | None:
     return "instant" if logical["isAdjustedToUTC"] else "local"
 
 
-USER: Final = Kind(_user, "text or whole numbers")
-NUMBER: Final = Kind(_number, "numbers")
-TIME: Final = Kind(_time, "timestamps in milliseconds or microseconds")
+USER: Final = Kind(_user, "text or whole numbers", "text")
+NUMBER: Final = Kind(_number, "numbers", "double")
+TIME: Final = Kind(_time, "timestamps in milliseconds or microseconds", "instant")
 
 
 def user_kind(pinned: Pinned, column: str) -> UserKind:
@@ -189,21 +210,26 @@ def time_kind(pinned: Pinned, column: str | None) -> TimeKind:
     return "local" if pinned.kinds[column] == "local" else "instant"
 
 
-def _one_kind(column: str, kind: Kind, files: Iterable[tuple[PinnedFile, Any]]) -> str:
+def _kind_and_type(path: str, schema: Any, column: str, kind: Kind) -> tuple[str, str]:
+    """Errors: `TableRefused`."""
+    held = [schema.column(number) for number in range(len(schema.names))]
+    # A column of a column has the path a.b and the name b; a column may be called a.b, too.
+    held = [each for each in held if each.name == each.path == column and each.max_repetition_level == 0]
+    if len(held) != 1:
+        raise TableRefused(f"{path} has no column {column}; rewrite the table's files with it")
+    found, told = kind.find(held[0]), _type_of(held[0])
+    if found is None:
+        raise TableRefused(f"the column {column} of {path} is {told}; it must hold {kind.allowed}")
+    return found, told
+
+
+def _one_kind(column: str, seen: Iterable[_Seen]) -> str:
     """The one kind and type that a column has in every file. Errors: `TableRefused`."""
     types: dict[str, str] = {}
     name = ""
-    for file, schema in files:
-        held = [schema.column(number) for number in range(len(schema.names))]
-        held = [each for each in held if each.path == column and each.max_repetition_level == 0]
-        if len(held) != 1:
-            raise TableRefused(f"{file.path} has no column {column}; rewrite the table's files with it")
-        found = kind.find(held[0])
-        told = _type_of(held[0])
-        if found is None:
-            raise TableRefused(f"the column {column} of {file.path} is {told}; it must hold {kind.allowed}")
-        types.setdefault(told, file.path)
-        name = found
+    for each in seen:
+        name, told = each.types[column]
+        types.setdefault(told, each.file.path)
     if len(types) > 1:
         (one, first), (other, second) = list(types.items())[:2]
         raise TableRefused(
@@ -232,12 +258,15 @@ def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -
             raise FilesChanged
 
 
-def _readable(path: str) -> tuple[PinnedFile, Any]:
+def _seen(path: str, columns: Mapping[str, Kind]) -> _Seen:
     try:
         file, footer = _footer(path)
-        return file, pq.read_metadata(pa.BufferReader(footer)).schema
+        metadata = pq.read_metadata(pa.BufferReader(footer))
+        schema = metadata.schema
     except (OSError, pa.ArrowException):
         raise TableRefused(f"{path} cannot be read") from None
+    types = {column: _kind_and_type(path, schema, column, kind) for column, kind in columns.items()}
+    return _Seen(file, metadata.num_rows, types)
 
 
 def _listed(path: str) -> tuple[int, int]:
@@ -268,5 +297,6 @@ def _system(path: str) -> tuple[Any, str]:
     parts = urlsplit(path)
     if parts.scheme == "file":
         return pafs.LocalFileSystem(), path[len("file://") :]
-    system, _ = pafs.FileSystem.from_uri(f"{parts.scheme}://{parts.netloc}")
+    scheme = "s3" if parts.scheme in ("s3a", "s3n") else parts.scheme  # as Spark calls them
+    system, _ = pafs.FileSystem.from_uri(f"{scheme}://{parts.netloc}")
     return system, parts.netloc + path[path.index("://") + 3 + len(parts.netloc) :]

@@ -29,9 +29,7 @@ UserKind = Literal["text", "number"]
 TimeKind = Literal["instant", "local", "none"]  # a moment; a clock's reading in the session's zone; no column
 
 # What Python's `str.strip` takes away.
-_SPACES: Final = "".join(
-    f"\\\\u{code:04x}" for code in range(0x10000) if chr(code).isspace()
-)
+_SPACES: Final = "".join(f"\\\\u{code:04x}" for code in range(0x10000) if chr(code).isspace())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,15 +95,18 @@ def means(columns: Columns, part: Part) -> str:
     """
 
 
-def persons(columns: Columns) -> str:
-    """Rows (person): everybody with a check-in that counts, wherever and whenever it was."""
-    return f"SELECT DISTINCT person FROM ({_valid(columns)})"
+def persons(columns: Columns, *, most: int) -> str:
+    """Rows (person): everybody with a check-in that counts, wherever and whenever; not more than `most`."""
+    return f"SELECT DISTINCT person FROM ({_valid(columns)}) LIMIT {most}"
 
 
 def invalid(columns: Columns) -> str:
-    """One row (checkins, no_lon, no_lat, no_time, no_user): all rows, and those left out by first reason."""
+    """One row (checkins, opt_outs, no_lon, no_lat, no_time, no_user).
+
+    All rows of both tables, and the check-ins that are left out, by their first reason.
+    """
     return f"""
-        SELECT count(*) AS checkins,
+        SELECT count(*) AS checkins, (SELECT count(*) FROM {OPT_OUTS}) AS opt_outs,
             count_if(NOT ({_HAS_LON})) AS no_lon,
             count_if({_HAS_LON} AND NOT ({_HAS_LAT})) AS no_lat,
             count_if({_HAS_LON} AND {_HAS_LAT} AND NOT ({_HAS_TIME})) AS no_time,
@@ -260,7 +261,7 @@ def _share(unit: int) -> str:
 
 
 def _mean(sums: str) -> str:
-    """The nearest whole part to Σ (2 · cell + 1) / checkins: the middles of cells, in parts of half a cell."""
+    """The nearest whole part to Σ (2 · cell + 1) / checkins: middles of cells, in parts of half a cell."""
     assert PARTS == 2 << FINEST_LEVEL
     twice = f"(4 * {sums} + 2 * checkins)"
     return f"CAST(({twice} + checkins) div (2 * checkins) AS DECIMAL(19, 0))"

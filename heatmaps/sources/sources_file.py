@@ -10,7 +10,7 @@ TOML, such as
     connect = "sc://localhost:15002"
     token_file = "/run/secrets/spark_token"
     columns = { user = "device", lat = "lat", lon = "lon", time = "seen_at" }
-    opt_outs = { table = "city.opt_outs", user = "device" }
+    opt_outs = { table = "city.opt_outs", user = "device" }     # a kind and a catalog of its own, if need be
     catalog = { type = "rest", uri = "https://catalog.example.org" }
 
 Nothing of it comes from the web. The database keeps a source's name and fingerprint.
@@ -23,7 +23,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, get_args
+from typing import Any, ClassVar, Final, Literal, Self, cast, get_args
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -91,7 +91,8 @@ class Source:
             "table": self.table.location,
             "opt_outs_kind": self.opt_outs.kind,
             "opt_outs": self.opt_outs.location,
-            "catalog": {key: self.table.catalog.get(key, "") for key in ("type", "uri", "warehouse")},
+            "catalog": _catalog_facts(self.table.catalog),
+            "opt_outs_catalog": _catalog_facts(self.opt_outs.catalog),
             "columns": [self.user, self.lat, self.lon, self.time or "", self.opted_out_user],
             "time_zone": self.time_zone,
         }
@@ -116,6 +117,8 @@ def read(path: Path) -> dict[str, Source]:
         raise SourcesFileError(f"{path} cannot be read: {type(error).__name__}") from None
     except tomllib.TOMLDecodeError as error:
         raise SourcesFileError(f"{path} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # a number of a million digits, a list in lists in lists
+        raise SourcesFileError(f"{path} is not TOML: {type(error).__name__}") from None
     listed = content.pop("source", None)
     if content or not isinstance(listed, list) or not listed:
         raise SourcesFileError(f"{path} must hold [[source]] tables and nothing else")
@@ -124,6 +127,13 @@ def read(path: Path) -> dict[str, Source]:
     if len(found) < len(sources):
         raise SourcesFileError(f"{path}: two sources have the same name")
     return found
+
+
+def _catalog_facts(catalog: Mapping[str, str]) -> dict[str, str]:
+    """Which catalog it is, without a password that its address may hold."""
+    facts = {key: catalog.get(key, "") for key in ("type", "uri", "warehouse", "prefix", "glue.id")}
+    parts = urlsplit(facts["uri"])
+    return facts | {"uri": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()}
 
 
 class _Fields:
@@ -144,12 +154,13 @@ class _Fields:
         if len(name) > _LONGEST_NAME:
             raise self._wrong("name", name, f"at most {_LONGEST_NAME} characters")
         columns, opt_outs = self._part("columns"), self._part("opt_outs")
-        table = self._table(self._catalog())
+        catalog = self._catalog({})
+        table = self._table(catalog)
         host, port = self._connect()
         source = Source(
             name=name,
             table=table,
-            opt_outs=opt_outs._table(table.catalog, kind=table.kind),
+            opt_outs=opt_outs._table(opt_outs._catalog(catalog), kind=table.kind),
             user=columns._column("user"),
             lat=columns._column("lat"),
             lon=columns._column("lon"),
@@ -163,20 +174,28 @@ class _Fields:
         )
         for part in (columns, opt_outs, self):
             part._check_empty()
+        columns._check_different(source)
         return source
 
     def _table(self, catalog: Mapping[str, str], kind: TableKind | None = None) -> Table:
+        allowed = " or ".join(get_args(TableKind))
         if kind is None or "kind" in self._fields:
-            kind = self._text("kind", " or ".join(get_args(TableKind)))  # type: ignore[assignment]  # checked below
-        if kind not in get_args(TableKind):
-            raise self._wrong("kind", kind, " or ".join(get_args(TableKind)))
+            text = self._text("kind", allowed)
+            if text not in get_args(TableKind):
+                raise self._wrong("kind", text, allowed)
+            kind = cast("TableKind", text)
         location = self._text("table", "a folder, or a table of the catalog")
         if kind == "iceberg" and not catalog:
             raise SourcesFileError(f"{self._title}: an iceberg table needs catalog = {{ type = … }}")
+        if kind != "iceberg" and not location.startswith("/") and "://" not in location:
+            # Spark would look for it in another folder than this process.
+            raise self._wrong(
+                "table", location, "a whole path that begins with /, or an address such as s3://…"
+            )
         return Table(kind=kind, location=location, catalog=catalog if kind == "iceberg" else {})
 
-    def _catalog(self) -> dict[str, str]:
-        found = self._fields.pop("catalog", {})
+    def _catalog(self, otherwise: Mapping[str, str]) -> Mapping[str, str]:
+        found = self._fields.pop("catalog", otherwise)
         if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
             raise SourcesFileError(f"{self._title}: catalog must be a table of texts")
         return found
@@ -189,12 +208,13 @@ class _Fields:
             host, port = parts.hostname, parts.port
         except ValueError:
             raise self._wrong("connect", text, allowed) from None
-        if parts.scheme != "sc" or not host or parts.username or parts.path.strip("/") or parts.query:
+        more = parts.path.strip("/") or parts.query or parts.fragment or "@" in parts.netloc
+        if parts.scheme != "sc" or not host or more:
             raise self._wrong("connect", text, allowed)
-        return host, port or 15002
+        return host, 15002 if port is None else port
 
     def _tls(self, host: str) -> bool:
-        """Between machines the token and the sums travel encrypted, unless the file says that nobody listens."""
+        """Between machines all is encrypted, unless the file says that nobody listens."""
         tls = self._fields.pop("tls", host not in _LOOPBACK)
         if not isinstance(tls, bool):
             raise self._wrong("tls", tls, "true, or false in a network of its own")
@@ -206,7 +226,7 @@ class _Fields:
         text = self._text("time_zone", "a name such as Europe/Vienna")
         try:
             return ZoneInfo(text).key
-        except (ZoneInfoNotFoundError, ValueError):
+        except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder of zones is no zone
             raise self._wrong("time_zone", text, "a name such as Europe/Vienna") from None
 
     def _column(self, field_name: str) -> str:
@@ -225,6 +245,15 @@ class _Fields:
         if pattern is not None and not pattern.fullmatch(value):
             raise self._wrong(name, value, allowed)
         return value
+
+    def _check_different(self, source: Source) -> None:
+        seen: dict[str, str] = {}
+        for name in _COLUMNS:
+            column = getattr(source, name)
+            if column in seen:
+                raise self._wrong(name, column, f"another column than that of {seen[column]}")
+            if column is not None:
+                seen[column] = name
 
     def _check_empty(self) -> None:
         if self._fields:

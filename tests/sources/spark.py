@@ -1,4 +1,4 @@
-"""A real Spark Connect server in a throw-away folder on loopback, with executors as processes of their own."""
+"""A real Spark Connect server in a throw-away folder on loopback, with executors in processes."""
 
 import contextlib
 import os
@@ -77,7 +77,12 @@ class Spark:
 
     def start(self):
         command = [str(HOME / "bin" / "spark-submit"), "--master", self._master, "--class"]
-        command += ["org.apache.spark.sql.connect.service.SparkConnectServer", "--name", "lake", "spark-internal"]
+        command += [
+            "org.apache.spark.sql.connect.service.SparkConnectServer",
+            "--name",
+            "lake",
+            "spark-internal",
+        ]
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         environment |= {
             "SPARK_HOME": str(HOME),
@@ -91,7 +96,12 @@ class Spark:
             environment["SPARK_CONNECT_AUTHENTICATE_TOKEN"] = self.token
         with self.output.open("ab") as output:
             self.process = subprocess.Popen(
-                command, env=environment, cwd=self.folder, stdout=output, stderr=output, start_new_session=True
+                command,
+                env=environment,
+                cwd=self.folder,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
             )
         wait_until(self.listens, seconds=START_SECONDS, what="the Spark Connect server's answer")
 

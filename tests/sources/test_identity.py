@@ -64,8 +64,7 @@ def slices():
     """Of the region, of a part of it whose size is no power of two, and of a summer."""
     part = {"rectangle": ("-98.01", "30.05", "-97.55", "30.7")}
     summer = {"since": "2024-06-01T00:00:00Z", "until": "2024-09-01T00:00:00Z"}
-    for asked in ({}, part, summer, part | summer):
-        yield asked
+    return {}, part, summer, part | summer
 
 
 def dataset_of(steward, slug, relation, **facts):
@@ -135,5 +134,5 @@ def test_a_lake_says_what_an_upload_says(steward, live_lake, settings, relation,
             found = masses.read_means(there, of_lake, **question)
             expected = masses.read_means(here, of_upload, **question)
             assert (found.persons, found.x, found.y) == (expected.persons, expected.x, expected.y)
-    assert WHOLE == DataSlice.parse(REGION, resolution=1)
+    assert DataSlice.parse(REGION, resolution=1) == WHOLE
     assert FINEST_LEVEL == 31

@@ -14,7 +14,7 @@ from uuid import UUID, uuid4
 
 import structlog
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -23,7 +23,7 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.versions import advance
 from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions import slots
-from heatmaps.models import Dataset, DataVersion, Enrolment, SourceState, SourceSurvey, SurveyState
+from heatmaps.models import Dataset, Enrolment, SourceState, SourceSurvey, SurveyState
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.sources import question
 from heatmaps.sources.engine import Lake, QuestionFailed, ServerAway, ServerRefused
@@ -73,7 +73,7 @@ def ask(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None)
 
 
 def run(dataset_id: int) -> None:
-    """Look at the tables of a dataset, if nobody else does. What is wrong with them is told to its stewards."""
+    """Look at the tables of a dataset, if nobody else does; its stewards are told what is wrong."""
     tag = _begin(dataset_id)
     if tag is None:
         return
@@ -96,9 +96,15 @@ def run(dataset_id: int) -> None:
 
 def appear(now: datetime) -> None:
     """Make the versions whose moment has come; the others' moments move on. Safe to run beside anything."""
-    for dataset_id in SourceSurvey.objects.filter(appears_at__lte=now).values_list("pk", flat=True):
-        with transitions.locked(dataset_id):
-            _appear(dataset_id, now)
+    due = SourceSurvey.objects.filter(appears_at__lte=now).exclude(state=SurveyState.FAILED)
+    for dataset_id in due.order_by("appears_at").values_list("pk", flat=True):
+        try:
+            with transitions.locked(dataset_id):
+                _appear(dataset_id, now)
+        except (InterfaceError, OperationalError):
+            raise  # the database is away: the clock waits for it
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one, the others' versions appear
+            _log.error("survey.not_told", dataset=dataset_id, cause=type(error))
 
 
 def sweep() -> None:
@@ -133,12 +139,13 @@ def _look(survey: SourceSurvey, tag: UUID) -> None:
         found = sources.pinned(source)
         with sources.opened(source, found) as lake:
             [counts] = lake.ask(question.invalid(found.columns)).to_pylist()
+            rows = counts.pop("checkins")
+            found.check_rows(rows, counts.pop("opt_outs"))
             users = _users(dataset, lake, found.columns)
         with transaction.atomic():
             if not _mine(dataset.pk, tag).select_for_update().exists():
                 return
             _enrol(dataset, users)
-            rows = counts.pop("checkins")
             state = found.store(dataset, rows=rows, invalid=counts)
             _mine(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
 
@@ -147,7 +154,8 @@ def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> list[str]
     """Of a dataset with declared persons."""
     if dataset.persons is None:
         return []
-    users: list[str] = lake.ask(question.persons(columns))["person"].to_pylist()
+    asked = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
+    users: list[str] = lake.ask(asked)["person"].to_pylist()
     return users
 
 
@@ -171,8 +179,9 @@ def _enrol(dataset: Dataset, users: list[str]) -> None:
     if enrolled > dataset.persons:
         raise UploadError(
             "too_many_persons",
-            f"the table has, with those who were in it before, {enrolled} different users, but {dataset.persons} "
-            "people were declared when the dataset was created. Remove the users who are not enrolled",
+            f"the table has, with those who were in it before, at least {enrolled} different users, but "
+            f"{dataset.persons} people were declared when the dataset was created. Remove the users who are "
+            "not enrolled",
         )
 
 
