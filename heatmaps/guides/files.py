@@ -36,7 +36,8 @@ class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
 
     def __init__(self) -> None:
         super().__init__(
-            "guide files are stored before a dataset's first upload, and this one has had an upload: "
+            "guide files are stored before a dataset's first upload, or its first look at a lake, and "
+            "this one has had an upload or a look: "
             "its published maps can guide others"
         )
 

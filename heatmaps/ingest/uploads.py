@@ -59,7 +59,7 @@ def receive(
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
-    _check_takes_uploads(dataset)
+    check_takes_uploads(dataset)
     [taken] = receiving.receive(
         steward, dataset, [(file, name)], advance=advance, options=options, enqueue=enqueue
     )
@@ -82,7 +82,7 @@ def receive_all(
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
-    _check_takes_uploads(dataset)
+    check_takes_uploads(dataset)
     return receiving.receive(steward, dataset, sent, advance=advance, options=options, enqueue=True)
 
 
@@ -122,17 +122,17 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
     Errors: as `access.require`; `UploadError` where a schedule advances the versions.
     """
     steward = require(person, dataset, Act.UPLOAD)
-    _check_takes_uploads(dataset)
+    check_takes_uploads(dataset)
     return versions.advance(dataset, actor=steward)
 
 
-def _check_takes_uploads(dataset: Dataset) -> None:
+def check_takes_uploads(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
     if dataset.source:
         raise UploadError(
             READS_A_SOURCE,
-            f"this dataset reads the table of {dataset.source} where it is and takes no files; add check-ins to that "
-            "table and make a new data version",
+            f"this dataset reads the table of {dataset.source} where it is and takes no files; add check-ins "
+            "to that table and make a new data version",
         )
 
 

@@ -36,8 +36,8 @@ class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
 
     def __init__(self) -> None:
         super().__init__(
-            "this dataset has no data version yet: a steward has to upload check-ins "
-            "and make them available first"
+            "this dataset has no data version yet: a steward has to upload check-ins and make them "
+            "available first, or make a version of a table in a lake"
         )
 
 
