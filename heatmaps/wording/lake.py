@@ -6,8 +6,8 @@ from typing import Final
 from heatmaps.numbers import count
 
 TRUSTED: Final = (
-    "This server reads sums only. Administrators of the cluster that sums are as trusted as those of this "
-    "server’s database."
+    "This server reads sums only. Whoever administers the Spark cluster is as trusted as whoever "
+    "administers this server’s database."
 )
 # In the order in which a row is looked at: each counts once.
 _REASONS: Final[Mapping[str, str]] = {
