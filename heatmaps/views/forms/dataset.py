@@ -18,6 +18,11 @@ from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
 
 LAKE: Final = "lake"
+_ORIGINS: Final = [
+    ("files", "From files"),
+    ("devices", "From people’s devices"),
+    (LAKE, "From a table in your lake"),
+]
 # What most datasets leave as it is: on the page where somebody asks for it.
 MORE: Final = (
     *("slug", "expected_persons", "delta_limit", "row_capacity", "retention_days"),
@@ -109,11 +114,7 @@ class DatasetForm(RetentionFields, ScheduleFields):
     )
 
     source = forms.ChoiceField(
-        choices=[
-            ("files", "From files"),
-            ("devices", "From people’s devices"),
-            (LAKE, "From a table in your lake"),
-        ],
+        choices=_ORIGINS,
         required=False,
         initial="files",
     )
@@ -191,13 +192,9 @@ class DatasetForm(RetentionFields, ScheduleFields):
     @property
     def origins(self) -> list[tuple[str, str, bool]]:
         """(value, title, chosen) of where check-ins can come from here."""
-        field = self.fields["source"]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101 - as declared above
         chosen = self["source"].value() or "files"
         has_lakes = self.is_of_lake or bool(self["lake"].subwidgets)
-        return [
-            (value, title, value == chosen) for value, title in field.choices if value != LAKE or has_lakes
-        ]
+        return [(value, title, value == chosen) for value, title in _ORIGINS if value != LAKE or has_lakes]
 
     @property
     def usual_size(self) -> str:
