@@ -51,7 +51,7 @@ test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) 
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
 	$(RUN) -m tests.services.rehearsal
 
-bench: setup-dev $(SPARK) ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: 10 million check-ins too)
+bench: setup-dev $(SPARK) ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: many check-ins, lakes and kills)
 	SCALE=$(SCALE) $(RUN) -m tests.benchmarks
 
 docs: setup $(VENV)/.manual ## build the manual, which the server then shows at /help/manual/

@@ -72,6 +72,8 @@ def test_spark_keeps_nothing_and_is_reached_by_its_worker_alone():
     scratch = [each for each in SPARK["tmpfs"] if each.startswith("/scratch:")]
     assert SPARK["environment"]["SPARK_LOCAL_DIRS"] == "/scratch"
     assert "mode=0700" in scratch[0]
+    # Executors of such a Spark keep their output below its own folder, which is read-only else.
+    assert any(each.startswith("/opt/spark/work:") for each in SPARK["tmpfs"])
     assert set(SPARK["secrets"]) == {"spark_token", "spark_secret"}
     holders = {name for name, each in FILE["services"].items() if "spark_token" in each["secrets"]}
     assert holders == {"lakes", "spark"}

@@ -51,7 +51,9 @@ class Spark:
         self._master, self._asks_for_token = master, asks_for_token
         self._pids = set()
         self.scratch = self.folder / "scratch"
+        self.temporary = self.folder / "tmp"
         self.scratch.mkdir(parents=True)
+        self.temporary.mkdir()
         (self.folder / "token").write_text(self.token)
         self._configure(settings)
         self.process = None
@@ -76,7 +78,8 @@ class Spark:
         return self.folder / "output"
 
     def start(self):
-        command = [str(HOME / "bin" / "spark-submit"), "--master", self._master, "--class"]
+        home = self._home()
+        command = [str(home / "bin" / "spark-submit"), "--master", self._master, "--class"]
         command += [
             "org.apache.spark.sql.connect.service.SparkConnectServer",
             "--name",
@@ -85,12 +88,11 @@ class Spark:
         ]
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         environment |= {
-            "SPARK_HOME": str(HOME),
+            "SPARK_HOME": str(home),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_HOSTNAME": "localhost",
             "SPARK_LOCAL_DIRS": str(self.scratch),
-            "SPARK_WORKER_DIR": str(self.folder / "work"),
         }
         if self._asks_for_token:
             environment["SPARK_CONNECT_AUTHENTICATE_TOKEN"] = self.token
@@ -132,6 +134,15 @@ class Spark:
                 return True
         return False
 
+    def _home(self):
+        """Executors write below Spark's own folder, whatever is set: here one that goes with the others."""
+        home = self.folder / "home"
+        if not home.is_dir():
+            home.mkdir()
+            for part in ("bin", "jars", "sbin"):
+                (home / part).symlink_to(HOME / part)
+        return home
+
     def _children(self):
         try:
             return psutil.Process(self.process.pid).children(recursive=True)
@@ -142,7 +153,10 @@ class Spark:
         conf = self.folder / "conf"
         conf.mkdir()
         (conf / "log4j2.properties").write_text(_QUIET)
+        java = f"-Djava.io.tmpdir={self.temporary}"
         lines = {
+            "spark.driver.extraJavaOptions": java,
+            "spark.executor.extraJavaOptions": java,
             "spark.authenticate.secret": secrets.token_hex(16),
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": self.port,
