@@ -165,7 +165,7 @@ def test_every_method_draws_from_a_lake_as_from_an_upload(steward, live_lake):
         results = []
         for dataset, version in pairs[relation]:
             asked = ReleaseRequest(
-                mechanism=entry.name, epsilon="1", resolution=16 if entry.max_resolution else None
+                mechanism=entry.name, epsilon="0.5", resolution=16 if entry.max_resolution else None
             )
             draw = quotes.plan(dataset, asked).draw
             results.append(draw.release(draw.read(dataset, version, WHOLE), SeededSource(5)).to_bytes())
