@@ -15,9 +15,7 @@ class SourceOut(serializers.Serializer[Any]):
 
     name = serializers.CharField()
     kind = serializers.ChoiceField(choices=get_args(TableKind))
-    has_times = serializers.BooleanField(
-        help_text="Without, there are no periods and no retention."
-    )
+    has_times = serializers.BooleanField(help_text="Without, there are no periods and no retention.")
 
 
 class SurveyOut(serializers.Serializer[Any]):

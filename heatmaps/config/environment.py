@@ -204,7 +204,8 @@ def source_slot_seconds() -> float:
         seconds = 0.0
     if not 0 < seconds <= _LONGEST_SLOT_SECONDS:
         raise RuntimeError(
-            f"HAZEMAP_SOURCE_SLOT_SECONDS must be a number above 0, up to {_LONGEST_SLOT_SECONDS}, not {text!r}"
+            f"HAZEMAP_SOURCE_SLOT_SECONDS must be a number above 0, up to {_LONGEST_SLOT_SECONDS}, "
+            f"not {text!r}"
         )
     return seconds
 

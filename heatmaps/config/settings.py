@@ -139,8 +139,8 @@ else:
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
     }
-# Draws wait for no file, and what an owner's lake is asked holds nothing up: queues of their own. A worker that
-# is given no names takes from all.
+# Draws wait for no file, and what an owner's lake is asked holds nothing up: queues of their own. A worker
+# that is given no names takes from all.
 CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
 CELERY_TASK_ROUTES = {
     "heatmaps.release": {"queue": "draws"},

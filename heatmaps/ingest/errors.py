@@ -1,6 +1,5 @@
 """Defines why an upload was refused, in words for the steward."""
 
-
 READS_A_SOURCE = "reads_a_source"
 
 

@@ -103,8 +103,8 @@ def _check_has_entries(dataset: Dataset) -> None:
     if dataset.source:
         raise UploadError(
             READS_A_SOURCE,
-            f"this dataset reads its opt-outs from the table that the source {dataset.source} names; enter the "
-            "user there, and take it out there",
+            f"this dataset reads its opt-outs from the table that the source {dataset.source} names; enter "
+            "the user there, and take it out there",
         )
 
 

@@ -98,8 +98,8 @@ class SourceChanged(LedgerError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the latest data version cannot be read any more, as files of its table were changed or removed in the "
-            "lake; a steward has to make a new data version"
+            "the latest data version cannot be read any more, as files of its table were changed or removed "
+            "in the lake; a steward has to make a new data version"
         )
 
 

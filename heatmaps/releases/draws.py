@@ -89,4 +89,3 @@ def lease_end() -> datetime:
 
 def _running(release_id: UUID) -> "QuerySet[Drawing]":
     return Drawing.objects.filter(pk=release_id, state=DrawingState.RUNNING)
-

@@ -390,7 +390,7 @@ def _draw(release: Release) -> Released:
 
 
 def _promised_draw(release: Release) -> Draw:
-    """Errors: `BrokenPromise` when this worker runs another version of the program than the one that spent."""
+    """Errors: `BrokenPromise` where this worker runs another version of the program than who spent."""
     draw = _draw_as_promised(release)
     if draw is None:
         raise BrokenPromise

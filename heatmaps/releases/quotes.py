@@ -9,6 +9,7 @@ from typing import Final
 
 from django.conf import settings
 
+from heatmaps import sources
 from heatmaps.data_slice import DataSlice, Edge
 from heatmaps.guides import choices, epsilons
 from heatmaps.guides.choices import Chosen
@@ -159,6 +160,9 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
         resolution=draw.resolution or 1,
     )
     draw.check(data_slice)
+    if dataset.source and data_slice.has_period and not sources.has_times(dataset):
+        field_name, asked = ("since", request.since) if request.since else ("until", request.until)
+        raise ParameterError(field_name, asked, "nothing: the table of this dataset has no times")
     guarantee = promise(dataset, draw.guarantee, data_slice)
     return Plan(
         draw=draw,

@@ -169,7 +169,7 @@ def finest(dataset: Dataset, entry: AnyEntry) -> int:
 
 
 def check_source(entry: AnyEntry, resolution: int | None) -> None:
-    """Errors: `ParameterError` for what is not asked of a lake: what is handed over must have a public bound."""
+    """Errors: `ParameterError` for what is not asked of a lake: what is handed over has a public bound."""
     if entry.reads not in IN_A_LAKE:
         raise ParameterError(
             "mechanism",

@@ -117,6 +117,13 @@ def tables_of(version: DataVersion) -> Tables:
     )
 
 
+def has_times(dataset: Dataset) -> bool:
+    """Whether a period can be asked about, as far as is known: once a table was looked at."""
+    states = SourceState.objects.filter(dataset=dataset, version__isnull=False)
+    columns = states.order_by("-version__number").values_list("columns", flat=True).first()
+    return columns is None or columns["time"] != "none"
+
+
 def is_as_pinned(version: DataVersion) -> bool:
     """Whether the files are what they were; True where this process does not see their folders."""
     state = SourceState.objects.filter(version=version)

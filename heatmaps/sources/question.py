@@ -260,8 +260,12 @@ def _share(unit: int) -> str:
     """
 
 
+# As `_mean` has it: two parts a cell.
+if PARTS != 2 << FINEST_LEVEL:
+    raise RuntimeError("positions are counted in halves of the finest cells")
+
+
 def _mean(sums: str) -> str:
     """The nearest whole part to Σ (2 · cell + 1) / checkins: middles of cells, in parts of half a cell."""
-    assert PARTS == 2 << FINEST_LEVEL
     twice = f"(4 * {sums} + 2 * checkins)"
     return f"CAST(({twice} + checkins) div (2 * checkins) AS DECIMAL(19, 0))"

@@ -1,5 +1,6 @@
 """Readings of lakes: read again for the same charge, drawn from once, told at public moments."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -15,6 +16,7 @@ from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle, source_readings
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.sources.engine import QuestionFailed
+from mechanisms.check import ParameterError
 from tests.services import seed
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -267,6 +269,17 @@ def test_a_question_about_files_that_changed_is_refused_before_it_is_charged(ste
     (lake.opt_outs / "part-0.parquet").unlink()
     with pytest.raises(SourceChanged):
         lifecycle.request_release(steward, dataset, REQUEST)
+
+
+def test_no_period_is_asked_of_a_table_without_times(steward, make, lake):
+    """Its map would be empty, and paid for."""
+    del lake.columns["time"]
+    lake.write()
+    dataset = make()
+    for period in ({"since": "2026-01-01T00:00:00Z"}, {"until": "2026-01-01T00:00:00Z"}):
+        with pytest.raises(ParameterError, match="no times"):
+            lifecycle.request_release(steward, dataset, replace(REQUEST, **period))
+    assert lifecycle.request_release(steward, dataset, REQUEST).state == "reserved"
 
 
 def test_files_that_change_in_the_queue_give_the_charge_back(reserved, lake, clock, sent):
