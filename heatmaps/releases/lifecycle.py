@@ -258,12 +258,12 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
     version = quotes.latest_version(dataset)
     if version is None:
         raise NoDataVersion
-    if dataset.source and not sources.is_as_pinned(version):
-        raise SourceChanged
     if planned.guide is not None and planned.guide.version_id not in (None, version.pk):
         raise Overtaken
     release = quotes.same_release(dataset, planned.question(version))
     if release is None:
+        if dataset.source and not sources.is_as_pinned(version):
+            raise SourceChanged  # a published answer is given whatever became of the files
         release = transitions.reserve(
             _new_release(requester, version, planned, label),
             planned.charges,

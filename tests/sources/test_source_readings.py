@@ -359,3 +359,11 @@ def test_an_analyst_sees_a_reading_as_queued(spent):
     before = Release.objects.values().get(pk=spent.pk)
     source_readings.begin(spent.pk)
     assert Release.objects.values().get(pk=spent.pk) == before
+
+
+def test_a_published_answer_is_given_again_whatever_became_of_the_files(spent, reading, clock, steward, lake):
+    """Else it tells free of charge, as often as somebody asks, when the lake was written to."""
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+    lake.put_opt_outs(["a"])
+    assert lifecycle.request_release(steward, spent.dataset, REQUEST) == spent
