@@ -58,5 +58,8 @@ def _kept_from(version: DataVersion) -> int | None:
 
 
 def _integers(column: pa.ChunkedArray) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """Errors: ValueError, without a value in it, where it holds anything else: nothing is rounded here."""
+    if column.null_count or not pa.types.is_integer(column.type):
+        raise ValueError("sums are whole numbers")
     numbers: np.ndarray[tuple[int], np.dtype[np.int64]] = column.to_numpy().astype(np.int64, copy=False)
     return numbers

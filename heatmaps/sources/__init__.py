@@ -95,14 +95,16 @@ def pinned(source: Source) -> Tables:
         columns[source.time] = manifest.TIME
     checkins = tables.pinned(source.table, columns)
     opt_outs = tables.pinned(source.opt_outs, {source.opted_out_user: manifest.USER})
+    user = manifest.user_kind(checkins, source.user)
+    opted_out = manifest.user_kind(opt_outs, source.opted_out_user)
+    if (user, opted_out) == ("text", "number") and opt_outs.rows:
+        raise manifest.TableRefused(
+            "users are text in the check-ins and numbers in the opt-outs, where 007 is 7: write text in both"
+        )
     return Tables(
         checkins=checkins.manifest,
         opt_outs=opt_outs.manifest,
-        columns=Columns(
-            user=manifest.user_kind(checkins, source.user),
-            time=manifest.time_kind(checkins, source.time),
-            opted_out=manifest.user_kind(opt_outs, source.opted_out_user),
-        ),
+        columns=Columns(user=user, time=manifest.time_kind(checkins, source.time), opted_out=opted_out),
         rows=(checkins.rows, opt_outs.rows),
     )
 

@@ -32,6 +32,11 @@ TableKind = Literal["parquet", "iceberg", "delta"]
 _NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _LONGEST_NAME: Final = 60
 _COLUMNS: Final = ("user", "lat", "lon", "time")
+# Of an Iceberg catalog: which one it is.
+CATALOG_FACTS: Final = (
+    *("type", "uri", "warehouse", "prefix", "py-catalog-impl", "table-name"),
+    *("glue.id", "glue.region", "glue.endpoint", "dynamodb.region", "client.region"),
+)
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _TOLD_TO_OTHERS: Final = (
     "this server cannot read its list of tables in lakes; ask an administrator, who sees why on the page "
@@ -131,7 +136,7 @@ def read(path: Path) -> dict[str, Source]:
 
 def _catalog_facts(catalog: Mapping[str, str]) -> dict[str, str]:
     """Which catalog it is, without a password that its address may hold."""
-    facts = {key: catalog.get(key, "") for key in ("type", "uri", "warehouse", "prefix", "glue.id")}
+    facts = {key: catalog.get(key, "") for key in CATALOG_FACTS}
     parts = urlsplit(facts["uri"])
     return facts | {"uri": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()}
 

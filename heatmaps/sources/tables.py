@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from heatmaps.sources import manifest
 from heatmaps.sources.manifest import Kind, Pinned, TableRefused
-from heatmaps.sources.sources_file import Table
+from heatmaps.sources.sources_file import CATALOG_FACTS, Table
 
+_CATALOG: Final = "hazemap"  # in the environment: PYICEBERG_CATALOG__HAZEMAP__…
 _INSTALL: Final = "this server lacks {}; install hazemap[spark] where sources are read"
 
 
@@ -34,8 +35,9 @@ def _parquet(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
 
 def _iceberg(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
     catalogs = _module("pyiceberg.catalog")
+    _check_catalog(table)
     try:
-        found: Any = catalogs.load_catalog("hazemap", **table.catalog).load_table(table.location)
+        found: Any = catalogs.load_catalog(_CATALOG, **table.catalog).load_table(table.location)
         snapshot = found.current_snapshot()
         _check_names(table, found, columns)
         if snapshot is None:
@@ -76,6 +78,17 @@ def _unquoted(table: Table, found: Any, path: str) -> str:
     """The library writes the folder of a table on a disk as an address, and what is below it as it is."""
     folder = found.table_uri.removeprefix("file://")
     return f"{table.location.rstrip('/')}/{path[len(folder) :]}" if path.startswith(folder) else path
+
+
+def _check_catalog(table: Table) -> None:
+    """Whose check-ins are read the fingerprint of the file says: nothing else names another catalog."""
+    elsewhere = _module("pyiceberg.utils.config").Config().get_catalog_config(_CATALOG) or {}
+    for key in CATALOG_FACTS:
+        if key in elsewhere and key not in table.catalog:
+            raise TableRefused(
+                f"the environment or a file of pyiceberg says {key} of the catalog; say it in the file of "
+                "sources, as it decides which table is read"
+            )
 
 
 def _check_has(table: Table, names: Collection[str], columns: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pyarrow as pa
 import pytest
 from django.db.models import Sum
 from django.utils import timezone
@@ -234,6 +235,35 @@ def test_files_that_change_after_the_spend_end_the_release_and_the_charge_stays(
     assert drawing_of(spent).state == "failed"
     assert told(spent, clock) == "failed"
     assert committed(spent.dataset) == charge > 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"mass": pa.array([-1])},
+        {"mass": pa.array([0])},
+        {"mass": pa.array([None], pa.int64())},
+        {"mass": pa.array([1.5])},
+        {"mass": pa.array(["7654321"])},
+        {"mass": pa.array([2**62])},
+        {"cell_row": pa.array([16])},
+        {"cell_column": pa.array([-1])},
+        {"cell_row": pa.array([3, 3])},
+    ],
+    ids=["negative", "zero", "none", "fraction", "text", "too_many", "north", "west", "twice"],
+)
+def test_what_is_no_sum_is_never_drawn_from(spent, reading, clock, monkeypatch, answer):
+    """Of a Spark that answers nonsense nothing is released, and the charge stays."""
+    charge = committed(spent.dataset)
+    count = max(len(column) for column in answer.values())
+    table = {name: pa.array([1] * count) for name in ("cell_row", "cell_column", "mass")} | answer
+    monkeypatch.setattr(reading, "ask", lambda _question: pa.table(table))
+    for _ in range(source_readings.MOST_ATTEMPTS):
+        lifecycle.run(spent.pk)
+        clock(source_readings.PAUSE + INSTANT)
+    assert drawing_of(spent).state == "failed"
+    assert told(spent, clock) == "failed"
+    assert committed(spent.dataset) == charge
 
 
 def test_a_release_without_any_mass_is_published(spent, reading, clock):

@@ -193,7 +193,8 @@ def test_the_fingerprint_of_a_catalog_leaves_passwords_out(read):
     assert fingerprint() == fingerprint(uri="postgresql://city:second@host/catalog", credential="x")
     assert fingerprint() != fingerprint(uri="postgresql://city:first@host/other")
     assert fingerprint() != fingerprint(type="rest")
-    assert fingerprint() != fingerprint(warehouse="other")
+    for name in ("warehouse", "prefix", "glue.id", "glue.region", "client.region", "table-name"):
+        assert fingerprint() != fingerprint(**{f'"{name}"': "other"})
     other = '{ table = "city.opt_outs", user = "device", catalog = { type = "rest" } }'
     [same], [apart] = read(**ICEBERG).values(), read(**(ICEBERG | {"opt_outs": other})).values()
     assert same.fingerprint != apart.fingerprint

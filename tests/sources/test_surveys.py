@@ -223,6 +223,16 @@ def test_what_is_wrong_with_the_tables_is_told_to_stewards(steward, dataset, rea
     assert SourceState.objects.count() == 1
 
 
+def test_users_who_are_numbers_in_the_opt_outs_alone_are_refused(steward, dataset, lake):
+    """007 would be 7 there, and whoever is called so would be read."""
+    lake.put_opt_outs(pa.table({"user": [7]}))
+    surveys.advance_by(steward, dataset)
+    surveys.run(dataset.pk)
+    assert failure_of(dataset) == (
+        "users are text in the check-ins and numbers in the opt-outs, where 007 is 7: write text in both"
+    )
+
+
 def test_trouble_with_one_dataset_does_not_hold_up_the_others(steward, dataset, reading, clock, make_dataset):
     other = make_dataset("other")
     for each in (dataset, other):

@@ -76,6 +76,25 @@ def test_an_iceberg_table_without_a_row_has_no_files(iceberg):
     assert refusal(table, {"device": USER}) == "the table city.checkins has no column device"
 
 
+@pytest.mark.parametrize("fact", ["uri", "type", "warehouse", "glue.id", "client.region"])
+def test_nothing_but_the_file_of_sources_names_the_catalog(iceberg, monkeypatch, fact):
+    """The fingerprint that a dataset keeps is of that file: else other people could be read in its place."""
+    catalog, table = iceberg
+    catalog.create_table("city.checkins", schema=ROWS.schema)
+    facts = {key: value for key, value in table.catalog.items() if key != fact}
+    name = fact.replace(".", "__").upper()
+    monkeypatch.setenv(f"PYICEBERG_CATALOG__HAZEMAP__{name}", table.catalog.get(fact, "other"))
+    monkeypatch.setenv("PYICEBERG_CATALOG__HAZEMAP__CREDENTIAL", "secret")
+    told = refusal(Table(kind="iceberg", location="city.checkins", catalog=facts))
+    assert told == (
+        f"the environment or a file of pyiceberg says {fact} of the catalog; say it in the file of "
+        "sources, as it decides which table is read"
+    )
+    named = Table(kind="iceberg", location="city.checkins", catalog={"client.region": "", **table.catalog})
+    monkeypatch.delenv("PYICEBERG_CATALOG__HAZEMAP__GLUE__ID", raising=False)
+    assert tables.pinned(named, COLUMNS).rows == 0
+
+
 def test_partitions_of_iceberg_are_read(iceberg):
     catalog, table = iceberg
     made = catalog.create_table("city.checkins", schema=ROWS.schema)
