@@ -113,6 +113,9 @@ def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset
     Errors: PermissionDenied; `ParameterError` for a slug that is taken.
     """
     creator = require_creator(person)
+    if new.source is not None and new.source not in sources.offered(creator):
+        allowed = "a source whose stewards, in the administrator's file, you are one of"
+        raise ParameterError("source", new.source, allowed)
     if Dataset.objects.filter(slug=new.slug).exists():
         raise _slug_taken(new.slug)
     dataset = _row(creator, new, is_demo=is_demo)

@@ -18,8 +18,8 @@ class Sources(ApiView):
 
     @listing("sources_list", SourceOut)
     def get(self, request: Request) -> Response:
-        """List tables in lakes that a new dataset can read. For those who may make datasets.
+        """List tables in lakes that you can make a dataset of. For those who may make datasets.
 
         Where they are, only the administrator's file says."""
-        require_creator(person(request))
-        return pagination.page(request, list(sources.all_by_name().values()), shown.source)
+        offered = sources.offered(require_creator(person(request)))
+        return pagination.page(request, list(offered.values()), shown.source)

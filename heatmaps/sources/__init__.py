@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models.functions import Length
 
 from heatmaps.models import Dataset, DataVersion, SourceState
@@ -64,6 +65,15 @@ class Tables:
 def all_by_name() -> dict[str, Source]:
     """What the administrator's file names; nothing without a file. Errors: `SourcesFileError`."""
     return {} if settings.SOURCES_FILE is None else sources_file.read(settings.SOURCES_FILE)
+
+
+def offered(creator: User) -> dict[str, Source]:
+    """Those that somebody may make datasets of: each has a budget of its own. Errors: `SourcesFileError`."""
+    return {
+        name: source
+        for name, source in all_by_name().items()
+        if source.stewards is None or creator.is_superuser or creator.username in source.stewards
+    }
 
 
 def named(name: str) -> Source:

@@ -11,6 +11,7 @@ TOML, such as
     token_file = "/run/secrets/spark_token"
     columns = { user = "device", lat = "lat", lon = "lon", time = "seen_at" }
     opt_outs = { table = "city.opt_outs", user = "device" }     # a kind and a catalog of its own, if need be
+    stewards = ["anna"]             # accounts that may make datasets of it; left out: all that may make some
     catalog = { type = "rest", uri = "https://catalog.example.org" }
 
 Nothing of it comes from the web. The database keeps a source's name and fingerprint.
@@ -87,6 +88,7 @@ class Source:
     connect_port: int
     tls: bool
     token_file: Path
+    stewards: tuple[str, ...] | None  # names of accounts; administrators need not be among them
 
     @property
     def fingerprint(self) -> str:
@@ -176,6 +178,7 @@ class _Fields:
             connect_port=port,
             tls=self._tls(host),
             token_file=Path(self._text("token_file", "the path of a file with the server's token")),
+            stewards=self._stewards(),
         )
         for part in (columns, opt_outs, self):
             part._check_empty()
@@ -233,6 +236,14 @@ class _Fields:
             return ZoneInfo(text).key
         except (ZoneInfoNotFoundError, ValueError, OSError):  # a folder of zones is no zone
             raise self._wrong("time_zone", text, "a name such as Europe/Vienna") from None
+
+    def _stewards(self) -> tuple[str, ...] | None:
+        named = self._fields.pop("stewards", None)
+        if named is None:
+            return None
+        if not isinstance(named, list) or not all(isinstance(name, str) and name for name in named):
+            raise self._wrong("stewards", named, "a list of names of accounts")
+        return tuple(named)
 
     def _column(self, field_name: str) -> str:
         return self._text(field_name, "the name of a column")

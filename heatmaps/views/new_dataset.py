@@ -42,7 +42,7 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
 def _lakes(request: PersonRequest) -> tuple[list[str], str]:
     """Names of the tables that can be read; without them, why there are none, where that is a fault."""
     try:
-        return list(sources.all_by_name()), ""
+        return list(sources.offered(request.user)), ""
     except SourcesFileError as error:
         return [], error.told(administrator=is_administrator(request.user))
 

@@ -36,6 +36,19 @@ def test_it_names_its_source_to_all_its_members(api, trips):
         assert api(person).send("GET", "dataset", "trips").json()["source"] == "trips"
 
 
+def test_a_table_may_be_for_its_stewards_alone(lake, api):
+    """Each dataset has limits of its own: who may make one of a table decides how much is told of it."""
+    lake.sources_file.write_text(lake.sources_file.read_text() + '\nstewards = ["steward"]\n')
+    for person, slugs in (("stranger", []), ("steward", ["trips"]), ("administrator", ["trips"])):
+        client = api(person)
+        assert [one["name"] for one in client.send("GET", "sources").json()["results"]] == slugs
+        made = client.send("POST", "datasets", body=NEW | {"slug": f"of-{person}"})
+        if slugs:
+            assert made.status_code == 201
+        else:
+            assert refusal(made) == (422, "invalid_parameter", ["source"])
+
+
 def test_an_unknown_source_is_refused_with_those_that_there_are(lake, steward):
     answer = steward.send("POST", "datasets", body=NEW | {"source": "walks"})
     assert refusal(answer) == (422, "invalid_parameter", ["source"])

@@ -90,6 +90,14 @@ def test_more_settings_keep_the_chosen_table(steward, lake):
     assert 'name="source" value="lake"' in page
 
 
+def test_a_table_of_other_stewards_is_not_offered(read, steward, lake):
+    lake.sources_file.write_text(lake.sources_file.read_text() + '\nstewards = ["somebody-else"]\n')
+    assert "lake" not in read("steward", "dataset-new", query="?source=lake")
+    assert '<option value="trips"' in read("administrator", "dataset-new", query="?source=lake")
+    assert steward.post(reverse("dataset-new"), NEW).status_code == 422
+    assert not Dataset.objects.exists()
+
+
 @pytest.mark.parametrize("lake_name", ["", "walks"])
 def test_a_table_that_there_is_not_is_refused_at_its_field(steward, lake, lake_name):
     answer = steward.post(reverse("dataset-new"), NEW | {"lake": lake_name})

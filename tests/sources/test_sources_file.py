@@ -49,6 +49,9 @@ def test_a_source_is_what_the_file_says(read):
     assert (bare.time_zone, bare.time, bare.connect_port, bare.tls) == ("UTC", None, 15002, True)
     [open_one] = read(connect='"sc://spark"', tls="false").values()
     assert not open_one.tls
+    assert bare.stewards is None
+    [shut] = read(stewards='["anna"]').values()
+    assert (shut.stewards, shut.fingerprint) == (("anna",), source.fingerprint)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +92,8 @@ def test_a_source_is_what_the_file_says(read):
         ("opt_outs", '{ table = "/x", user = "u", kind = "csv" }', "opt_outs: kind is 'csv'", "parquet or"),
         ("opt_outs", '{ table = "/x", user = "u", more = 1 }', "opt_outs: more", "not a known field"),
         ("catalog", "{ type = 3 }", "catalog must be", "a table of texts"),
+        ("stewards", '"anna"', "stewards is 'anna'", "a list of names of accounts"),
+        ("stewards", '["anna", 1]', "stewards is ['anna', 1]", "a list of names of accounts"),
         ("password", '"p"', "password", "not a known field"),
     ],
 )
