@@ -240,7 +240,7 @@ def kill_runs(count: int = KILLS) -> dict[str, int]:
     with killed.started(datasets=count) as lake:
         for number in range(count):
             lake.run(number, *killed.EVERY[number % len(killed.EVERY)])
-        return dict(lake.runs)
+        return dict(lake.outcomes())
 
 
 def main(*arguments: str) -> None:

@@ -22,7 +22,7 @@ from heatmaps.datasets import NewDataset  # noqa: E402
 from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ingest.versions import surveys  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
-from heatmaps.models import Dataset, DataVersion, Release, SourceState, SourceSurvey, UserForm  # noqa: E402
+from heatmaps.models import Dataset, DataVersion, Drawing, Release, SourceState, SourceSurvey, UserForm  # noqa: E402
 from heatmaps.releases import lifecycle, quotes  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from mechanisms.space.grid import Region  # noqa: E402
@@ -73,6 +73,12 @@ def state_of(release_id):
     return Release.objects.values_list("state", flat=True).get(pk=release_id)
 
 
+def is_settled(release_id):
+    """Whether its draw has an outcome, which may still wait for its moment."""
+    drawing = Drawing.objects.filter(pk=release_id, state__in=["drawn", "failed"])
+    return drawing.exists() or state_of(release_id) not in ("reserved", "spent")
+
+
 def rows(slug):
     """Of the first version, as stewards are told."""
     return SourceState.objects.get(dataset__slug=slug).rows
@@ -113,8 +119,10 @@ def main():
         "state": state,
         "upload": upload,
         "ask": ask,
+        "is_settled": is_settled,
         "state_of": state_of,
         "report": report,
+        "rows": rows,
     }
     for line in sys.stdin:
         act, *arguments = json.loads(line)

@@ -82,7 +82,7 @@ class KilledLake:
             settings=settings,
         )
         self.installation.folder.mkdir(exist_ok=True)
-        self.runs = Counter()
+        self._runs = []
         self._services = []
 
     def __enter__(self):
@@ -95,24 +95,27 @@ class KilledLake:
         self._ends.close()
 
     def run(self, number, victim, step):
-        """One release with one kill. What came of it, in words; AssertionError where it may not be."""
+        """One release with one kill, until its draw has an outcome, which waits for its public moment."""
         chance = random.Random(f"{number} {victim} {step}")
         self._start_what_ended()
         (self.installation.folder / "pause").write_text(step)
         release = self.ask("ask", f"lake-{number}", "0.6")
-        try:
+        self._runs.append((release, f"{victim} {step}"))
+        with self._told(release, f"{victim} {step}"):
             self.wait_for(release, step)
             time.sleep(chance.uniform(0.1, 1.0) if step == "summing" else 0.2)
             self._kill(victim)
             self._start_what_ended()
-            self.ended(release)
-            state = self._check(release)
-        except AssertionError as error:
-            output = self.installation.output()[-3000:]
-            steps = [line for line in self._lines() if line[0] == release]
-            raise AssertionError(f"run {number}, {victim} {step}: {error}\n{steps}\n{output}") from error
-        self.runs[f"{victim} {step}: {state}"] += 1
-        return state
+            self._until(lambda: self.ask("is_settled", release), "an outcome of the draw")
+
+    def outcomes(self):
+        """How many runs of each kind ended how, once all have. AssertionError where one may not end so."""
+        found = Counter()
+        for release, what in self._runs:
+            with self._told(release, what):
+                self.ended(release)
+                found[f"{what}: {self._check(release)}"] += 1
+        return found
 
     def restart_worker(self, **environment):
         """With other variables of its environment."""
@@ -126,7 +129,9 @@ class KilledLake:
 
     def ended(self, release):
         """Its state once nothing more will become of it."""
-        _polled(lambda: self._is_over(release), seconds=BOUND_SECONDS, what="the end of the release")
+        self._until(
+            lambda: self.ask("state_of", release) not in ("reserved", "spent"), "the end of the release"
+        )
         return self.ask("state_of", release)
 
     def wait_for(self, release, step):
@@ -148,6 +153,7 @@ class KilledLake:
         self.installation.others |= {
             "HAZEMAP_SOURCES": str(self.files.sources_file),
             "HAZEMAP_SOURCE_SLOT_SECONDS": str(SLOT_SECONDS),
+            "HAZEMAP_SOURCE_PLACES": "100",  # what waits for its moment is in nobody's way
         }
         self.installation.manage("migrate", "--verbosity", "0")
         redis_folder = ends.enter_context(tempfile.TemporaryDirectory(prefix="hazemap-redis-"))
@@ -175,7 +181,7 @@ class KilledLake:
         ends.callback(self._asker.kill)
         # One each: a slot that was missed stays longer for good.
         self.ask("make", "trips", *(f"lake-{number}" for number in range(self._datasets)))
-        _polled(self._have_versions, seconds=BOUND_SECONDS, what="the first versions")
+        self._until(self._have_versions, "the first versions")
 
     def _have_versions(self):
         state = self.ask("state")
@@ -213,9 +219,25 @@ class KilledLake:
                 service.kill()
                 service.start()
 
-    def _is_over(self, release):
-        self._start_what_ended()
-        return self.ask("state_of", release) in ("published", "failed", "cancelled")
+    def _until(self, condition, what):
+        """Seldom enough that who asks takes nothing from those who work."""
+
+        def asked():
+            time.sleep(POLL_SECONDS)
+            self._start_what_ended()
+            return condition()
+
+        return wait_until(asked, seconds=BOUND_SECONDS, what=what)
+
+    @contextlib.contextmanager
+    def _told(self, release, what):
+        """What is needed to understand a failure."""
+        try:
+            yield
+        except AssertionError as error:
+            steps = [line[1:] for line in self._lines() if line[0] == release]
+            output = self.installation.output()[-3000:]
+            raise AssertionError(f"{what}: {error}\n{steps}\n{output}") from error
 
     def _check(self, release):
         told = self.ask("report", release)
@@ -274,16 +296,6 @@ def _tables():
                 ),
             }
         )
-
-
-def _polled(condition, *, seconds, what):
-    """As `wait_until`, seldom enough that who asks takes nothing from those who work."""
-
-    def asked():
-        time.sleep(POLL_SECONDS)
-        return condition()
-
-    return wait_until(asked, seconds=seconds, what=what)
 
 
 def _lives(process):
