@@ -148,7 +148,11 @@ def folder_is_here(path: str) -> bool:
     if "://" in path and not path.startswith("file://"):
         return False
     system, inner = _system(path)
-    return bool(system.get_file_info(inner.rpartition("/")[0] or "/").type == pafs.FileType.Directory)
+    try:
+        folder, _ = system.get_file_info([inner.rpartition("/")[0] or "/", inner])
+    except OSError:  # it may not look there: what it would see says nothing
+        return False
+    return bool(folder.type == pafs.FileType.Directory)
 
 
 # --- columns ------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Manifests: a file that is not what it was is found, and what Spark would read otherwise is refused."""
 
+import contextlib
 import os
+import tempfile
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -309,3 +311,38 @@ def test_names_differ_by_case(put):
     path = put(User=[1, 2])
     assert pin(path, columns={"user": USER}).kinds == {"user": "text"}
     assert pin(path, columns={"User": USER}).kinds == {"User": "number"}
+
+
+# --- who sees the files -------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def as_somebody_else():
+    """Rights count for nothing where the tests run as root."""
+    own = os.geteuid()
+    if own == 0:
+        os.seteuid(65_534)
+    try:
+        yield
+    finally:
+        os.seteuid(own)
+
+
+@pytest.mark.parametrize("closed", ["lake", "lake/checkins"])
+def test_folders_that_may_not_be_looked_into_are_not_here(closed):
+    """Web and clock need no right to the lake: they neither stop nor take its files for changed."""
+    with tempfile.TemporaryDirectory() as root:
+        folder = Path(root, "lake", "checkins")
+        folder.mkdir(parents=True)
+        path = folder / "part-0.parquet"
+        path.write_bytes(b"")
+        Path(root).chmod(0o755)
+        with as_somebody_else():
+            assert manifest.folder_is_here(str(path))
+        Path(root, closed).chmod(0 if os.geteuid() else 0o700)
+        with as_somebody_else():
+            assert not manifest.folder_is_here(str(path))
+        Path(root, closed).chmod(0o755)
+        path.unlink()
+        with as_somebody_else():
+            assert manifest.folder_is_here(str(path))  # its file is gone
