@@ -336,7 +336,8 @@ def test_folders_that_may_not_be_looked_into_are_not_here(closed):
         folder.mkdir(parents=True)
         path = folder / "part-0.parquet"
         path.write_bytes(b"")
-        Path(root).chmod(0o755)
+        for each in (Path(root), folder.parent, folder):
+            each.chmod(0o755)
         with as_somebody_else():
             assert manifest.folder_is_here(str(path))
         Path(root, closed).chmod(0 if os.geteuid() else 0o700)
