@@ -17,7 +17,7 @@ from django.db.models.functions import Length
 from heatmaps.models import Dataset, DataVersion, SourceState
 from heatmaps.sources import manifest, sources_file, tables
 from heatmaps.sources.engine import Lake, lake
-from heatmaps.sources.manifest import FilesChanged, Manifest
+from heatmaps.sources.manifest import FilesAway, FilesChanged, Manifest
 from heatmaps.sources.question import Columns
 from heatmaps.sources.sources_file import Source, SourceNotTheSame
 from mechanisms.check import ParameterError
@@ -57,7 +57,7 @@ class Tables:
         )
 
     def check(self) -> None:
-        """Errors: `FilesChanged`."""
+        """Errors: `FilesChanged`, `FilesAway`."""
         self.checkins.check()
         self.opt_outs.check()
 
@@ -148,6 +148,8 @@ def is_as_pinned(version: DataVersion) -> bool:
             continue
         try:
             each.check_listed()
+        except FilesAway:
+            continue
         except FilesChanged:
             return False
     return True
@@ -157,7 +159,7 @@ def is_as_pinned(version: DataVersion) -> bool:
 def opened(source: Source, found: Tables) -> Iterator[Lake]:
     """A safe Spark that reads these states of the tables, which are the same before and after.
 
-    Errors: `FilesChanged`, also after the block; those of `engine.lake`.
+    Errors: `FilesChanged` and `FilesAway`, also after the block; those of `engine.lake`.
     """
     found.check()
     with lake(source) as opened_lake:

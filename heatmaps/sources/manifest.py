@@ -38,6 +38,12 @@ class FilesChanged(Exception):  # noqa: N818 - as above
     code: Final = "files_changed"
 
 
+class FilesAway(Exception):  # noqa: N818 - as above
+    """Whether files are what they were cannot be seen now: the store does not answer, or shows nothing."""
+
+    code: Final = "files_away"
+
+
 @dataclass(frozen=True, slots=True)
 class PinnedFile:
     """One Parquet file as it was."""
@@ -77,11 +83,11 @@ class Manifest:
         return cls(snapshot=stored["snapshot"], files=tuple(PinnedFile(*file) for file in stored["files"]))
 
     def check(self) -> None:
-        """Errors: `FilesChanged` where any file is not what it was, down to its footer."""
+        """Errors: `FilesChanged` where any file is not what it was, down to its footer; `FilesAway`."""
         _check(self.files, lambda file: _footer(file.path)[0] == file)
 
     def check_listed(self) -> None:
-        """As `check`, by what folders say alone: sizes and moments. Errors: `FilesChanged`."""
+        """As `check`, by what folders say alone: sizes and moments."""
         _check(self.files, lambda file: _listed(file.path) == (file.size, file.modified_ns))
 
     def _json(self) -> bytes:
@@ -254,8 +260,10 @@ def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -
     def same(file: PinnedFile) -> bool:
         try:
             return is_same(file)
-        except (OSError, pa.ArrowException, TableRefused):
+        except (FileNotFoundError, pa.ArrowException, TableRefused):
             return False
+        except OSError:
+            raise FilesAway from None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         if not all(pool.map(same, files)):

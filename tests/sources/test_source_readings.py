@@ -210,6 +210,21 @@ def test_a_spark_that_dies_is_asked_again_for_the_same_charge(spent, reading, cl
     assert (kinds.count("spend"), kinds.count("publish")) == (1, 1)
 
 
+def test_a_store_that_does_not_answer_is_asked_again_for_the_same_charge(spent, clock, monkeypatch):
+    """A file that cannot be seen is not one that changed."""
+    with monkeypatch.context() as away:
+        away.setattr("heatmaps.sources.manifest._footer", away)
+        lifecycle.run(spent.pk)
+    assert not Drawing.objects.exists()
+    clock(source_readings.PAUSE + INSTANT)
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+
+
+def away(_path):
+    raise OSError("When reading information for key 'unmistakable': HTTP status 503")
+
+
 def test_a_spark_that_never_answers_leaves_no_result(spent, reading, clock):
     def die(_question):
         raise QuestionFailed("SparkConnectGrpcException")

@@ -223,6 +223,25 @@ def test_what_is_wrong_with_the_tables_is_told_to_stewards(steward, dataset, rea
     assert SourceState.objects.count() == 1
 
 
+def test_a_store_that_does_not_answer_is_asked_again_after_a_pause(steward, dataset, clock, monkeypatch):
+    footer, looks = sources.manifest._footer, []
+
+    def away_when_looked_at_again(path):
+        looks.append(path)
+        if len(looks) > 2:
+            raise OSError(path)
+        return footer(path)
+
+    monkeypatch.setattr("heatmaps.sources.manifest._footer", away_when_looked_at_again)
+    surveys.advance_by(steward, dataset)
+    for _ in range(surveys.MOST_ATTEMPTS):
+        assert survey_of(dataset).state == "waiting"
+        looks.clear()
+        surveys.run(dataset.pk)
+        clock(surveys.PAUSE + INSTANT)
+    assert failure_of(dataset) == "the store of the files did not answer; try again"
+
+
 def test_users_who_are_numbers_in_the_opt_outs_alone_are_refused(steward, dataset, lake):
     """007 would be 7 there, and whoever is called so would be read."""
     lake.put_opt_outs(pa.table({"user": [7]}))

@@ -27,7 +27,7 @@ from heatmaps.models import Dataset, Enrolment, SourceState, SourceSurvey, Surve
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.sources import question
 from heatmaps.sources.engine import Lake, QuestionFailed, ServerAway, ServerRefused
-from heatmaps.sources.manifest import FilesChanged, TableRefused
+from heatmaps.sources.manifest import FilesAway, FilesChanged, TableRefused
 from heatmaps.sources.sources_file import SourcesFileError
 
 MOST_ATTEMPTS: Final = 3
@@ -87,6 +87,9 @@ def run(dataset_id: int) -> None:
         _fail(dataset_id, tag, str(refusal))
     except FilesChanged:
         _fail(dataset_id, tag, "files of the table changed while it was looked at; try again")
+    except FilesAway as error:
+        _log.error("survey.not_answered", dataset=dataset_id, cause=type(error))
+        _try_again(dataset_id, tag, "the store of the files did not answer; try again")
     except (QuestionFailed, ServerAway) as error:
         _log.error("survey.not_answered", dataset=dataset_id, cause=type(error))
         _try_again(
