@@ -212,8 +212,8 @@ def test_a_spark_that_dies_is_asked_again_for_the_same_charge(spent, reading, cl
 
 def test_a_store_that_does_not_answer_is_asked_again_for_the_same_charge(spent, clock, monkeypatch):
     """A file that cannot be seen is not one that changed."""
-    with monkeypatch.context() as away:
-        away.setattr("heatmaps.sources.manifest._footer", away)
+    with monkeypatch.context() as patch:
+        patch.setattr("heatmaps.sources.manifest._footer", unavailable)
         lifecycle.run(spent.pk)
     assert not Drawing.objects.exists()
     clock(source_readings.PAUSE + INSTANT)
@@ -221,7 +221,7 @@ def test_a_store_that_does_not_answer_is_asked_again_for_the_same_charge(spent, 
     assert told(spent, clock) == "published"
 
 
-def away(_path):
+def unavailable(_path):
     raise OSError("When reading information for key 'unmistakable': HTTP status 503")
 
 
