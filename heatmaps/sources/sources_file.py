@@ -35,7 +35,7 @@ _LONGEST_NAME: Final = 60
 _COLUMNS: Final = ("user", "lat", "lon", "time")
 # Of an Iceberg catalog: which one it is.
 CATALOG_FACTS: Final = (
-    *("type", "uri", "warehouse", "prefix", "py-catalog-impl", "table-name"),
+    *("name", "type", "uri", "warehouse", "prefix", "py-catalog-impl", "table-name"),
     *("glue.id", "glue.region", "glue.endpoint", "dynamodb.region", "client.region"),
 )
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")

@@ -13,7 +13,7 @@ from heatmaps.sources import manifest
 from heatmaps.sources.manifest import Kind, Pinned, TableRefused
 from heatmaps.sources.sources_file import CATALOG_FACTS, Table
 
-_CATALOG: Final = "hazemap"  # in the environment: PYICEBERG_CATALOG__HAZEMAP__…
+_CATALOG: Final = "hazemap"  # where none is named; in the environment: PYICEBERG_CATALOG__HAZEMAP__…
 _INSTALL: Final = "this server lacks {}; install hazemap[spark] where sources are read"
 
 
@@ -37,7 +37,9 @@ def _iceberg(table: Table, columns: Collection[str]) -> tuple[str, list[str]]:
     catalogs = _module("pyiceberg.catalog")
     _check_catalog(table)
     try:
-        found: Any = catalogs.load_catalog(_CATALOG, **table.catalog).load_table(table.location)
+        # Catalogs in a database know their tables by the catalog's name, too.
+        properties = {"name": _CATALOG, **table.catalog}
+        found: Any = catalogs.load_catalog(properties.pop("name"), **properties).load_table(table.location)
         snapshot = found.current_snapshot()
         _check_names(table, found, columns)
         if snapshot is None:
@@ -82,7 +84,10 @@ def _unquoted(table: Table, found: Any, path: str) -> str:
 
 def _check_catalog(table: Table) -> None:
     """Whose check-ins are read the fingerprint of the file says: nothing else names another catalog."""
-    elsewhere = _module("pyiceberg.utils.config").Config().get_catalog_config(_CATALOG) or {}
+    elsewhere = (
+        _module("pyiceberg.utils.config").Config().get_catalog_config(table.catalog.get("name", _CATALOG))
+        or {}
+    )
     for key in CATALOG_FACTS:
         if key in elsewhere and key not in table.catalog:
             raise TableRefused(
