@@ -22,6 +22,7 @@ MAGIC: Final = b"PAR1"
 MOST_FILES: Final = 200_000
 _TAIL: Final = 8  # bytes: the footer's length and the magic
 _LONGEST_FOOTER: Final = 2**26
+_LAST_MILLISECOND: Final = (2**63 - 1) // 1000  # from 1970, in either direction
 _AT_ONCE: Final = 16  # files that are looked at together
 _PATTERNS: Final = frozenset("*?[]{}\\^")  # Spark reads paths as patterns
 
@@ -278,7 +279,24 @@ def _seen(path: str, columns: Mapping[str, Kind]) -> _Seen:
     except (OSError, pa.ArrowException):
         raise TableRefused(f"{path} cannot be read") from None
     types = {column: _kind_and_type(path, schema, column, kind) for column, kind in columns.items()}
+    for column, kind in columns.items():
+        if kind is TIME:
+            _check_moments(path, metadata, column)
     return _Seen(file, metadata.num_rows, types)
+
+
+def _check_moments(path: str, metadata: Any, column: str) -> None:
+    """Spark counts microseconds, and milliseconds that are too many for it stop every question.
+
+    Errors: `TableRefused`, as far as the footer tells.
+    """
+    [place] = [at for at in range(len(metadata.schema)) if metadata.schema.column(at).path == column]
+    if json.loads(metadata.schema.column(place).logical_type.to_json())["timeUnit"] != "milliseconds":
+        return
+    for group in range(metadata.num_row_groups):
+        told = metadata.row_group(group).column(place).statistics
+        if told is not None and told.has_min_max and max(-told.min_raw, told.max_raw) > _LAST_MILLISECOND:
+            raise TableRefused(f"the column {column} of {path} has a time that Spark cannot read; remove it")
 
 
 def _listed(path: str) -> tuple[int, int]:

@@ -113,6 +113,19 @@ def test_a_manifest_is_stored_and_read_again(put):
     assert str(Path(stored.paths[0]).parent) not in repr(stored)
 
 
+@pytest.mark.parametrize("moment", [2**63 - 1, -(2**63) + 1, (2**63 - 1) // 1000 + 1])
+def test_a_time_that_stops_spark_is_named(put, moment):
+    """One row would be enough, and nobody would be told which."""
+    rows = {"user": ["a", "b", "c"], "lat": [1.5, 2.5, 3.5]}
+    times = pa.array([0, None, moment], pa.timestamp("ms"))
+    path = put(time=times, **rows)
+    assert refusal(path) == f"the column time of {path} has a time that Spark cannot read; remove it"
+    pin(put("none.parquet", options={"write_statistics": False}, time=times, **rows))  # nothing tells
+    pin(put("micros.parquet", time=times.cast(pa.int64()).cast(pa.timestamp("us")), **rows))
+    pin(put("near.parquet", time=pa.array([0, None, (2**63 - 1) // 1000], pa.timestamp("ms")), **rows))
+    pin(put("empty.parquet", time=pa.array([None] * 3, pa.timestamp("ms")), **rows))
+
+
 def test_rows_are_counted_by_the_footers(put):
     found = pin(put("a.parquet"), put("b.parquet", user=["c"], lat=[1.0], time=pa.array([1], TIMES)))
     assert found.rows == 3
