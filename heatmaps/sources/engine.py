@@ -36,6 +36,7 @@ LISTENERS: Final = (
 _SESSION: Final[Mapping[str, str]] = {
     "spark.sql.ansi.enabled": "true",  # sums that leave 63 bits raise
     "spark.sql.caseSensitive": "true",
+    "spark.sql.timestampType": "TIMESTAMP_LTZ",  # what TIMESTAMP means in a question
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.parquet.mergeSchema": "false",
     "spark.sql.parquet.binaryAsString": "false",

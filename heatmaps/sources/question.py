@@ -6,9 +6,10 @@ files have them, and `opt_outs` with the column person. What is computed is what
 region, the grid and the part of the data that is asked about.
 
 Traps. A literal such as -98.3 is a decimal in Spark, so numbers are cast from text. `trim` takes spaces
-only; Python's `strip` takes every white space. `div` divides whole numbers; `/` never does. NaN is above all
-numbers. Nothing here can fail because of a row: what may leave 63 bits is a decimal, or raises where only a
-record of 2^32 check-ins reaches it.
+only, unless it is told all that Python's `strip` takes; a pattern in its place would need the square of a
+long name's spaces. To cast a clock's reading at the end of time raises. `div` divides whole numbers; `/`
+never does. NaN is above all numbers. Nothing here can fail because of a row: what may leave 63 bits is a
+decimal, or raises where only a record of 2^32 check-ins reaches it.
 """
 
 from dataclasses import dataclass
@@ -28,8 +29,8 @@ FIRST_SECOND, LAST_SECOND = -62_135_596_800, 253_402_300_799  # of the years 1 t
 UserKind = Literal["text", "number"]
 TimeKind = Literal["instant", "local", "none"]  # a moment; a clock's reading in the session's zone; no column
 
-# What Python's `str.strip` takes away.
-_SPACES: Final = "".join(f"\\\\u{code:04x}" for code in range(0x10000) if chr(code).isspace())
+# What Python's `str.strip` takes away, itself and not escaped: a setting of Spark says what escapes mean.
+_SPACES: Final = "".join(chr(code) for code in range(0x10000) if chr(code).isspace())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +116,12 @@ def invalid(columns: Columns) -> str:
     """
 
 
+_LONGEST_NUMBER: Final = 100  # characters of a whole number that is written as text
+# Of a reading in none of the years 1 to 9999, a second in none of them.
+_LOCAL_SECOND: Final = f"""
+    CASE WHEN time BETWEEN TIMESTAMP_NTZ '0001-01-01 00:00:00' AND TIMESTAMP_NTZ '9999-12-31 23:59:59.999999'
+        THEN unix_seconds(CAST(time AS TIMESTAMP)) WHEN time IS NOT NULL THEN {LAST_SECOND + 1}L END
+"""
 _HAS_LON: Final = "lon IS NOT NULL AND abs(lon) <= 180D"  # NaN is above all numbers
 _HAS_LAT: Final = "lat IS NOT NULL AND abs(lat) <= 90D"
 _HAS_TIME: Final = f"(second IS NULL OR second BETWEEN {FIRST_SECOND} AND {LAST_SECOND})"
@@ -130,14 +137,22 @@ def _person(kind: UserKind) -> str:
     """A person as text, without white space around it; NULL where it is none."""
     if kind == "number":
         return "CAST(person AS STRING)"
-    stripped = f"regexp_replace(person, '^[{_SPACES}]+|[{_SPACES}]+$', '')"
-    return f"CASE WHEN is_valid_utf8(person) THEN {stripped} END"
+    return f"CASE WHEN is_valid_utf8(person) THEN trim(BOTH '{_SPACES}' FROM person) END"
+
+
+def _opted_out(columns: Columns) -> str:
+    """Who opted out, as the check-ins write them: 007 is the number 7, as is 7.0."""
+    person = _person(columns.opted_out)
+    if columns.user == columns.opted_out:
+        return person
+    number = f"regexp_replace({person}, '^(-?)[+]?0*([0-9]+)([.]0*)?$', '$1$2')"
+    return f"CASE WHEN octet_length({person}) <= {_LONGEST_NUMBER} THEN {number} END"
 
 
 def _read(columns: Columns) -> str:
     second = {
         "instant": "unix_seconds(time)",
-        "local": "unix_seconds(CAST(time AS TIMESTAMP))",
+        "local": _LOCAL_SECOND,
         "none": "CAST(NULL AS BIGINT)",
     }[columns.time]
     return f"""
@@ -149,7 +164,7 @@ def _read(columns: Columns) -> str:
 
 def _valid(columns: Columns) -> str:
     """Check-ins of people who did not opt out."""
-    opted_out = f"SELECT {_person(columns.opted_out)} AS person FROM {OPT_OUTS}"
+    opted_out = f"SELECT {_opted_out(columns)} AS person FROM {OPT_OUTS}"
     return f"""
         SELECT read.person, read.second, read.lat, read.lon
         FROM (SELECT * FROM ({_read(columns)}) WHERE {_VALID}) AS read

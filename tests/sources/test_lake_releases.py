@@ -82,7 +82,7 @@ def test_a_map_of_an_iceberg_table(steward, live_lake, tmp_path):
     rng = np.random.default_rng(21)
     table = rows(rng, pa.array(range(PERSONS), pa.int64()))
     tables = []
-    for name, content in (("checkins", table), ("opt_outs", pa.table({"user": ["3", " 7 ", "nobody"]}))):
+    for name, content in (("checkins", table), ("opt_outs", pa.table({"user": ["003", " 7.0 ", "nobody"]}))):
         facts = {"type": "sql", "uri": f"sqlite:///{tmp_path}/{name}.db"}
         facts |= {"warehouse": f"file://{tmp_path}/a {name}"}
         catalog = load_catalog("hazemap", **facts)
