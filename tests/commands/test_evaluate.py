@@ -133,7 +133,7 @@ def test_it_refuses_files_it_cannot_read(tmp_path):
 @pytest.mark.long
 @pytest.mark.skipif(DATA is None, reason="needs HAZEMAP_TEST_DATA, the folder with real check-ins")
 def test_it_agrees_with_an_independent_implementation(monkeypatch):
-    gowalla = (f"{DATA}/gowalla_u5628.csv.gz", "--cells", 12, "--persons", 200, "--trials", 240, "--json")
+    gowalla = (f"{DATA}/gowalla_u5628.csv.gz", "--cells", 12, "--persons", 200, "--trials", 120, "--json")
     spread, _ = run(*gowalla, "--mechanisms", "sparse-emd", "--epsilons", "5")
     # The other program keeps what its solver gives the first of several left-out cells.
     monkeypatch.setattr(reconstruction, "_spread", lambda _, persons: persons)

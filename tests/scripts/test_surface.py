@@ -140,7 +140,7 @@ def test_the_threshold_is_that_of_benjamini_and_hochberg():
     assert threshold([0.0] * 50) == np.inf
 
 
-DRAWS = 20
+DRAWS = 12
 EPSILONS = ("0.5", "1", "2", "5", "20")
 
 
@@ -148,7 +148,7 @@ EPSILONS = ("0.5", "1", "2", "5", "20")
 @pytest.mark.skipif("HAZEMAP_TEST_DATA" not in os.environ, reason="HAZEMAP_TEST_DATA is not set")
 @pytest.mark.parametrize("city", CITIES)
 def test_more_budget_never_shows_less_of_a_city(city):
-    """Twenty maps each at ε = 0.5, 1, 2, 5, 20 in the default view (figures in docs/explanation/maps.md).
+    """Twelve maps each at ε = 0.5, 1, 2, 5, 20 in the default view (figures in docs/explanation/maps.md).
 
     The part of the true mass that is shown rises, but for one standard error, and for 2 % where a walk gives
     way to two rounds, which show less; of the area that is shown at most 5 % has no true mass

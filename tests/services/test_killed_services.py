@@ -24,7 +24,7 @@ from tests.services.traffic import ANALYSTS, ASKED, FILLED, ROWS, Traffic
 
 pytestmark = [pytest.mark.postgres, pytest.mark.redis, pytest.mark.long]
 
-KILLS = {"web": 3, "worker": 3, "redis": 3, "postgres": 3, "scheduler": 2}
+KILLS = {"web": 2, "worker": 2, "redis": 2, "postgres": 2, "scheduler": 1}
 ASKED_EACH_RUN = 3 * ANALYSTS
 LONGEST_MOMENT = 1.2  # seconds after the first request; all draws of a run take that long
 BOUND_SECONDS = 180  # until everything has ended: a lease, a sweep, a start, on a machine that is busy

@@ -16,7 +16,7 @@ from tests.services.http import get
 
 pytestmark = pytest.mark.long
 
-SEEDS, ROUNDS, DEVICES = 3, 7, 24
+SEEDS, ROUNDS, DEVICES = 2, 7, 24
 FEW = QUICK | {"least_honest": 4}  # so that rounds have a result where much of their time was lost
 NAMES = [f"Walker {number}" for number in range(DEVICES)]
 
