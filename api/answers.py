@@ -11,11 +11,12 @@ from django.urls import reverse
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
-from api.serializers.datasets import DatasetOut
+from api.serializers.datasets import DatasetOut, VersionOut
 from api.serializers.districts import DistrictFileOut
 from api.serializers.guides import GuideFileOut, GuideOut
 from api.serializers.ledger import EventOut
 from api.serializers.releases import MechanismOut, QuoteOut, ReleaseOut
+from api.serializers.sources import SourceOut, SurveyOut
 from api.serializers.uploads import UploadOut
 from heatmaps import queries
 from heatmaps.data_slice import DataSlice, moment_or_none
@@ -31,21 +32,25 @@ from heatmaps.masses.column_copies import CopyState
 from heatmaps.models import (
     Charge,
     Dataset,
+    DataVersion,
     DistrictFile,
     Event,
     GuideFile,
     Release,
     ReleaseState,
+    SourceSurvey,
+    SurveyState,
     Upload,
     UploadState,
 )
 from heatmaps.people import permissions
 from heatmaps.people.permissions import Act
 from heatmaps.regions import region_of
-from heatmaps.releases import lifecycle
+from heatmaps.releases import lifecycle, readings
 from heatmaps.releases.epsilon.forecast import Forecast
 from heatmaps.releases.quotes import Quote, data_slice_of
 from heatmaps.result_kinds.entries import kind_of_release
+from heatmaps.sources.sources_file import Source
 from heatmaps.wording import mechanism_choice
 from heatmaps.wording.events import event_line
 from heatmaps.wording.guides import guide_line, line_of
@@ -78,10 +83,29 @@ def dataset(request: Request, found: Dataset) -> Body:
         version=queries.current_version(found),
         schedule=schedule(found),
         collection=found.collection if found.is_collection else None,
+        source=found.source or None,
         slot_seconds=slots.length(found).total_seconds(),
         roles=sorted(permissions.roles(request.user, found)),
         links={"self": address(request, "dataset", found.slug), **links},
     )
+
+
+def version(found: DataVersion, *, to_steward: bool) -> Body:
+    """What its lake has is data: for stewards only."""
+    state = getattr(found, "source_state", None) if to_steward else None
+    counts = {name: None if state is None else getattr(state, name) for name in ("rows", "invalid")}
+    return _answer(VersionOut, found, **counts)
+
+
+def survey(found: SourceSurvey) -> Body:
+    """Data: for stewards only."""
+    is_coming = found.state != SurveyState.FAILED
+    return _answer(SurveyOut, found, appears_at=found.appears_at if is_coming else None)
+
+
+def source(found: Source) -> Body:
+    """Not where it is."""
+    return _answer(SourceOut, found, kind=found.table.kind, has_times=found.time is not None)
 
 
 def schedule(found: Dataset) -> Body | None:
@@ -192,12 +216,14 @@ def event(request: Request, found: Dataset, row: Event) -> Body:
     return _answer(EventOut, event_line(row, exact_time=exact_time), kind=row.kind)
 
 
-def mechanism(entry: AnyEntry) -> Body:
+def mechanism(entry: AnyEntry, *, of: Dataset | None = None) -> Body:
+    """As anybody may ask, or as is possible in a dataset."""
     is_metric = mechanism_choice.protected(entry) == "moves"
     return _answer(
         MechanismOut,
         entry,
         relations=sorted(entry.relations),
+        max_resolution=entry.max_resolution if of is None else readings.finest(of, entry),
         distance=as_read(Fraction(entry.usual_delta or 0)) if is_metric else "",
     )
 

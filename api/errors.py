@@ -41,9 +41,11 @@ from heatmaps.ledger.errors import (
     TooManyQuestions,
 )
 from heatmaps.masses.column_copies import NotGivenUp
+from heatmaps.people.permissions import is_administrator
 from heatmaps.people.refusals import MemberError
 from heatmaps.releases.names import NameMoved
 from heatmaps.releases.publication import PublicationRefused
+from heatmaps.sources.sources_file import SourcesFileError
 from mechanisms.check import ParameterError
 
 PROBLEM_JSON: Final = "application/problem+json"
@@ -78,6 +80,8 @@ class Problem:
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     """Django REST framework's exception handler."""
     set_rollback()
+    if isinstance(error, SourcesFileError):
+        return _sources_file(error, context).response()
     return (_described(error) or _unforeseen(error, context)).response()
 
 
@@ -93,6 +97,11 @@ def _unforeseen(error: Exception, context: Mapping[str, Any]) -> Problem:
     number = get_contextvars().get("request_id", "")
     detail = f"the program failed; this server's operator finds request {number} in the log"
     return Problem(status=500, code="internal_error", detail=detail)
+
+
+def _sources_file(error: SourcesFileError, context: Mapping[str, Any]) -> Problem:
+    detail = error.told(administrator=is_administrator(context["request"].user))
+    return Problem(status=503, code=error.code, detail=detail)
 
 
 def _database_away(error: Exception) -> Problem:
@@ -184,7 +193,14 @@ def _fixed(status: int, code: str, detail: str) -> Callable[[Exception], Problem
     return lambda _error: Problem(status=status, code=code, detail=detail)
 
 
-_CONFLICTS: Final = ("duplicate_upload", "not_undoable", "scheduled", "not_opted_out")
+_CONFLICTS: Final = (
+    "duplicate_upload",
+    "not_undoable",
+    "scheduled",
+    "not_opted_out",
+    "reads_a_source",
+    "survey_under_way",
+)
 _UPLOAD_STATUS: Final = {"too_large": 413} | dict.fromkeys(_CONFLICTS, 409)
 
 _Kinds: TypeAlias = type[Exception] | tuple[type[Exception], ...]

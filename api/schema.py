@@ -28,7 +28,8 @@ MEANINGS: Final = {
     428: "`If-Match` is missing.",
     429: "Too many requests, or a second quote while one is planned (`one_quote_at_a_time`); `Retry-After` "
     "says when to try again.",
-    503: "The database does not answer (`unavailable`), the server lacks the dataset's key, or it is as "
+    503: "The database does not answer (`unavailable`), the server lacks the dataset's key or cannot use its "
+    "file of tables in lakes (`sources_file`), or it is as "
     "busy as it may be (`busy`, `planning_takes_long`); `Retry-After` says when to try again.",
 }
 ALWAYS: Final = (400, 401, 403, 429, 503)

@@ -20,6 +20,7 @@ from api.views import (
     plans,
     releases,
     shuffler,
+    sources,
     tokens,
     uploads,
 )
@@ -32,6 +33,7 @@ urlpatterns = [
     path("v1/tokens/", tokens.Tokens.as_view(), name="tokens"),
     path("v1/tokens/<slug:token_id>/", tokens.Token.as_view(), name="token"),
     path("v1/mechanisms/", mechanisms.Mechanisms.as_view(), name="mechanisms"),
+    path("v1/sources/", sources.Sources.as_view(), name="sources"),
     path("v1/plans/", plans.Plans.as_view(), name="plans"),
     path("v1/datasets/", datasets.Datasets.as_view(), name="datasets"),
     path("v1/datasets/<slug:slug>/", datasets.Dataset.as_view(), name="dataset"),

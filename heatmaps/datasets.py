@@ -6,21 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from django.contrib.auth.models import AnonymousUser, User
-from django.core.exceptions import PermissionDenied
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from heatmaps import keys
+from heatmaps import keys, sources
 from heatmaps.budget import limits
 from heatmaps.collections.collection import NewCollection
-from heatmaps.ingest.versions import retention, retention_change, scheduled
+from heatmaps.ingest.versions import retention, retention_change, scheduled, surveys
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger.amounts import ACCOUNTS
 from heatmaps.ledger.transitions import open_ledger
 from heatmaps.ledger.transitions.moves import UNSET, Unset
-from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role, RowCapacity
+from heatmaps.models import AccountKind, Dataset, Membership, RelationChoice, Role, RowCapacity, UserForm
 from heatmaps.people import embedding, interventions
-from heatmaps.people.permissions import MAY_NOT_CREATE, Person, may_create_datasets
+from heatmaps.people.permissions import Person, require_creator
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
@@ -51,6 +50,7 @@ class NewDataset:
     retention_days: int | None = None  # how long check-ins are kept; None: for ever
     row_capacity: int = RowCapacity.MEDIUM  # how many check-ins it may hold, of the size classes
     collection: NewCollection | None = None  # filled by people's devices, not by uploads
+    source: str | None = None  # a source of HAZEMAP_SOURCES, whose check-ins stay where they are
 
     def __post_init__(self) -> None:
         if self.relation not in tuple(Relation):
@@ -66,6 +66,8 @@ class NewDataset:
             raise ParameterError("row_capacity", self.row_capacity, f"one of {_CAPACITIES}")
         if self.collection is not None:
             self._check_collection()
+        if self.source is not None:
+            self._check_source()
         self.limits_in_units()
 
     def limits_in_units(self) -> dict[AccountKind, int | None]:
@@ -76,6 +78,15 @@ class NewDataset:
                 "limits.record", "no limit", "a limit for the whole record, for the radius, or for both"
             )
         return {kind: _units(kind, given[kind]) for kind in ACCOUNTS[self.relation]}
+
+    def _check_source(self) -> None:
+        found = sources.named(self.source or "")
+        _empty("collection", self.collection, "devices fill a collection, and a source stays where it is")
+        if self.retention_days is not None and found.time is None:
+            reason = "the source has no column of times, by which check-ins would be left out"
+            raise ParameterError("retention_days", self.retention_days, f"nothing; {reason}")
+        if self.persons is not None and self.persons > surveys.MOST_ENROLLED:
+            raise ParameterError("persons", self.persons, f"at most {surveys.MOST_ENROLLED} for a source")
 
     def _check_collection(self) -> None:
         if self.relation is not Relation.REPLACE:
@@ -101,14 +112,16 @@ def create(person: Person, new: NewDataset, *, is_demo: bool = False) -> Dataset
 
     Errors: PermissionDenied; `ParameterError` for a slug that is taken.
     """
-    if isinstance(person, AnonymousUser) or not may_create_datasets(person):
-        raise PermissionDenied(MAY_NOT_CREATE)
+    creator = require_creator(person)
+    if new.source is not None and new.source not in sources.offered(creator):
+        allowed = "a source whose stewards, in the administrator's file, you are one of"
+        raise ParameterError("source", new.source, allowed)
     if Dataset.objects.filter(slug=new.slug).exists():
         raise _slug_taken(new.slug)
-    dataset = _row(person, new, is_demo=is_demo)
+    dataset = _row(creator, new, is_demo=is_demo)
     dataset.key_fingerprint = keys.create(dataset)
     try:
-        _store(person, dataset, new)
+        _store(creator, dataset, new)
     except BaseException as error:
         keys.discard(dataset)
         # Two at the same moment: the database's unique constraint decides.
@@ -150,8 +163,12 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         persons=new.persons,
         radius_m=new.radius_m,
         expected_persons=new.expected_persons,
-        row_capacity=new.row_capacity,
+        # A lake has no size class: it stays unsaid, also in the ledger.
+        row_capacity=new.row_capacity if new.source is None else RowCapacity.HUGE,
         is_collection=new.collection is not None,
+        source=new.source or "",
+        source_fingerprint="" if new.source is None else sources.named(new.source).fingerprint,
+        user_form=UserForm.NFC if new.source is None else UserForm.AS_SENT,
         is_demo=is_demo,
         created_by=person,
     )

@@ -23,6 +23,7 @@ from heatmaps.models import (
     Membership,
     Release,
     ReleaseState,
+    SourceSurvey,
     Upload,
     UploadState,
 )
@@ -143,6 +144,11 @@ def current_version(dataset: Dataset) -> int | None:
     """The number of the latest data version; None before the first."""
     number: int | None = DataVersion.objects.filter(dataset=dataset).aggregate(latest=Max("number"))["latest"]
     return number
+
+
+def survey_of(dataset: Dataset) -> SourceSurvey | None:
+    """Data: for stewards only. The next version of a dataset in a lake, on its way or failed."""
+    return SourceSurvey.objects.filter(pk=dataset.pk).first()
 
 
 def uploads_of(dataset: Dataset, *, state: str = "", name: str = "") -> QuerySet[Upload]:

@@ -10,6 +10,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 RELEASE: Final = "heatmaps.release"
+SOURCE_RELEASE: Final = "heatmaps.source_release"  # of a dataset whose check-ins stay in a lake
+SURVEY: Final = "heatmaps.survey"
 INGEST: Final = "heatmaps.ingest"
 EXPIRE: Final = "heatmaps.expire"
 SWEEP: Final = "heatmaps.sweep"

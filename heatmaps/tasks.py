@@ -8,7 +8,7 @@ from celery import shared_task
 
 from heatmaps import queue
 from heatmaps.ingest import uploads
-from heatmaps.ingest.versions import deletion
+from heatmaps.ingest.versions import deletion, surveys
 from heatmaps.masses import column_copies
 from heatmaps.releases import lifecycle
 
@@ -19,6 +19,18 @@ _log = structlog.stdlib.get_logger(__name__)
 def release(release_id: str) -> None:
     """Draw a reserved release, once; sent again, it finds nothing to do."""
     _run(lifecycle.run, UUID(release_id))
+
+
+@shared_task(name=queue.SOURCE_RELEASE)  # type: ignore[untyped-decorator]  # as above
+def source_release(release_id: str) -> None:
+    """The same where the check-ins are in an owner's lake, which takes minutes."""
+    _run(lifecycle.run, UUID(release_id))
+
+
+@shared_task(name=queue.SURVEY)  # type: ignore[untyped-decorator]  # as above
+def survey(dataset_id: str) -> None:
+    """Look at the tables of a lake for a data version."""
+    _run(surveys.run, int(dataset_id))
 
 
 @shared_task(name=queue.INGEST)  # type: ignore[untyped-decorator]  # as above

@@ -26,4 +26,5 @@ MANUAL_DIR = _STATE / "manual"  # none, as in a new checkout
 GROUND_DIR = _STATE / "ground"  # none: what a picture shows does not depend on what is installed
 SLOT_SECONDS = dict.fromkeys(SLOT_SECONDS, 0)  # noqa: F405
 DRAW_PLACES = dict.fromkeys(DRAW_PLACES, 1_000)  # noqa: F405
+SOURCE_SLOT_SECONDS, SOURCE_PLACES = 0, 1_000
 MOST_QUESTIONS_A_DAY = dict.fromkeys(MOST_QUESTIONS_A_DAY, 10_000)  # noqa: F405

@@ -7,6 +7,7 @@ from rest_framework import serializers
 from api.serializers.budget import AlertOut
 from api.serializers.collections import CollectionIn, CollectionOut
 from api.serializers.fields import Amount, Box, BoxOut, Choice, Decimal, PageOut, Strict, Text, Whole
+from api.serializers.sources import INVALID, InvalidOut, SurveyOut
 from heatmaps.datasets import MAX_PERSONS, MAX_RADIUS_M
 from heatmaps.ingest.versions.retention import MOST_DAYS
 from heatmaps.ingest.versions.schedule import EVERY, LAST_DAY, WEEKDAYS
@@ -16,7 +17,9 @@ from heatmaps.people.embedding import ALLOWED, MOST_ORIGINS
 from mechanisms.guarantee import Relation
 
 KEPT_FOR = "Days (UTC) for which check-ins are kept, then deleted; null: for ever."
-CAPACITY = "The most check-ins it may hold: a size class, on which depends when results appear."
+CAPACITY = (
+    "The most check-ins it may hold: a size class, on which depends when results appear. Nothing of a lake."
+)
 EMBEDDED_BY = "Origins of websites that may show its public maps in a frame; empty: none."
 RELATIONS = [relation.value for relation in Relation]
 
@@ -80,6 +83,12 @@ class DatasetIn(Strict):
     collection = CollectionIn(
         required=False, allow_null=True, help_text="People's devices fill it in rounds; null: uploads do."
     )
+    source = Text(  # type: ignore[assignment]  # the framework takes fields of this name
+        required=False,
+        allow_null=True,
+        max_length=60,
+        help_text="A table in a lake (see `sources/`), whose check-ins stay there; null: uploads fill it.",
+    )
 
 
 class DatasetChangeIn(Strict):
@@ -122,6 +131,9 @@ class DatasetOut(serializers.Serializer[Any]):
     row_capacity = serializers.IntegerField(help_text=CAPACITY)
     embed_origins = serializers.ListField(child=serializers.CharField(), help_text=EMBEDDED_BY)
     collection = CollectionOut(allow_null=True, help_text="null: filled by uploads.")
+    source = serializers.CharField(  # type: ignore[assignment]  # as above
+        allow_null=True, help_text="The table in a lake whose check-ins stay there; null: there is none."
+    )
     slot_seconds = serializers.FloatField(help_text="Current time between a draw's begin and its result.")
     roles = serializers.ListField(child=serializers.CharField(), help_text="Your roles here.")
     links = serializers.DictField(child=serializers.URLField())
@@ -137,6 +149,10 @@ class VersionOut(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Check-ins of earlier days (UTC) are not in it; null: as long ago as there are any.",
     )
+    rows = serializers.IntegerField(
+        allow_null=True, help_text="Of the table in a lake, for stewards; null: no lake, or not yours."
+    )
+    invalid = InvalidOut(allow_null=True, help_text=f"{INVALID} null: as `rows`.")
 
 
 class VersionsOut(PageOut):
@@ -144,6 +160,10 @@ class VersionsOut(PageOut):
 
     schedule = ScheduleIn(allow_null=True)
     next_version_at = serializers.DateTimeField(allow_null=True)
+    survey = SurveyOut(
+        allow_null=True,
+        help_text="Of a table in a lake, for stewards; null: none is under way, or not yours.",
+    )
     results = VersionOut(many=True)
 
 

@@ -12,14 +12,16 @@ from api import pagination
 from api.schema import LOCATION, PAGING, example, listing, operation
 from api.serializers.datasets import DatasetChangeIn, DatasetIn, DatasetOut, VersionOut, VersionsOut
 from api.serializers.fields import Strict
+from api.serializers.sources import SurveyOut
 from api.views.shared import ApiView, body, person
 from heatmaps import datasets, queries
 from heatmaps.collections.collection import NewCollection
 from heatmaps.datasets import NewDataset
 from heatmaps.ingest import uploads
+from heatmaps.ingest.versions import surveys
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.models import AccountKind, Scope
-from heatmaps.people.permissions import Act, dataset_for
+from heatmaps.people.permissions import Act, dataset_for, may, require_creator
 from heatmaps.queries import LONGEST_SEARCH
 from mechanisms.space.grid import Region
 
@@ -85,7 +87,8 @@ class Datasets(ApiView):
     )
     def post(self, request: Request) -> Response:
         """Create a dataset. You become its steward. Relation, region and radius cannot change later."""
-        made = datasets.create(person(request), _new_dataset(body(request, DatasetIn)))
+        creator = require_creator(person(request))  # first: what is refused names the tables that there are
+        made = datasets.create(creator, _new_dataset(body(request, DatasetIn)))
         answer = shown.dataset(request, made)
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
@@ -123,18 +126,25 @@ class Versions(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List data versions, latest first. Also says when the schedule makes the next one."""
         found = dataset_for(request.user, slug)
-        page = pagination.page(request, queries.versions_of(found), VersionOut)
+        to_steward = bool(found.source) and may(request.user, found, Act.SEE_DATA)
+        rows = queries.versions_of(found).select_related("source_state")
+        page = pagination.page(request, rows, lambda row: shown.version(row, to_steward=to_steward))
+        survey = queries.survey_of(found) if to_steward else None
         rule = {"schedule": shown.schedule(found), "next_version_at": found.next_version_at}
-        return Response(page.data | rule)
+        return Response(page.data | rule | {"survey": None if survey is None else shown.survey(survey)})
 
-    @operation("versions_advance", VersionOut, (404, 409, 413, 415), status=201)
+    @operation("versions_advance", {201: VersionOut, 202: SurveyOut}, (404, 409, 413, 415))
     def post(self, request: Request, slug: str) -> Response:
         """Make a new data version. Releases from now on read every upload that is ready. Takes no body.
 
-        Refused (409, `scheduled`) where a public schedule makes the versions."""
+        202 where check-ins stay in a lake: a worker looks at the table first, and the version appears at the
+        moment that the answer says. Refused (409) where a public schedule makes the versions (`scheduled`)
+        and where one is on its way (`survey_under_way`)."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
-        return Response(VersionOut(uploads.advance(request.user, found)).data, 201)
+        if found.source:
+            return Response(shown.survey(surveys.advance_by(request.user, found)), 202)
+        return Response(shown.version(uploads.advance(request.user, found), to_steward=True), 201)
 
 
 def _new_dataset(typed: dict[str, Any]) -> NewDataset:

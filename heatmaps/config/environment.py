@@ -42,6 +42,9 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | `HAZEMAP_RENDERED_BYTES` | `4294967296` | room for files of releases kept in `$HAZEMAP_STATE`, in bytes |
 | `HAZEMAP_SLOT_SECONDS` | `2,5,20,300` | seconds that a draw stays unseen, by size class of the dataset |
 | `HAZEMAP_DRAW_PLACES` | `4,4,2,1` | draws that go on at once, by size class: no more than workers can do |
+| `HAZEMAP_SOURCES` | (none) | TOML file of tables in an owner's lake that datasets may read |
+| `HAZEMAP_SOURCE_SLOT_SECONDS` | `900` | seconds that a draw from a lake stays unseen |
+| `HAZEMAP_SOURCE_PLACES` | `1` | draws from lakes that go on at once |
 """
 
 import os
@@ -190,6 +193,37 @@ def draw_places() -> list[int]:
             f"separated by commas, not {text!r}"
         )
     return places
+
+
+def source_slot_seconds() -> float:
+    """Seconds of a slot of datasets in a lake. Errors: RuntimeError naming the variable."""
+    text = os.environ.get("HAZEMAP_SOURCE_SLOT_SECONDS", "900")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= _LONGEST_SLOT_SECONDS:
+        raise RuntimeError(
+            f"HAZEMAP_SOURCE_SLOT_SECONDS must be a number above 0, up to {_LONGEST_SLOT_SECONDS}, "
+            f"not {text!r}"
+        )
+    return seconds
+
+
+def source_places() -> int:
+    """Draws from lakes at once. Errors: RuntimeError naming the variable."""
+    text = os.environ.get("HAZEMAP_SOURCE_PLACES", "1").strip()
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_PLACES:
+        raise RuntimeError(
+            f"HAZEMAP_SOURCE_PLACES must be a whole number from 1 to {_MOST_PLACES}, not {text!r}"
+        )
+    return int(text)
+
+
+def sources_file() -> Path | None:
+    """The file of sources, if one is named; whoever uses it says what is wrong with it."""
+    text = os.environ.get("HAZEMAP_SOURCES", "").strip()
+    return Path(text).absolute() if text else None
 
 
 def _read_when_written(path: Path) -> str:

@@ -139,9 +139,14 @@ else:
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
     }
-# Draws wait for no file: they have a queue of their own. A worker that is given no names takes from both.
-CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
-CELERY_TASK_ROUTES = {"heatmaps.release": {"queue": "draws"}}
+# Draws wait for no file, and what an owner's lake is asked holds nothing up: queues of their own. A worker
+# that is given no names takes from all.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
+CELERY_TASK_ROUTES = {
+    "heatmaps.release": {"queue": "draws"},
+    "heatmaps.source_release": {"queue": "lakes"},
+    "heatmaps.survey": {"queue": "lakes"},
+}
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
@@ -167,6 +172,10 @@ SLOT_SECONDS = dict(zip(_SIZE_CLASSES, environment.slot_seconds(), strict=True))
 # Draws at once over all datasets of a size class. A place is taken until the release's public moment, however
 # long its draw takes: so nobody's waiting tells how long another dataset's draw was.
 DRAW_PLACES = dict(zip(_SIZE_CLASSES, environment.draw_places(), strict=True))
+# The same of datasets that are read in an owner's lake, and the administrator's file of these.
+SOURCE_SLOT_SECONDS = environment.source_slot_seconds()
+SOURCE_PLACES = environment.source_places()
+SOURCES_FILE = environment.sources_file()
 MAX_UPLOAD_BYTES = int(os.environ.get("HAZEMAP_MAX_UPLOAD_BYTES", str(2 * 2**30)))
 MAX_DISTRICT_BYTES = int(os.environ.get("HAZEMAP_MAX_DISTRICT_BYTES", str(4 * 2**20)))
 RENDERED_DIR = STATE_DIR / "rendered"

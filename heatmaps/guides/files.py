@@ -17,7 +17,7 @@ from heatmaps.ledger import facts as ledger_facts
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import LedgerError
 from heatmaps.ledger.transitions.moves import GUIDE
-from heatmaps.models import Dataset, DataVersion, GuideFile, Upload
+from heatmaps.models import Dataset, DataVersion, GuideFile, SourceState, SourceSurvey, Upload
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.regions import region_of
 from mechanisms.check import ParameterError, shown
@@ -36,7 +36,8 @@ class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
 
     def __init__(self) -> None:
         super().__init__(
-            "guide files are stored before a dataset's first upload, and this one has had an upload: "
+            "guide files are stored before a dataset's first upload, or its first look at a lake, and "
+            "this one has had an upload or a look: "
             "its published maps can guide others"
         )
 
@@ -61,9 +62,10 @@ def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
 
 
 def may_store(dataset: Dataset) -> bool:
-    """Whether there was no upload yet: for stewards only."""
-    had_upload = Upload.objects.filter(dataset=dataset).exists()
-    return not (had_upload or DataVersion.objects.filter(dataset=dataset).exists())
+    """Whether there was no upload yet, nor a look at a lake: for stewards only."""
+    seen = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
+    had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in seen)
+    return not (had_data or DataVersion.objects.filter(dataset=dataset).exists())
 
 
 def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFile:

@@ -11,7 +11,18 @@ from django.utils import timezone
 
 from heatmaps.home.cards import alert_of, pots_of
 from heatmaps.ledger.transitions.moves import QUEUED
-from heatmaps.models import Dataset, Invitation, Membership, Release, ReleaseState, Role, Upload, UploadState
+from heatmaps.models import (
+    Dataset,
+    Invitation,
+    Membership,
+    Release,
+    ReleaseState,
+    Role,
+    SourceSurvey,
+    SurveyState,
+    Upload,
+    UploadState,
+)
 from heatmaps.people import invitations
 
 RECENT: Final = timedelta(days=7)
@@ -42,22 +53,25 @@ class Waiting:
     queued: list[Release]  # one's own, the next first
     more_queued: int
     files: list[Files]
+    lakes: list[Dataset]  # data: for stewards only. Whose table could not be read
     low: list[Low]  # the worst first
     more_low: int
 
     def __bool__(self) -> bool:
-        return bool(self.queued or self.files or self.low)
+        return bool(self.queued or self.files or self.lakes or self.low)
 
 
 def waiting_for(person: User) -> Waiting:
     """In the datasets that the person is a member of."""
     members = Membership.objects.filter(user=person).select_related("dataset")
     roles = {member.dataset: member.role for member in members.order_by("dataset__title", "dataset")}
+    own = [dataset for dataset, role in roles.items() if role == Role.STEWARD]
     queued, low = _queued(person), _low(person, roles)
     return Waiting(
         queued=list(queued[:MOST_QUEUED]),
         more_queued=max(queued.count() - MOST_QUEUED, 0),
-        files=_files([dataset for dataset, role in roles.items() if role == Role.STEWARD]),
+        files=_files(own),
+        lakes=_unread(own),
         low=low[:MOST_LOW],
         more_low=max(len(low) - MOST_LOW, 0),
     )
@@ -94,6 +108,12 @@ def _files(datasets: list[Dataset]) -> list[Files]:
         for dataset in datasets
         if dataset.pk in failed or dataset.pk in ready
     ]
+
+
+def _unread(datasets: list[Dataset]) -> list[Dataset]:
+    failed = SourceSurvey.objects.filter(dataset__in=datasets, state=SurveyState.FAILED)
+    pks = set(failed.values_list("pk", flat=True))
+    return [dataset for dataset in datasets if dataset.pk in pks]
 
 
 def _counts(uploads: QuerySet[Upload]) -> dict[int, int]:

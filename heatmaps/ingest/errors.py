@@ -1,5 +1,7 @@
 """Defines why an upload was refused, in words for the steward."""
 
+READS_A_SOURCE = "reads_a_source"
+
 
 class UploadError(ValueError):
     """The file is not taken; nothing of it is stored. `code` tells programs which refusal it is."""

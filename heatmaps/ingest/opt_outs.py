@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 
 from heatmaps import keys
-from heatmaps.ingest.errors import UploadError
+from heatmaps.ingest.errors import READS_A_SOURCE, UploadError
 from heatmaps.ingest.formats.columns import is_text
 from heatmaps.ingest.formats.lines import Lines, ReaderLimits
 from heatmaps.ledger import transitions
@@ -36,6 +36,7 @@ def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     Errors: as `access.require`; `keys.KeyFileError`; `UploadError` for no users, or more than `MOST_AT_ONCE`.
     """
     steward = require(person, dataset, Act.UPLOAD)
+    _check_has_entries(dataset)
     hashes = _hashes(dataset, users)
     with transitions.locked(dataset.pk):
         before = dataset.suppressions.count()
@@ -66,6 +67,7 @@ def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     Errors: as `opt_out`.
     """
     require(person, dataset, Act.UPLOAD)
+    _check_has_entries(dataset)
     hashes = _hashes(dataset, users)
     with transitions.locked(dataset.pk):
         return sum(map(_withdraw, _open_of(dataset, hashes)))
@@ -94,6 +96,16 @@ def pending(dataset: Dataset) -> int:
     """Data: for stewards only. Entries, and entries taken back, that wait for the next version."""
     entered = dataset.suppressions.filter(version=None).count()
     return entered + dataset.suppressions.filter(is_withdrawn=True, until=None).count()
+
+
+def _check_has_entries(dataset: Dataset) -> None:
+    """Errors: `UploadError`."""
+    if dataset.source:
+        raise UploadError(
+            READS_A_SOURCE,
+            f"this dataset reads its opt-outs from the table that the source {dataset.source} names; enter "
+            "the user there, and take it out there",
+        )
 
 
 def _open(dataset: Dataset) -> "QuerySet[Suppression]":

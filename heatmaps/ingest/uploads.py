@@ -22,13 +22,13 @@ from django.utils import timezone
 
 from heatmaps import keys, queue
 from heatmaps.ingest import reading, receiving, rejected, staging, undoing, upload_files
-from heatmaps.ingest.errors import LeaseLost, UploadError
+from heatmaps.ingest.errors import READS_A_SOURCE, LeaseLost, UploadError
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
 from heatmaps.ingest.receiving import Sent, Taken
 from heatmaps.ingest.staging import Lease
 from heatmaps.ingest.versions import advance as versions
-from heatmaps.ingest.versions import deletion, scheduled
+from heatmaps.ingest.versions import deletion, scheduled, surveys
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState
 from heatmaps.people.permissions import Act, Person, require
@@ -59,6 +59,7 @@ def receive(
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
+    check_takes_uploads(dataset)
     [taken] = receiving.receive(
         steward, dataset, [(file, name)], advance=advance, options=options, enqueue=enqueue
     )
@@ -81,6 +82,7 @@ def receive_all(
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
+    check_takes_uploads(dataset)
     return receiving.receive(steward, dataset, sent, advance=advance, options=options, enqueue=True)
 
 
@@ -119,7 +121,19 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
     Errors: as `access.require`; `UploadError` where a schedule advances the versions.
     """
-    return versions.advance(dataset, actor=require(person, dataset, Act.UPLOAD))
+    steward = require(person, dataset, Act.UPLOAD)
+    check_takes_uploads(dataset)
+    return versions.advance(dataset, actor=steward)
+
+
+def check_takes_uploads(dataset: Dataset) -> None:
+    """Errors: `UploadError`."""
+    if dataset.source:
+        raise UploadError(
+            READS_A_SOURCE,
+            f"this dataset reads the table of {dataset.source} where it is and takes no files; add check-ins "
+            "to that table and make a new data version",
+        )
 
 
 def undo(person: Person, upload: Upload) -> None:
@@ -144,6 +158,7 @@ def sweep() -> None:
     """Make the data versions that are due, send waiting uploads and deletions to the workers again, restart
     uploads whose worker died, delete old files."""
     scheduled.sweep()
+    surveys.sweep()
     deletion.sweep()
     for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
         restart(upload)

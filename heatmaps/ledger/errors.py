@@ -91,6 +91,18 @@ class TooLateToCancel(LedgerError):
         super().__init__("this release can no longer be cancelled")
 
 
+class SourceChanged(LedgerError):
+    """The files that a data version pinned in a lake are not what they were: nothing could be read."""
+
+    code = "source_changed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the latest data version cannot be read any more, as files of its table were changed or removed "
+            "in the lake; a steward has to make a new data version"
+        )
+
+
 class TooManyQuestions(LedgerError):
     """A person, or a dataset, has had its questions of a day; the next one may come at `again_at`."""
 

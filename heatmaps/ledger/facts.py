@@ -48,6 +48,8 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
         facts["persons"] = dataset.persons
     if dataset.row_capacity != RowCapacity.HUGE:  # left out, as before there were size classes
         facts["row_capacity"] = dataset.row_capacity
+    if dataset.source:
+        facts |= {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
     if dataset.is_collection:
         collection = Collection.objects.filter(pk=dataset.pk).first()
         facts["collection"] = "" if collection is None else collection_fact(collection)

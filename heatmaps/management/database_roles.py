@@ -7,7 +7,7 @@ table nor disable a trigger, and which read and write every table but these:
 | --- | --- | --- |
 | events, reads by administrators, guide files | read, append | read, append |
 | migrations that ran | read | read |
-| check-ins, enrolments, partial sums of shares, draws before their moment | nothing | everything |
+| check-ins, enrolments, partial sums of shares, readings, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
 | second factors, links to a provider, mail addresses, sessions, tokens, invitations | everything | nothing |
 | accounts, their profiles and rules, members | everything | read |
@@ -41,6 +41,7 @@ WEB: Final = BOTH | {
     "heatmaps_enrolment": NOTHING,
     "heatmaps_packedcheckins": NOTHING,
     "heatmaps_drawing": NOTHING,
+    "heatmaps_sourcereading": NOTHING,
 }
 # What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
 WORKER: Final = BOTH | {

@@ -113,12 +113,15 @@ class Tasks:
     def __init__(self, app: Celery) -> None:
         self._app = app
         self._draws = ThreadPoolExecutor(sum(settings.DRAW_PLACES.values()), "draw")
+        # A draw at a time as well as a survey.
+        self._lakes = ThreadPoolExecutor(settings.SOURCE_PLACES + 1, "lake")
         self._others = ThreadPoolExecutor(1, "task")
         self._under_way: set[Future[None]] = set()
 
     def submit(self, name: str, ids: tuple[str, ...]) -> None:
         """Begin a task when a thread is free; after `end` it is dropped, and sent again by the sweep."""
-        pool = self._draws if name == queue.RELEASE else self._others
+        pools = {queue.RELEASE: self._draws, queue.SOURCE_RELEASE: self._lakes, queue.SURVEY: self._lakes}
+        pool = pools.get(name, self._others)
         with suppress(RuntimeError):  # a pool that was shut down
             future = pool.submit(_do, self._app.tasks[name], ids)
             self._under_way.add(future)
@@ -126,7 +129,7 @@ class Tasks:
 
     def end(self) -> bool:
         """Begin nothing more, and let tasks under way finish for a while; False where some did not."""
-        for pool in (self._draws, self._others):
+        for pool in (self._draws, self._lakes, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
         return not wait(set(self._under_way), STOP_SECONDS).not_done
 

@@ -10,17 +10,19 @@ made, has mass 0; for a mean, that person stands at the region's centre.
 
 SQLite sums check-ins by person and cell itself (`sqlite`); PostgreSQL sends columns (`postgresql`), of large
 uploads those that were packed for it (`packed_columns`), of others two of their rows, and they are sorted and
-summed here: it would take several times as long. They come slot by slot: all check-ins of a person are in one
+summed here: it would take several times as long. Check-ins that stay in their owner's lake are summed there
+(`lake`). They come slot by slot: all check-ins of a person are in one
 slot, so sums of slots are sums of persons: exact, in integers.
 """
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import TypeVar
 
 from django.db import connection
 
 from heatmaps.data_slice import WHOLE, DataSlice
-from heatmaps.masses import postgresql, sqlite
+from heatmaps.masses import lake, postgresql, sqlite
 from heatmaps.models import Dataset, DataVersion
 from mechanisms.records.aggregation import means_of
 from mechanisms.records.item_records import ItemRecords
@@ -44,16 +46,15 @@ def read(
     `postgresql.ROWS_AT_ONCE` at a time. On SQLite 24 bytes for each pair of a person and a cell with
     check-ins of that person, and a few copies of that.
     """
-    reader = postgresql.masses if connection.vendor == "postgresql" else sqlite.masses
-    return reader(dataset, version, data_slice, level=level, unit=unit)
+    found: MassMap = _reader(dataset).masses(dataset, version, data_slice, level=level, unit=unit)
+    return found
 
 
 def read_means(
     dataset: Dataset, version: DataVersion, *, enrolled: int, data_slice: DataSlice = WHOLE
 ) -> RecordMeans:
     """The sum of the mean positions of all persons enrolled; points outside the region are on its border."""
-    reader = postgresql.means if connection.vendor == "postgresql" else sqlite.means
-    return means_of(reader(dataset, version, data_slice), enrolled=enrolled)
+    return means_of(_reader(dataset).means(dataset, version, data_slice), enrolled=enrolled)
 
 
 def read_items(
@@ -76,3 +77,9 @@ def of_items(
     """What `work` makes of what `read_items` reads, of some of the persons after the other."""
     reader = postgresql.items if connection.vendor == "postgresql" else sqlite.items
     return reader(dataset, version, data_slice, work, level=level)
+
+
+def _reader(dataset: Dataset) -> ModuleType:
+    if dataset.source:
+        return lake
+    return postgresql if connection.vendor == "postgresql" else sqlite

@@ -25,6 +25,7 @@ from heatmaps.models.release import (
     RequestKey,
     Result,
 )
+from heatmaps.models.source import SourceReading, SourceState, SourceSurvey, SurveyState
 from heatmaps.models.token import ApiToken, Scope
 from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppression, Upload, UploadState
 
@@ -62,7 +63,11 @@ __all__ = [
     "Round",
     "RowCapacity",
     "Scope",
+    "SourceReading",
+    "SourceState",
+    "SourceSurvey",
     "Suppression",
+    "SurveyState",
     "Upload",
     "UploadState",
     "UserForm",

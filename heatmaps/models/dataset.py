@@ -79,6 +79,9 @@ class Dataset(models.Model):
     slot_doublings = models.PositiveSmallIntegerField(default=0)  # once for each draw that was late
     # Filled by people's devices in rounds (`heatmaps.collections`), not by uploads.
     is_collection = models.BooleanField(default=False)
+    # A source of HAZEMAP_SOURCES, read where it is (`heatmaps.sources`), and its fingerprint; empty: none.
+    source = models.CharField(max_length=60, blank=True, default="")
+    source_fingerprint = models.CharField(max_length=64, blank=True, default="")
     is_demo = models.BooleanField(default=False)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -107,6 +110,11 @@ class Dataset(models.Model):
             models.CheckConstraint(
                 name="collection_exchanges_records",
                 condition=Q(is_collection=False) | Q(relation="replace"),
+            ),
+            models.CheckConstraint(
+                name="source_has_its_fingerprint",
+                condition=Q(source="", source_fingerprint="")
+                | (~Q(source="") & ~Q(source_fingerprint="") & Q(is_collection=False)),
             ),
             models.CheckConstraint(
                 name="dataset_keeps_for_some_days",

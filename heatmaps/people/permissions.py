@@ -166,6 +166,13 @@ def is_administrator(person: Person) -> bool:
     return bool(person.is_active and person.is_superuser)
 
 
+def require_creator(person: Person) -> User:
+    """The person, who may make datasets. Errors: PermissionDenied."""
+    if isinstance(person, AnonymousUser) or not may_create_datasets(person):
+        raise PermissionDenied(MAY_NOT_CREATE)
+    return person
+
+
 def may_create_datasets(person: Person) -> bool:
     """Administrators, and accounts that an administrator allowed it (see `Profile`)."""
     if isinstance(person, AnonymousUser) or not person.is_active:

@@ -16,8 +16,9 @@ from django.db import Error, InterfaceError, OperationalError, connection
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps import queue, sources
 from heatmaps.collections import rounds
+from heatmaps.ingest.versions import surveys
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots
@@ -55,6 +56,7 @@ def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
 def tick() -> None:
     """Begin, end, delay and expire whatever is due. Safe to run beside anything, itself included."""
     now = timezone.now()
+    surveys.appear(now)
     for dataset_id in _due(now):
         _advance_alone(dataset_id, now)
 
@@ -117,8 +119,10 @@ def _begin(release: Release) -> bool:
         return False
     if release.requested_at < _STARTED_AT and not lifecycle.is_as_promised(release):
         return transitions.cancel(release.pk, actor=None)
+    if release.dataset.source and not sources.is_as_pinned(release.version):
+        return transitions.cancel(release.pk, actor=None)  # nothing could be read: nothing is spent
     if transitions.spend(release.pk):
-        queue.send(queue.RELEASE, str(release.pk))
+        lifecycle.send(release)
     return False
 
 
@@ -130,10 +134,11 @@ def _give_up(release_id: UUID) -> None:
 
 def _has_place(dataset: Dataset) -> bool:
     """Places are taken and given back at public moments: what waits for one tells nothing about data."""
-    drawn = Release.objects.filter(
-        state=ReleaseState.SPENT, dataset__row_capacity=dataset.row_capacity, dataset__is_collection=False
-    )
-    return drawn.count() < settings.DRAW_PLACES[dataset.row_capacity]
+    drawn = Release.objects.filter(state=ReleaseState.SPENT, dataset__is_collection=False)
+    if dataset.source:
+        return drawn.exclude(dataset__source="").count() < settings.SOURCE_PLACES
+    same_size = drawn.filter(dataset__source="", dataset__row_capacity=dataset.row_capacity)
+    return same_size.count() < settings.DRAW_PLACES[dataset.row_capacity]
 
 
 def _end(release: Release) -> bool:
@@ -154,7 +159,7 @@ def _end(release: Release) -> bool:
             if release.dataset.is_collection and rounds.is_given_up(release, timezone.now()):
                 _give_up(release.pk)  # told at the moment that it was put off to
             elif drawing is None or is_over:
-                queue.send(queue.RELEASE, str(release.pk))  # the message was lost, or no worker is there
+                lifecycle.send(release)  # the message was lost, or no worker is there
             return False
     except IllegalTransition:  # it moved meanwhile: the next tick sees how
         return False

@@ -7,35 +7,24 @@
 | give up | running | failed | that worker, or the sweep once the lease ran out |
 
 The lease is short, so that the sweep fails what a dead worker left soon; while a worker reads, draws and
-stores, a thread of its own process renews it, by an UPDATE that names the state. The thread dies with the
-process, ends with the draw, and gives up on a draw that lasts longer than `LONGEST_DRAW_SECONDS`.
+stores, a thread of its own process renews it (`heatmaps.leases`), by an UPDATE that names the state.
 
 None of it is an event or is shown to anybody: the clock (`heatmaps.releases.clock`) tells the outcome at the
 release's public moment.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from threading import Event, Thread
-from typing import Final
 from uuid import UUID
 
-import structlog
 from django.conf import settings
-from django.db import Error, connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from heatmaps import leases
 from heatmaps.models import Drawing, DrawingState, Release, ReleaseState
-
-RENEWALS: Final = 3  # in the time of one lease: one that comes late, or fails, loses nothing
-LONGEST_DRAW_SECONDS: Final = 6 * 3600  # a worker that hangs is dead, although its process lives
-_SHORTEST_PAUSE_SECONDS: Final = 0.1
-_STOP_SECONDS: Final = 5.0
-
-_log = structlog.stdlib.get_logger(__name__)
 
 
 class GivenUp(Exception):  # noqa: N818 - what happened
@@ -57,15 +46,9 @@ def claim(release_id: UUID) -> bool:
 
 @contextmanager
 def kept(release_id: UUID) -> Iterator[None]:
-    """Renew a running drawing's lease, from a thread with a connection of its own, until the block ends."""
-    ended = Event()
-    thread = Thread(target=_keep, args=(release_id, ended), name="lease", daemon=True)
-    thread.start()
-    try:
+    """Renew a running drawing's lease until the block ends."""
+    with leases.renewed(lambda: renew(release_id), seconds=settings.LEASE_SECONDS, of=release_id):
         yield
-    finally:
-        ended.set()
-        thread.join(_STOP_SECONDS)  # a database that does not answer must not hold the worker up
 
 
 def renew(release_id: UUID) -> bool:
@@ -106,17 +89,3 @@ def lease_end() -> datetime:
 
 def _running(release_id: UUID) -> "QuerySet[Drawing]":
     return Drawing.objects.filter(pk=release_id, state=DrawingState.RUNNING)
-
-
-def _keep(release_id: UUID, ended: Event) -> None:
-    pause = max(settings.LEASE_SECONDS / RENEWALS, _SHORTEST_PAUSE_SECONDS)
-    last = time.monotonic() + LONGEST_DRAW_SECONDS
-    while not ended.wait(pause) and time.monotonic() < last:
-        try:
-            if not renew(release_id):
-                return
-        except Error as error:
-            # The class only: a message may hold data. The next renewal tries again.
-            _log.warning("lease.not_renewed", release=release_id, cause=type(error))
-        finally:
-            connection.close()

@@ -9,6 +9,7 @@ Questions and their costs are in `heatmaps.releases.quotes`, states and balances
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date, timedelta
 from typing import Final
@@ -21,12 +22,12 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps import queue, sources
 from heatmaps.budget import alerts
 from heatmaps.collections import analysis, handover, rounds
 from heatmaps.ingest import uploads
 from heatmaps.ledger import transitions
-from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, TooLateToCancel
+from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel
 from heatmaps.masses import column_copies
 from heatmaps.models import (
     Dataset,
@@ -40,10 +41,11 @@ from heatmaps.models import (
 )
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.regions import region_of, text_of
-from heatmaps.releases import draws, quotes
+from heatmaps.releases import draws, quotes, source_readings
 from heatmaps.releases.names import UNNAMED, Label
 from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
 from heatmaps.releases.readings import Draw
+from heatmaps.sources.manifest import FilesChanged
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import Mechanism
@@ -68,6 +70,7 @@ __all__ = [
     "request_release",
     "result_of",
     "run",
+    "send",
     "sweep",
 ]
 
@@ -115,10 +118,13 @@ def run(release_id: UUID) -> None:
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
     release = Release.objects.select_related("dataset", "version").filter(pk=release_id).first()
+    if release is not None and release.dataset.source:
+        _run_in_lake(release)
+        return
     if release is None or not _is_ready(release) or not draws.claim(release_id):
         _log.info("release.not_waiting", release=release_id)
         return
-    cause = _cause(release)
+    cause = _cause(release, lambda: _draw(release))
     if cause is not None and release.dataset.is_collection and cause not in analysis.FINAL:
         # Nothing is drawn: whatever is wrong with this machine, the sweep has it read again.
         _log.error("round.not_read", release=release_id, cause=cause)
@@ -129,6 +135,11 @@ def run(release_id: UUID) -> None:
         draws.give_up(release_id)
     if release.dataset.is_collection:
         handover.forget_ended()
+
+
+def send(release: Release) -> None:
+    """Have a spent release drawn by a worker."""
+    queue.send(queue.SOURCE_RELEASE if release.dataset.source else queue.RELEASE, str(release.pk))
 
 
 def is_as_promised(release: Release) -> bool:
@@ -194,8 +205,9 @@ def sweep() -> None:
         end(release_id, timezone.now())
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
     undrawn = undrawn.exclude(round__reports=None, dataset__is_collection=True)
-    for release_id in undrawn.values_list("pk", flat=True)[:RESENT_AT_ONCE]:
-        queue.send(queue.RELEASE, str(release_id))
+    undrawn = undrawn.exclude(source_reading__lease_until__gte=timezone.now())
+    for release in undrawn.select_related("dataset")[:RESENT_AT_ONCE]:
+        send(release)
     uploads.sweep()
     column_copies.sweep()
     handover.forget_ended()
@@ -206,12 +218,17 @@ def recover() -> None:
     for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
         end = draws.begin_again if drawing.release.dataset.is_collection else draws.give_up
         end(drawing.release_id)
+    source_readings.forget_leases()
     sweep()
 
 
 def _check_key(key: str | None) -> None:
     if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise ParameterError("Idempotency-Key", key, f"1 to {LONGEST_KEY} printable ASCII characters")
+
+
+class BrokenPromise(Exception):  # noqa: N818 - what happened
+    """The promise that was charged for cannot be kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +262,8 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         raise Overtaken
     release = quotes.same_release(dataset, planned.question(version))
     if release is None:
+        if dataset.source and not sources.is_as_pinned(version):
+            raise SourceChanged  # a published answer is given whatever became of the files
         release = transitions.reserve(
             _new_release(requester, version, planned, label),
             planned.charges,
@@ -323,11 +342,11 @@ def _promise(release: Release, mechanism: Mechanism) -> Guarantee:
     return quotes.promise(release.dataset, mechanism.guarantee, quotes.data_slice_of(release))
 
 
-def _cause(release: Release) -> type[Exception] | None:
+def _cause(release: Release, drawn: Callable[[], Released]) -> type[Exception] | None:
     """The class of what went wrong, if anything did: the charge stays, and nothing is tried again."""
     try:
         with draws.kept(release.pk):
-            _store(release, _draw(release))
+            _store(release, drawn())
     except draws.GivenUp:
         _log.warning("release.given_up_before_drawn", release=release.pk)
     except Exception as error:  # noqa: BLE001 - the data, the machine or the database: all the same here
@@ -335,14 +354,47 @@ def _cause(release: Release) -> type[Exception] | None:
     return None
 
 
+def _run_in_lake(release: Release) -> None:
+    """As `run`: reads first, as often as it takes, and is elected to draw only then."""
+    tag = source_readings.begin(release.pk)
+    if tag is None:
+        _log.info("release.not_waiting", release=release.pk)
+        return
+    try:
+        with source_readings.kept(release.pk, tag):
+            draw = _promised_draw(release)
+            read = draw.read(release.dataset, release.version, quotes.data_slice_of(release))
+    except (FilesChanged, BrokenPromise) as error:
+        _log.error("release.no_result", release=release.pk, cause=type(error))
+        source_readings.give_up(release.pk, tag)
+        return
+    except Exception as error:  # noqa: BLE001 - Spark, the network, the machine or the database
+        _log.error("source.not_read", release=release.pk, cause=type(error))
+        source_readings.let_go(release.pk, tag)
+        return
+    if not source_readings.claim(release.pk, tag):
+        _log.warning("release.given_up_before_drawn", release=release.pk)
+        return
+    cause = _cause(release, lambda: draw.release(read, SystemSource()))
+    if cause is not None:
+        _log.error("release.no_result", release=release.pk, cause=cause)
+        draws.give_up(release.pk)
+
+
 def _draw(release: Release) -> Released:
-    """Errors: RuntimeError when this worker runs another version of the program than the one that spent."""
+    """Errors: as `_promised_draw`."""
     if release.dataset.is_collection:
         return analysis.result_of(release)
+    draw = _promised_draw(release)
+    return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
+
+
+def _promised_draw(release: Release) -> Draw:
+    """Errors: `BrokenPromise` where this worker runs another version of the program than who spent."""
     draw = _draw_as_promised(release)
     if draw is None:
-        raise RuntimeError("the promise that was charged for cannot be kept")
-    return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
+        raise BrokenPromise
+    return draw
 
 
 def _is_ready(release: Release) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 
 from django.conf import settings
 
+from heatmaps import sources
 from heatmaps.data_slice import DataSlice, Edge
 from heatmaps.guides import choices, epsilons
 from heatmaps.guides.choices import Chosen
@@ -36,8 +37,8 @@ class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
 
     def __init__(self) -> None:
         super().__init__(
-            "this dataset has no data version yet: a steward has to upload check-ins "
-            "and make them available first"
+            "this dataset has no data version yet: a steward has to upload check-ins and make them "
+            "available first, or make a version of a table in a lake"
         )
 
 
@@ -159,6 +160,9 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
         resolution=draw.resolution or 1,
     )
     draw.check(data_slice)
+    if dataset.source and data_slice.has_period and not sources.has_times(dataset):
+        field_name, asked = ("since", request.since) if request.since else ("until", request.until)
+        raise ParameterError(field_name, asked, "nothing: the table of this dataset has no times")
     guarantee = promise(dataset, draw.guarantee, data_slice)
     return Plan(
         draw=draw,

@@ -22,6 +22,8 @@ from mechanisms.metric.linear.answers import AnswerSums
 from mechanisms.randomness import RandomSource
 from mechanisms.results.serialization import Result
 
+IN_A_LAKE: Final[frozenset[Reads]] = frozenset({"masses", "means"})
+FINEST_OF_A_LAKE: Final = 8192  # cells a side: at most 1.6 GB are handed over
 Build: TypeAlias = Callable[[Asked], Calibrated | None]
 
 
@@ -84,7 +86,14 @@ class Draw:
         self, dataset: Dataset, version: DataVersion, data_slice: DataSlice, rng: RandomSource
     ) -> Result:
         """Reads the data. Outside of any transaction: reading and drawing may take long."""
-        read = self._reading.read(self.mechanism, dataset, version, data_slice)
+        return self.release(self.read(dataset, version, data_slice), rng)
+
+    def read(self, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
+        """What the mechanism needs of the data; nothing is drawn."""
+        return self._reading.read(self.mechanism, dataset, version, data_slice)
+
+    def release(self, read: object, rng: RandomSource) -> Result:
+        """Draws."""
         released: Result = self.mechanism.release(read, rng)
         return released
 
@@ -132,6 +141,8 @@ def planned(
     build: gives what takes long about mechanisms that take long: those of whole records.
     """
     entry = registry.get(name)
+    if dataset.source:
+        check_source(entry, resolution)
     arguments = {"target": _target(dataset, cost, steering), **_grid(entry, resolution)}
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
@@ -144,6 +155,32 @@ def planned(
     asked = Asked(name=name, arguments=arguments)
     known = build(asked)
     return Draw(entry=entry, mechanism=asked.built() if known is None else known.mechanism, known=known)
+
+
+def offered(dataset: Dataset) -> list[AnyEntry]:
+    """What can be asked of a dataset, in the order of the catalogue."""
+    entries = registry.entries(relation=Relation(dataset.relation))
+    return [entry for entry in entries if not dataset.source or entry.reads in IN_A_LAKE]
+
+
+def finest(dataset: Dataset, entry: AnyEntry) -> int:
+    """Most cells a side; 0: what is released has no cells."""
+    return min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.source else entry.max_resolution
+
+
+def check_source(entry: AnyEntry, resolution: int | None) -> None:
+    """Errors: `ParameterError` for what is not asked of a lake: what is handed over has a public bound."""
+    if entry.reads not in IN_A_LAKE:
+        raise ParameterError(
+            "mechanism",
+            entry.name,
+            "a method that reads sums: in this dataset check-ins stay in their owner's lake, and no single "
+            "record leaves it",
+        )
+    if resolution is not None and resolution > FINEST_OF_A_LAKE:
+        raise ParameterError(
+            "resolution", resolution, f"at most {FINEST_OF_A_LAKE}: check-ins stay in their owner's lake"
+        )
 
 
 def _grid(entry: AnyEntry, resolution: int | None) -> dict[str, Any]:

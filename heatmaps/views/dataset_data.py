@@ -1,5 +1,6 @@
 """Shows a dataset's public facts, and to stewards its files."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from django.conf import settings
@@ -14,12 +15,14 @@ from heatmaps.ingest import opt_outs
 from heatmaps.ingest.receiving import MOST_FILES
 from heatmaps.ingest.versions import retention
 from heatmaps.ingest.versions.schedule import Schedule
-from heatmaps.models import Dataset, UploadState
+from heatmaps.ledger.transitions import slots
+from heatmaps.models import Dataset, DataVersion, UploadState
 from heatmaps.numbers import count, length, number
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.regions import region_of
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
+from heatmaps.wording import lake
 
 MOST_FOUND: Final = 100  # uploads shown of a search
 _SHOWN: Final = ("reading", "opt-outs")  # parts of the page that come on demand
@@ -29,6 +32,7 @@ _SHOWN: Final = ("reading", "opt-outs")  # parts of the page that come on demand
 def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
     dataset = dataset_for(request.user, slug)
     region = region_of(dataset)
+    versions = page_of(request, queries.versions_of(dataset).select_related("source_state"), "versions")
     context = {
         "section": "datasets",
         "dataset": dataset,
@@ -37,14 +41,16 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "schedule": Schedule.parse(dataset.schedule),
         "next_due": dataset.next_version_at,
         "kept_for": retention.words(dataset.retention_days),
-        "versions": page_of(request, queries.versions_of(dataset), "versions"),
+        "versions": versions,
+        "version_lines": [(version, "") for version in versions],
+        "lake_trusted": lake.TRUSTED,
         "district_files": files_of(dataset),
         "may_keep_districts": may(request.user, dataset, Act.KEEP_DISTRICTS),
         "guide_files": guides.files_of(dataset),
         "may_upload": may(request.user, dataset, Act.UPLOAD),
     }
     if may(request.user, dataset, Act.SEE_DATA):
-        context |= _of_data(request, dataset)
+        context |= _of_lake(dataset, versions) if dataset.source else _of_data(request, dataset)
     return render(request, "datasets/data.html", context)
 
 
@@ -64,6 +70,24 @@ def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
         "next_due": dataset.next_version_at,
     }
     return render(request, "datasets/uploads.html", context)
+
+
+def _of_lake(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
+    """What only stewards see."""
+    survey = queries.survey_of(dataset)
+    return {
+        "step": _step(dataset),
+        "may_add_guides": guides.may_store(dataset),
+        "survey": survey,
+        "failure": "" if survey is None else lake.failure_words(survey.failure),
+        "slot": slots.length(dataset).total_seconds(),
+        "version_lines": [(version, _rows(version)) for version in versions],
+    }
+
+
+def _rows(version: DataVersion) -> str:
+    state = getattr(version, "source_state", None)
+    return "" if state is None else lake.rows_words(state.rows, state.invalid)
 
 
 def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:

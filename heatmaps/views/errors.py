@@ -15,7 +15,9 @@ from django.views import defaults
 
 from heatmaps.children.turns import Busy
 from heatmaps.exports.file_cache import NotRendered
+from heatmaps.people.permissions import is_administrator
 from heatmaps.people.sign_in import FactorKeyChanged
+from heatmaps.sources.sources_file import SourcesFileError
 
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
 
@@ -59,6 +61,11 @@ class SaysBusy:
         if isinstance(error, FactorKeyChanged):
             return render(
                 request, "busy.html", {"heading": "Codes cannot be checked", "error": error}, status=503
+            )
+        if isinstance(error, SourcesFileError):
+            said = error.told(administrator=is_administrator(request.user))
+            return render(
+                request, "busy.html", {"heading": "Lakes cannot be read", "error": said}, status=503
             )
         if not isinstance(error, Busy):
             return None

@@ -1,14 +1,15 @@
 """Shows the page that creates a dataset."""
 
-from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from heatmaps import sources
 from heatmaps.datasets import create
-from heatmaps.people.permissions import MAY_NOT_CREATE, may_create_datasets
+from heatmaps.people.permissions import is_administrator, require_creator
+from heatmaps.sources.sources_file import SourcesFileError
 from heatmaps.views.basemap import with_streets
-from heatmaps.views.forms.dataset import DatasetForm
+from heatmaps.views.forms.dataset import LAKE, DatasetForm
 from heatmaps.views.forms.shared import explain
 from heatmaps.views.requests import PersonRequest
 from mechanisms.check import ParameterError
@@ -17,19 +18,36 @@ from mechanisms.check import ParameterError
 @with_streets
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_dataset(request: PersonRequest) -> HttpResponse:
-    if not may_create_datasets(request.user):
-        raise PermissionDenied(MAY_NOT_CREATE)
+    creator = require_creator(request.user)
+    lakes, lakes_refusal = _lakes(request)
     asks_for_more = request.POST.get("act") == "more"
-    form = DatasetForm.unsent(request.POST) if asks_for_more else DatasetForm(request.POST or None)
-    if request.GET.get("source") == "devices" and request.method != "POST":
-        form = DatasetForm(initial={"source": "devices"})
+    if asks_for_more:
+        form = DatasetForm.unsent(request.POST, lakes)
+    elif request.method == "POST":
+        form = DatasetForm(request.POST, lakes=lakes)
+    else:
+        form = DatasetForm(lakes=lakes, initial=_origin(request, lakes))
     form.analyser_url = f"{request.scheme}://{request.get_host()}"
     if request.method == "POST" and form.is_valid():
         try:
-            made = create(request.user, form.new)
+            made = create(creator, form.new)
             return redirect("dataset-rounds" if made.is_collection else "dataset-data", slug=made.slug)
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)
-    context = {"section": "datasets", "form": form, "more": more}
+    context = {"section": "datasets", "form": form, "more": more, "lakes_refusal": lakes_refusal}
     return render(request, "datasets/new.html", context, status=422 if form.errors else 200)
+
+
+def _lakes(request: PersonRequest) -> tuple[list[str], str]:
+    """Names of the tables that can be read; without them, why there are none, where that is a fault."""
+    try:
+        return list(sources.offered(request.user)), ""
+    except SourcesFileError as error:
+        return [], error.told(administrator=is_administrator(request.user))
+
+
+def _origin(request: PersonRequest, lakes: list[str]) -> dict[str, str]:
+    """Where check-ins come from, as the address says."""
+    named = request.GET.get("source", "")
+    return {"source": named} if named == "devices" or (named == LAKE and lakes) else {}

@@ -16,10 +16,11 @@ from heatmaps.budget import alerts
 from heatmaps.data_slice import EDGES
 from heatmaps.exports import example_map
 from heatmaps.ledger.errors import LedgerError
+from heatmaps.ledger.transitions import slots
 from heatmaps.models import Dataset, Release
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.regions import region_of
-from heatmaps.releases import calibration, lifecycle
+from heatmaps.releases import calibration, lifecycle, readings
 from heatmaps.views.basemap import with_streets
 from heatmaps.views.epsilon import AGAIN, NOTHING, with_epsilon
 from heatmaps.views.forms.goals import WishForm
@@ -30,10 +31,8 @@ from heatmaps.views.quote_words import QuoteWords, quote_words
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.data_slice import box_words
 from heatmaps.wording.mechanism_choice import Answers
-from mechanisms.catalogue import registry
 from mechanisms.catalogue.registry import AnyEntry, Kind
 from mechanisms.check import ParameterError
-from mechanisms.guarantee import Relation
 
 ADD, QUOTE, MORE, SPEND = "add", "quote", "more", "spend"  # what a filled form is for
 PART, METHOD, PROTECT = "part", "method", "protect"  # or what of it to open; `open` keeps it so
@@ -49,7 +48,7 @@ def new_release(request: PersonRequest, slug: str, kinds: Collection[Kind] = tup
     Zones and places are too long for an address: POST adds them, quotes, or spends, as its `act` says.
     """
     found = dataset_for(request.user, slug, Act.RELEASE)
-    entries = [entry for entry in registry.entries(relation=Relation(found.relation)) if entry.kind in kinds]
+    entries = [entry for entry in readings.offered(found) if entry.kind in kinds]
     if not entries:
         raise Http404("no such releases here")
     with calibration.for_person(request.user.pk):
@@ -94,6 +93,7 @@ def _new_release(request: PersonRequest, found: Dataset, entries: Sequence[AnyEn
         "typed": [*form.typed(), *form.typed_start, ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(found),
+        "slot": slots.length(found).total_seconds() if found.source else None,
         "budget": queries.budget(found),
         "alerts": alerts.alerts_of(found, request.user),
         "bounds": ",".join(map(repr, region_of(found))),
@@ -129,7 +129,7 @@ def _form(
 def _kinds(found: Dataset, form: ReleaseForm) -> list[dict[str, Any]]:
     """What can be asked about in a dataset, each at its own address."""
     new = reverse("release-new", args=[found.slug])
-    offered = {entry.kind for entry in registry.entries(relation=Relation(found.relation))}
+    offered = {entry.kind for entry in readings.offered(found)}
     asked = form.chosen.entry.kind if form.chosen else ""
     cards = (
         ("heatmap", "Map", "where people are", new),

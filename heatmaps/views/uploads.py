@@ -45,6 +45,10 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     if body_length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
         return _too_large(request)
+    try:
+        uploads.check_takes_uploads(found)
+    except UploadError as refusal:
+        return _refused(request, found, str(refusal), status=409)
     return _received(request, found)
 
 
@@ -57,6 +61,10 @@ def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     if body_length(request) > PREVIEW_BYTES + _FORM_BYTES:
         return JsonResponse({"error": "a preview takes the beginning of a file"}, status=413)
+    try:
+        uploads.check_takes_uploads(found)
+    except UploadError as refusal:
+        return JsonResponse({"error": str(refusal)}, status=409)
     try:
         keys.load(found)  # so that nobody waits for a large file to be refused
     except KeyFileError as refusal:
@@ -154,9 +162,9 @@ def _previewed(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"columns": found.columns, "guess": found.guess, "rows": found.rows})
 
 
-def _refused(request: HttpRequest, found: Dataset, reason: str) -> HttpResponse:
+def _refused(request: HttpRequest, found: Dataset, reason: str, *, status: int = 422) -> HttpResponse:
     if wants_json(request):
-        return JsonResponse({"error": reason}, status=422)
+        return JsonResponse({"error": reason}, status=status)
     messages.error(request, f"The upload was refused: {reason}.")
     return redirect("dataset-data", slug=found.slug)
 

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from heatmaps.ingest import uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.ingest.versions import retention_change, scheduled
+from heatmaps.ingest.versions import retention_change, scheduled, surveys
 from heatmaps.ingest.versions.retention import words
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.people.permissions import Act, dataset_for
@@ -23,11 +23,13 @@ from heatmaps.views.submissions import submitted
 def new_version(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     try:
-        version = uploads.advance(request.user, found)
+        if found.source:
+            surveys.advance_by(request.user, found)  # the page itself says how far that is
+        else:
+            version = uploads.advance(request.user, found)
+            messages.success(request, f"Version {version.number} is ready: new releases read it.")
     except UploadError as refusal:
         messages.error(request, f"No version was made: {refusal}.")
-    else:
-        messages.success(request, f"Version {version.number} is ready: new releases read it.")
     return redirect("dataset-data", slug=found.slug)
 
 
@@ -53,6 +55,8 @@ def retention(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     now = words(found.retention_days)
     form = RetentionForm(request.POST or None, initial={"retention_days": found.retention_days})
+    if found.source:
+        form.word_for_lake()
 
     def change() -> None:
         typed = form.cleaned_data

@@ -52,7 +52,10 @@ _AMOUNTS: Final = ("limits", "charges", "committed")
 _LOSSES: Final = ("epsilon", "delta")
 _HEADINGS: Final = {"limits": "limit of", "charges": "charge to", "committed": "committed of"}
 # Digests: the first characters tell them apart.
-_LONG: Final = ("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "collection")
+_LONG: Final = (
+    *("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "collection"),
+    "source_fingerprint",
+)
 _OF_ROUNDS: Final = ("facts_sha256", "invitations_sha256", "page_sha384", "analyser_key", "shuffler_key")
 _RELATIONS: Final = {Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace"}
 _WORDS: Final[Mapping[str, Callable[[str], str]]] = {

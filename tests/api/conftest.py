@@ -20,6 +20,8 @@ for _name in (
     "client_of",
     "make_dataset",
     "dataset",
+    "lake",
+    "trips",
     "panel",
     "upload",
     "start_later",

@@ -83,6 +83,7 @@ OPERATIONS = {
     ),
     ("DELETE", "token"): Operation(statuses=(204, 404, 404, 404, 404, 401), scope=NO_SCOPE, about=("token",)),
     ("GET", "mechanisms"): Operation(statuses=ALL, scope=READ),
+    ("GET", "sources"): Operation(statuses=ALL, scope=STEWARD),  # of nobody who may not make datasets
     ("POST", "plans"): Operation(statuses=ALL, scope=READ, body=PLAN),
     ("GET", "datasets"): Operation(statuses=ALL, scope=READ),
     ("POST", "datasets"): Operation(statuses=instead(ALL, 201), scope=STEWARD, body=TOWN),
@@ -241,7 +242,7 @@ OPERATIONS = {
     ),
 }
 OPEN = {"schema", "docs"}  # the product's documentation: for everybody
-UNBOUND = {"tokens", "mechanisms", "device-mechanisms"}  # about no dataset
+UNBOUND = {"tokens", "mechanisms", "sources", "device-mechanisms"}  # about no dataset
 PUBLIC = (
     *(("GET", name) for name in ("release", "heatmap", "release-thumbnail", "release-og-image")),
     *(("GET", name) for name in ("release-districts", "release-district")),

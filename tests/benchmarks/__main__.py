@@ -14,10 +14,12 @@ from tests.benchmarks import accuracy, mechanisms, plots, reserve, scale, scale_
 from tests.benchmarks.measure import Figure
 from tests.browser.chromium import Chromium
 from tests.services.programs import Postgres, Redis
+from tests.sources.spark import Spark
 
 INGEST = "import django; django.setup(); from tests.benchmarks import ingest; ingest.main()"
 MAPS = "import django; django.setup(); from tests.benchmarks import maps; maps.main()"
 COLLECTIONS = "import django; django.setup(); from tests.benchmarks import collections; collections.main()"
+LAKE = "from tests.benchmarks import lake; lake.write(lake.{})"
 CLOSING = "from tests.benchmarks import closing; closing.main()"
 CLIENT = str(Path(__file__).resolve().parents[2] / "clients" / "device")
 
@@ -33,6 +35,7 @@ def main() -> None:
         "databases": list(database_figures()),
         "maps in Chromium": map_figures(),
         "scale": list(scale_figures()),
+        "lakes": lake_figures(),
     }
     rows = [figure.row() | {"group": name} for name, figures in groups.items() for figure in figures]
     for row in rows:
@@ -93,6 +96,18 @@ def scale_figures() -> Iterator[Figure]:
     counts = scale.LARGE if os.environ.get("SCALE", "0") == "1" else scale.SMALL
     with Postgres.started() as postgres:
         yield from scale.figures(postgres, counts)
+
+
+def lake_figures() -> list[Figure]:
+    """Sums in a lake: of a million check-ins, or of 10 and 100 million with SCALE=1, and 60 kills then."""
+    if reason := Spark.missing():
+        print(f"left out: {reason}")
+        return []
+    is_large = os.environ.get("SCALE", "0") == "1"
+    found = in_own_process(LAKE.format("LARGE" if is_large else "SMALL"), "")
+    if is_large and not (reason := Postgres.missing() or Redis.missing()):
+        print(subprocess.check_output([sys.executable, "-m", "tests.benchmarks.lake", "kills"], text=True))
+    return found
 
 
 def in_own_process(worker: str, database_url: str) -> list[Figure]:

@@ -22,6 +22,9 @@ CAPTIONS = {
         upload against bare COPY of what it stores; releases (sparse-emd, from the request to the map
         that is drawn, through Celery) against pyarrow's group_by of the same rows in memory, with one
         thread.""",
+    "lakes": """Made-up check-ins (tests/synthetic.py, seed 0), ten a person, in Parquet files: masses on
+        1,024 squares a side by Spark with two executors of one core, from the first word to the masses,
+        against DuckDB with two threads and 2 GB of memory on the same files. Once, with the same masses.""",
     "shuffled sums": """Calibration of the sums of a million persons' shuffled bits (ε = 0.02 a step up to 6
         steps, δ = 1e-6, caches emptied) against one convolution of the law of such a sum with itself; the
         three pieces of the protocol for 10^5 participants with whole numbers from 0 to 1000. Medians.""",

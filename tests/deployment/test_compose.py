@@ -14,7 +14,8 @@ from tests.services import compose
 from tests.services.installation import ROOT
 
 FILE = compose.parsed()
-OURS = {"migrate", "web", "worker", "reader", "scheduler"}
+OURS = {"migrate", "web", "worker", "reader", "scheduler", "lakes"}
+FOREIGN = {"postgres", "redis", "spark"}
 LINES = (ROOT / ".docker/Dockerfile").read_text().splitlines()
 
 
@@ -34,13 +35,14 @@ def test_the_specification_finds_a_misspelt_key(schema):
 
 
 def test_every_service_of_the_product_and_what_it_needs_is_there():
-    assert set(FILE["services"]) == OURS | {"postgres", "redis"}
+    assert set(FILE["services"]) == OURS | FOREIGN
+    assert set(compose.without_profiles(FILE)) == (OURS | FOREIGN) - {"lakes", "spark"}
 
 
 @pytest.mark.parametrize("name", FILE["services"])
 def test_a_service_is_pinned_checked_and_closed(name):
     service = FILE["services"][name]
-    assert re.fullmatch(r"[a-z]+:\d+(\.\d+)+(-[a-z]+)?", service["image"])
+    assert re.fullmatch(r"[a-z-]+:\d+(\.\d+)+(-[a-z0-9.]+)*", service["image"])
     assert service["user"] not in {"root", "0", "0:0"}
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
@@ -67,7 +69,9 @@ def test_a_service_takes_no_more_memory_than_it_may(name):
 def test_memory_limits_hold_what_each_service_is_told_to_keep():
     from heatmaps.masses import postgresql
 
-    limits = {name: in_bytes(service["mem_limit"]) for name, service in FILE["services"].items()}
+    limits = {
+        name: in_bytes(service["mem_limit"]) for name, service in compose.without_profiles(FILE).items()
+    }
     assert sum(limits.values()) == 16.5 * 2**30  # as the head of the file says
     worker = FILE["services"]["worker"]["command"]
     places = FILE["services"]["scheduler"]["environment"]["HAZEMAP_DRAW_PLACES"]
@@ -104,8 +108,9 @@ def test_passwords_come_by_files_only():
         for name, value in service.get("environment", {}).items():
             assert "PASSWORD" not in name or (name.endswith("_FILE") and value.startswith("/run/secrets/"))
             assert not re.search(r"://[^/@]*:[^/@]+@", value)
+    passwords = [f"{name}_password" for name in ("postgres", "web", "worker", "redis")]
     assert {secret["file"] for secret in FILE["secrets"].values()} == {
-        f".docker/secrets/{name}_password" for name in ("postgres", "web", "worker", "redis")
+        f".docker/secrets/{name}" for name in (*passwords, "spark_token", "spark_secret")
     }
     assert ".docker/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
 
@@ -121,6 +126,7 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         "worker": "hazemap_worker",
         "reader": "hazemap_worker",
         "scheduler": "hazemap_worker",
+        "lakes": "hazemap_worker",
     }
     file = {
         "hazemap": "postgres_password",
@@ -132,7 +138,7 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         environment = service["environment"]
         assert environment["HAZEMAP_DATABASE_URL"] == f"postgresql://{role[name]}@postgres:5432/hazemap"
         assert environment["HAZEMAP_DATABASE_PASSWORD_FILE"] == f"/run/secrets/{file[role[name]]}"
-        held = set(service["secrets"]) - {"redis_password"}
+        held = set(service["secrets"]) - {"redis_password", "spark_token"}
         assert held == (set(file.values()) if name == "migrate" else {file[role[name]]})
     assert FILE["services"]["postgres"]["secrets"] == ["postgres_password"]
     assert "migrate --no-input && python manage.py grant-roles" in FILE["services"]["migrate"]["command"][-1]
@@ -173,7 +179,10 @@ def test_the_image_is_pinned_locked_and_not_run_by_root():
     assert images
     assert all(re.fullmatch(r"python:3\.1[123]\.\d+-slim-[a-z]+", image) for image in images)
     installs = "\n".join(LINES)
-    assert installs.count("pip install") == installs.count("--only-binary :all: --require-hashes -r ") == 3
+    # Spark's client is handed out as source alone.
+    hashed = re.findall(r"--only-binary :all:(?: --no-binary pyspark-client)? --require-hashes -r ", installs)
+    assert installs.count("pip install") == len(hashed) == 4
+    assert installs.count("--no-binary") == 1
     assert "--require-hashes -r /build/requirements.lock" in installs
     assert "npm ci --ignore-scripts" in installs
     assert [line for line in LINES if line.startswith("USER")] == ["USER 10001:10001"]

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
 
+from tests.services.compose import replaced
 from tests.services.installation import ROOT
 
 FENCE = re.compile(r"^( *)```(\w+)( elsewhere)?\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 RUN = ("sh", "python")
-SHOWN = ("text", "yaml", "js")  # what a command answers, and what is put into files and pages
+SHOWN = ("text", "yaml", "toml", "js")  # what a command answers, and what is put into files and pages
 ADDRESS = "http://127.0.0.1:8000"
 README = Path("../README.md")
 # What the next block of a shell finds again.
@@ -64,6 +65,7 @@ class Reader:
 
     folder: Path
     address: str
+    others: dict = field(default_factory=dict)  # more words that are others here, such as a port
     names: dict = field(default_factory=dict)
 
     def follow(self, document):
@@ -74,7 +76,7 @@ class Reader:
                 missing = [line for line in block.text.splitlines() if not says(answer, line)]
                 assert missing == [], f"{where}: the answer was {answer!r}"
             elif block.language in RUN and not block.elsewhere:
-                text = block.text.replace(ADDRESS, self.address)
+                text = replaced(block.text, {ADDRESS: self.address} | self.others)
                 answer = self._shell(text, where) if block.language == "sh" else self._python(text, where)
 
     def _shell(self, text, where):

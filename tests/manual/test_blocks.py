@@ -26,6 +26,8 @@ ELSEWHERE = {
     ("how-to/gis.md", "import geopandas"): PROGRAMS,
     ("how-to/gis.md", "import rasterio"): PROGRAMS,
     ("how-to/proxy.md", "HAZEMAP_ORIGINS=https://maps.example.org HAZEMAP"): OTHERS,
+    ("how-to/lake.md", "for name in token secret; do openssl rand -hex 3"): DOCKER,
+    ("how-to/lake.md", "celery -A heatmaps.config worker -Q lakes --host"): OTHERS,
     ("how-to/streets.md", "HAZEMAP_BASEMAP=city.pmtiles make run"): STARTS,
     ("how-to/streets.md", "make setup-basemap"): PACKAGES,
     ("how-to/upgrade.md", "git pull"): PACKAGES,
@@ -37,6 +39,8 @@ ELSEWHERE = {
     ("tutorials/analyst.md", 'pip install "./clients/python[array,geo,raster,p'): PACKAGES,
     ("tutorials/developer.md", "make setup-dev"): PACKAGES,
     ("tutorials/developer.md", "make lint"): PACKAGES,
+    ("tutorials/lake.md", "make setup"): PACKAGES,
+    ("tutorials/lake.md", "HAZEMAP_SOURCES=lake/sources.toml HAZEMAP_SOURCE"): STARTS,
     ("tutorials/steward.md", "make run"): STARTS,
 }
 

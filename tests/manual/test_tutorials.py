@@ -1,17 +1,27 @@
-"""What tutorials, how-to guides and the README show works, line by line, against one server with the demo."""
+"""What tutorials, how-to guides and the README show works, line by line, against one server with the demo.
+
+The page of lakes needs Spark, and a server that knows its table.
+"""
+
+import contextlib
+import os
+import signal
+from pathlib import Path
 
 import pytest
 
 from tests.browser.conftest import healthy
 from tests.manual.blocks import README, RUN, Reader, blocks, documents
 from tests.services.installation import ROOT
-from tests.services.programs import free_port, wait_until
+from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.sources.spark import Spark
 
 pytestmark = pytest.mark.long
+LAKE = Path("tutorials/lake.md")
 FOLLOWED = [
     document
     for document in documents()
-    if any(block.language in RUN and not block.elsewhere for block in blocks(document))
+    if document != LAKE and any(block.language in RUN and not block.elsewhere for block in blocks(document))
 ]
 
 
@@ -28,12 +38,17 @@ def site(tmp_path_factory, migrated_sqlite):
 
 @pytest.fixture
 def reader(site, tmp_path):
-    """In a folder as a checkout is after `make run`."""
     state, address = site
-    for name in ("manage.py", ".venv", "clients"):
-        (tmp_path / name).symlink_to(ROOT / name)
-    (tmp_path / ".local").symlink_to(state)
-    return Reader(folder=tmp_path, address=address)
+    return Reader(folder=checkout(tmp_path, state), address=address)
+
+
+def checkout(folder, state):
+    """As it is after `make run`."""
+    folder.mkdir(exist_ok=True)
+    for name in ("manage.py", ".venv", "clients", "build"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / ".local").symlink_to(state)
+    return folder
 
 
 @pytest.mark.parametrize("document", FOLLOWED, ids=lambda document: document.stem)
@@ -42,6 +57,33 @@ def test_it_works_as_it_is_told(reader, document):
         rows = "".join(f"{person},,30.3,-97.7\n" for person in range(300))
         (reader.folder / "checkins.csv").write_text("user,time,lat,lon\n" + rows)
     reader.follow(document)
+
+
+@pytest.mark.timeout(1200)
+def test_a_table_becomes_a_map(migrated_sqlite, tmp_path):
+    found_or_skip(Spark)
+    made = migrated_sqlite.copied_to(tmp_path / "state")
+    made.manage("createdemo", "--empty")
+    folder = checkout(tmp_path / "checkout", made.folder)
+    made.others |= {
+        "HAZEMAP_SOURCES": str(folder / "lake" / "sources.toml"),
+        "HAZEMAP_SOURCE_SLOT_SECONDS": "5",
+    }
+    address = f"http://127.0.0.1:{free_port()}"
+    with made.running("manage.py", "serve", "--port", address.rsplit(":", 1)[1]), spark_ends(folder):
+        wait_until(lambda: healthy(address), seconds=120, what="the server answering")
+        Reader(folder=folder, address=address, others={"15002": str(free_port())}).follow(LAKE)
+
+
+@contextlib.contextmanager
+def spark_ends(folder):
+    """Also where the page is not followed to its end."""
+    try:
+        yield
+    finally:
+        pid = folder / "lake" / "spark" / "pid"
+        with contextlib.suppress(OSError, ValueError):
+            os.kill(int(pid.read_text()), signal.SIGKILL)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from mechanisms.guarantee import Relation
 from tests.pages.confirming import confirm
 from tests.services import seed
 from tests.services.draws import carry_out
+from tests.sources.lake import Lake
 
 ROLES = ("steward", "analyst", "auditor")
 
@@ -77,6 +78,20 @@ def dataset(make_dataset):
     made = make_dataset()
     seed.add_checkins(made)
     return made
+
+
+@pytest.fixture
+def lake(tmp_path, settings):
+    """Tables in a folder that the administrator's file names, without a Spark."""
+    made = Lake(tmp_path / "hazemap-lake")
+    settings.SOURCES_FILE = made.sources_file
+    return made
+
+
+@pytest.fixture
+def trips(lake, make_dataset):
+    """A dataset that reads them, without a version."""
+    return make_dataset("trips", source="trips")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from heatmaps import masses
+from heatmaps import leases, masses
 from heatmaps.ledger import transitions
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Drawing, Release
@@ -46,7 +46,7 @@ def clock(monkeypatch):
 def renewed_often(settings, monkeypatch, clock):
     """Leases of ten minutes by that clock, renewed every tenth of a second by everybody else's."""
     settings.LEASE_SECONDS = LEASE.total_seconds()
-    monkeypatch.setattr(draws, "RENEWALS", LEASE.total_seconds() * 10)
+    monkeypatch.setattr(leases, "RENEWALS", LEASE.total_seconds() * 10)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_it_gives_up_on_a_worker_that_hangs_and_refuses_what_it_publishes_late(
         clock(LEASE + MINUTE)
         lifecycle.sweep()
 
-    monkeypatch.setattr(draws, "LONGEST_DRAW_SECONDS", 0)
+    monkeypatch.setattr(leases, "LONGEST_WORK_SECONDS", 0)
     reading(monkeypatch, hang)
     carry_out(release.pk)
 

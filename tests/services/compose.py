@@ -13,7 +13,7 @@ ON_LOOPBACK = {
     "//redis:": "//127.0.0.1:",
     "0.0.0.0": "127.0.0.1",
 }
-PARTS = ("services", "networks", "volumes", "secrets")
+PARTS = ("services", "networks", "volumes", "secrets", "configs")
 
 
 COLLECTIONS = "docker-compose.collections.yml"
@@ -29,6 +29,11 @@ def parsed(name="docker-compose.yml", *, with_included=True):
                     assert not set(found) & set(file.get(section, {})), "Compose refuses a name twice"
                     file[section] = found | file.get(section, {})
     return file
+
+
+def without_profiles(file):
+    """What starts where no profile is asked for."""
+    return {name: service for name, service in file["services"].items() if "profiles" not in service}
 
 
 def in_order(file):
@@ -47,8 +52,8 @@ def in_order(file):
 
 
 def with_defaults(text):
-    """The text as it reads when no variable is set: every one has a default."""
-    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+    """The text as it reads when no variable is set: every one has a default, or stands for nothing."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}|\$\{\w+:\+[^}]*\}", r"\1", text)
 
 
 def replaced(text, table):

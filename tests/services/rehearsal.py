@@ -22,6 +22,7 @@ from tests.services import compose
 from tests.services.http import get, health
 from tests.services.installation import ROOT
 from tests.services.programs import Postgres, Redis, free_port, wait_until
+from tests.sources.spark import HOME as SPARK_HOME
 
 START_SECONDS = 180  # beside seven busy processes
 
@@ -45,8 +46,8 @@ class Rehearsal:
     """All services of analyser and shuffler; leaving it stops every process by its id, the last one first."""
 
     def __init__(self, folder, file=None):
-        self._folder, self._file = folder, file or compose.parsed(compose.COLLECTIONS)
-        self._ports = {inside: free_port() for inside in ("8000", "5432", "6379", "8100")}
+        self._folder, self._file = folder, file or _ours()
+        self._ports = {inside: free_port() for inside in ("8000", "5432", "6379", "8100", "15002")}
         self._stopped = contextlib.ExitStack()
         self._output = folder / "output"
         self.processes = {}
@@ -58,6 +59,8 @@ class Rehearsal:
             path = secrets_folder / name
             path.write_text(secrets.token_hex(32) + "\n")
             path.chmod(0o444)
+        for service in self._file["services"]:
+            self._write_configs(service)
         return self
 
     def __exit__(self, *error):
@@ -69,7 +72,10 @@ class Rehearsal:
 
     @property
     def web_port(self):
-        return self._ports["8000"]
+        return self.port("8000")
+
+    def port(self, inside):
+        return self._ports[inside]
 
     def start(self):
         """Each service once what it depends on is as it says; then all health checks."""
@@ -162,6 +168,13 @@ class Rehearsal:
         self._stopped.callback(self._stop, name, process)
         self.say(name, f"started, process {process.pid}")
 
+    def _write_configs(self, name):
+        """Those whose content the compose file holds itself."""
+        for config in self._service(name).get("configs", []):
+            if content := self._file["configs"][config["source"]].get("content"):
+                path = self._made(f"configs-{name}") / Path(config["target"]).name
+                path.write_text(self._here([content], name)[0])
+
     def _as_its_image(self, command):
         """The image's entry point makes a cluster and a database, and adds paths and addresses."""
         user, folder = Postgres._unprivileged(), self._made("postgres")
@@ -250,6 +263,9 @@ class Rehearsal:
             "/run/secrets/": f"{self._made('secrets')}/",
             "/var/lib/hazemap/": f"{self._made('volumes')}/",
             "/var/lib/shuffler/": f"{self._made('volumes-shuffler')}/",
+            f"/etc/{name}/": f"{self._made(f'configs-{name}')}/",
+            "/opt/spark/": f"{SPARK_HOME}/",
+            "/scratch": str(self._made(f"scratch-{name}")),
             "/tmp": str(self._made(f"memory-{name}")),
             **{inside: str(port) for inside, port in self._ports.items()},
         }
@@ -263,6 +279,12 @@ class Rehearsal:
 
     def _passwords(self):
         return {path.read_text().strip() for path in self._made("secrets").iterdir()}
+
+
+def _ours():
+    """All services but Spark, which a test of its own starts (`tests/deployment/test_compose_lake.py`)."""
+    file = compose.parsed(compose.COLLECTIONS)
+    return file | {"services": {name: each for name, each in file["services"].items() if name != "spark"}}
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ class NewDataset(TypedDict, total=False):
     schedule: Mapping[str, str | int]
     retention_days: int
     row_capacity: int
+    source: str  # a table in a lake, where check-ins stay
 
 
 class Version(Component):
@@ -39,6 +40,14 @@ class Version(Component):
     created_at: datetime
     scheduled: bool
     kept_from: str | None
+
+
+class Survey(Component):
+    """A data version on its way, where check-ins stay in a lake: a worker looks at the table first."""
+
+    state: str
+    appears_at: datetime | None  # nothing: it failed
+    failure: str
 
 
 class Dataset(Resource):
@@ -56,6 +65,7 @@ class Dataset(Resource):
     next_version_at: datetime | None
     retention_days: int | None
     row_capacity: int
+    source: str | None
     slot_seconds: float
     roles: tuple[str, ...]
 
@@ -76,9 +86,13 @@ class Dataset(Resource):
         """Data versions, latest first."""
         return self.connection.rows(calls.LIST_VERSIONS, Version, slug=self.slug)
 
-    def advance(self) -> Version:
-        """Make a new data version of every upload that is ready. For stewards."""
-        return self.connection.one(calls.ADVANCE_VERSION, Version, slug=self.slug)
+    def advance(self) -> Version | Survey:
+        """Make a new data version of every upload that is ready, or in a while of a table in a lake.
+
+        For stewards.
+        """
+        kind: type[Version | Survey] = Survey if self.source else Version
+        return self.connection.one(calls.ADVANCE_VERSION, kind, slug=self.slug)
 
     def quote(self, **question: Unpack[QuotedQuestion]) -> Quote:
         """What a release would cost, and how good it would be. Free: nothing is spent or read."""
@@ -127,5 +141,4 @@ class Dataset(Resource):
             "data version": self.version,
             "your roles": self.roles,
         }
-        known = ((name, fact) for name, fact in facts.items() if fact is not None)
-        return markup.table(known, caption=self.title)
+        return markup.table([one for one in facts.items() if one[1] is not None], caption=self.title)

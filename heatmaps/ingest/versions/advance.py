@@ -53,14 +53,19 @@ def next_version(dataset: Dataset, *, actor: User | None, due_at: datetime | Non
 def advance(dataset: Dataset, *, actor: User) -> DataVersion:
     """The next version, by a steward. Errors: `UploadError` where a schedule does it."""
     with transitions.locked(dataset.pk):
-        if due := next_due(dataset):
-            raise UploadError(
-                "scheduled",
-                f"data versions of this dataset advance by themselves, on a public schedule: the next one is "
-                f"due at {moment(due)}. To advance out of turn, lift the schedule first, with a "
-                "reason that everyone can read in the ledger",
-            )
+        check_unscheduled(dataset)
         return next_version(dataset, actor=actor)
+
+
+def check_unscheduled(dataset: Dataset) -> None:
+    """Errors: `UploadError` where a schedule makes the versions."""
+    if due := next_due(dataset):
+        raise UploadError(
+            "scheduled",
+            f"data versions of this dataset advance by themselves, on a public schedule: the next one is "
+            f"due at {moment(due)}. To advance out of turn, lift the schedule first, with a "
+            "reason that everyone can read in the ledger",
+        )
 
 
 def next_due(dataset: Dataset) -> datetime | None:

@@ -14,7 +14,7 @@ import structlog
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from heatmaps.ingest.versions import advance
+from heatmaps.ingest.versions import advance, surveys
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger import transitions
 from heatmaps.ledger.facts import schedule_fact
@@ -83,7 +83,12 @@ def _advance(dataset_id: int, now: datetime) -> DataVersion | None:
     schedule = Schedule.parse(dataset.schedule)
     if schedule is None or dataset.next_version_at is None or dataset.next_version_at > now:
         return None
-    version = advance.next_version(dataset, actor=None, due_at=schedule.last_until(now))
+    due_at = schedule.last_until(now)
+    version = None
+    if dataset.source:
+        surveys.ask(dataset, actor=None, due_at=due_at)
+    else:
+        version = advance.next_version(dataset, actor=None, due_at=due_at)
     Dataset.objects.filter(pk=dataset_id).update(next_version_at=schedule.next_after(now))
     return version
 

@@ -26,6 +26,7 @@ from heatmaps.models import (
     ReleaseState,
     Result,
     Round,
+    SourceReading,
 )
 
 
@@ -84,10 +85,15 @@ def delay(release_id: UUID) -> None:
     with locked_release(release_id) as ledger:
         release = _due(release_id, LATE)
         drawing = Drawing.objects.select_for_update().filter(pk=release_id).first()
-        now = timezone.now()
-        if drawing is None or not slots.has_had_time(release, drawing.claimed_at, ledger.dataset):
+        reading = SourceReading.objects.filter(pk=release_id).first()
+        now, begun_at = timezone.now(), None
+        if drawing is not None:
+            begun_at = drawing.claimed_at
+        elif reading is not None:
+            begun_at = reading.begun_at  # a lake is being read, which takes as long as its data say
+        if begun_at is None or not slots.has_had_time(release, begun_at, ledger.dataset):
             delaying.postpone(ledger, release, now)
-        elif drawing.state == DrawingState.RUNNING:
+        elif drawing is None or drawing.state == DrawingState.RUNNING:
             delaying.be_late(ledger, release, now)
         else:
             raise IllegalTransition(LATE, drawing.state)

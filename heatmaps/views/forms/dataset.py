@@ -1,7 +1,7 @@
 """Form of a new dataset."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from django import forms
@@ -12,11 +12,17 @@ from heatmaps.datasets import NewDataset
 from heatmaps.models import AccountKind, RowCapacity
 from heatmaps.views.forms.retention import RetentionFields
 from heatmaps.views.forms.schedule import SCHEDULE_FIELDS, ScheduleFields, schedule_of
-from heatmaps.views.forms.shared import DecimalText, PlainNumber, WholeNumber, explain
+from heatmaps.views.forms.shared import DecimalText, PlainNumber, WholeNumber, explain, offer
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
 
+LAKE: Final = "lake"
+_ORIGINS: Final = [
+    ("files", "From files"),
+    ("devices", "From people’s devices"),
+    (LAKE, "From a table in your lake"),
+]
 # What most datasets leave as it is: on the page where somebody asks for it.
 MORE: Final = (
     *("slug", "expected_persons", "delta_limit", "row_capacity", "retention_days"),
@@ -35,6 +41,7 @@ _FIELDS: Final = {
     "limits.record": "record_limit",
     "limits.radius": "radius_limit",
     "limits.delta": "delta_limit",
+    "source": "lake",
 } | SCHEDULE_FIELDS
 
 
@@ -107,9 +114,14 @@ class DatasetForm(RetentionFields, ScheduleFields):
     )
 
     source = forms.ChoiceField(
-        choices=[("files", "From files"), ("devices", "From people’s devices")],
+        choices=_ORIGINS,
         required=False,
         initial="files",
+    )
+    lake = forms.ChoiceField(
+        required=False,
+        label="Table",
+        help_text="Check-ins stay there; this server reads sums only. Fixed for good.",
     )
     question = forms.CharField(
         required=False,
@@ -145,13 +157,20 @@ class DatasetForm(RetentionFields, ScheduleFields):
         help_text="Fixed for good. Maps of larger datasets take longer.",
     )
 
+    def __init__(self, *arguments: Any, lakes: Collection[str] = (), **named: Any) -> None:
+        """`lakes`: names of the tables that can be read."""
+        super().__init__(*arguments, **named)
+        offer(self, "lake", [(name, name) for name in lakes])
+        if self.is_of_lake:
+            self.word_for_lake()
+
     new: NewDataset
     analyser_url = ""  # this server's origin, as the page was asked for
 
     @classmethod
-    def unsent(cls, typed: Mapping[str, str]) -> "DatasetForm":
+    def unsent(cls, typed: Mapping[str, str], lakes: Collection[str]) -> "DatasetForm":
         """The form as it was typed so far: nothing of it is checked yet."""
-        return cls(initial={name: typed[name] for name in cls.base_fields if name in typed})
+        return cls(initial={name: typed[name] for name in cls.base_fields if name in typed}, lakes=lakes)
 
     @property
     def relations(self) -> list[tuple[str, str, str, bool]]:
@@ -164,6 +183,18 @@ class DatasetForm(RetentionFields, ScheduleFields):
     def is_of_devices(self) -> bool:
         """Whether people's devices fill it, which have fields of their own."""
         return bool(self["source"].value() == "devices")
+
+    @property
+    def is_of_lake(self) -> bool:
+        """Whether it reads a table that stays in its owner's lake."""
+        return bool(self["source"].value() == LAKE)
+
+    @property
+    def origins(self) -> list[tuple[str, str, bool]]:
+        """(value, title, chosen) of where check-ins can come from here."""
+        chosen = self["source"].value() or "files"
+        has_lakes = self.is_of_lake or bool(self["lake"].subwidgets)
+        return [(value, title, value == chosen) for value, title in _ORIGINS if value != LAKE or has_lakes]
 
     @property
     def usual_size(self) -> str:
@@ -188,6 +219,8 @@ class DatasetForm(RetentionFields, ScheduleFields):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data
+        if cleaned.get("source") == LAKE and not cleaned.get("lake"):
+            self.add_error("lake", "Choose a table.")
         if not self.errors:
             try:
                 self.new = _new_dataset(cleaned, self.analyser_url)
@@ -213,6 +246,7 @@ def _new_dataset(typed: dict[str, Any], analyser_url: str) -> NewDataset:
         retention_days=typed["retention_days"],
         row_capacity=typed["row_capacity"] or RowCapacity.MEDIUM,
         collection=_collection(typed, analyser_url) if of_devices else None,
+        source=typed["lake"] if typed["source"] == LAKE else None,
     )
 
 

@@ -17,6 +17,12 @@ class RetentionFields(forms.Form):
         help_text="Public. Each data version deletes check-ins of earlier days (UTC). Empty: kept for ever.",
     )
 
+    def word_for_lake(self) -> None:
+        """Nothing is kept or deleted here, where check-ins stay in a lake."""
+        field = self.fields["retention_days"]
+        field.label = "Read check-ins of the last"
+        field.help_text = "Public. Each data version leaves out those of earlier days (UTC). Empty: none."
+
 
 class RetentionForm(ReasonField, RetentionFields):
     """Another number of days for a dataset, and why."""

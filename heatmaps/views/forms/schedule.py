@@ -23,7 +23,7 @@ class ScheduleFields(forms.Form):
             (WEEKLY, "every week"),
             (MONTHLY, "every month"),
         ],
-        help_text="New files count from the next version on. A schedule tells nobody when data came in.",
+        help_text="New check-ins count from the next version on. A schedule tells nobody when data came in.",
     )
     weekday = forms.ChoiceField(
         required=False,

@@ -1,0 +1,110 @@
+"""Elects who reads a lake for a spent release, again where that one died, and who of them may draw.
+
+Reading draws nothing: whoever reads takes a new tag and a lease, and when the lease ran out another may read,
+for the same charge, `MOST_ATTEMPTS` times in all. To draw, the tag is taken away in one statement that must
+find it, in the transaction that elects the draw (`heatmaps.releases.draws`): after it every failure is final.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from heatmaps import leases
+from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, SourceReading
+from heatmaps.releases import draws
+
+MOST_ATTEMPTS: Final = 3
+PAUSE: Final = timedelta(seconds=20)  # after a failed attempt: a Spark that starts again needs some time
+
+
+def begin(release_id: UUID) -> UUID | None:
+    """The tag of the caller, who reads alone while it keeps its lease; None: there is nothing to read.
+
+    Once all attempts died there is no result.
+    """
+    now = timezone.now()
+    with transaction.atomic(durable=True):
+        if not _is_spent(release_id):
+            return None
+        SourceReading.objects.get_or_create(pk=release_id, defaults={"begun_at": now})
+        reading = SourceReading.objects.select_for_update().get(pk=release_id)
+        if reading.lease_until is not None and reading.lease_until >= now:
+            return None
+        if reading.attempts >= MOST_ATTEMPTS:
+            _end(reading, DrawingState.FAILED)
+            return None
+        reading.tag, reading.attempts = uuid4(), reading.attempts + 1
+        reading.lease_until = draws.lease_end()
+        reading.save()
+        return reading.tag
+
+
+@contextmanager
+def kept(release_id: UUID, tag: UUID) -> Iterator[None]:
+    """Renew the caller's lease until the block ends."""
+
+    def renew() -> bool:
+        return _mine(release_id, tag).update(lease_until=draws.lease_end()) == 1
+
+    with leases.renewed(renew, seconds=settings.LEASE_SECONDS, of=release_id):
+        yield
+
+
+def claim(release_id: UUID, tag: UUID) -> bool:
+    """Elect the caller to draw what it read: True for exactly one, ever."""
+    return _ended(release_id, tag, DrawingState.RUNNING)
+
+
+def give_up(release_id: UUID, tag: UUID) -> bool:
+    """There will be no result: another attempt would fail as well."""
+    return _ended(release_id, tag, DrawingState.FAILED)
+
+
+def let_go(release_id: UUID, tag: UUID) -> None:
+    """Another may try, after a pause; there is no result if this was the last attempt."""
+    mine = _mine(release_id, tag)
+    if mine.filter(attempts__gte=MOST_ATTEMPTS).exists():
+        give_up(release_id, tag)
+    else:
+        mine.update(lease_until=timezone.now() + PAUSE)
+
+
+def forget_leases() -> None:
+    """At the start of the only process that reads: whoever held a lease is dead."""
+    SourceReading.objects.update(lease_until=None)
+
+
+def _ended(release_id: UUID, tag: UUID, state: DrawingState) -> bool:
+    with transaction.atomic(durable=True):
+        if not _is_spent(release_id):
+            return False
+        reading = _mine(release_id, tag).first()
+        return reading is not None and _end(reading, state)
+
+
+def _end(reading: SourceReading, state: DrawingState) -> bool:
+    """In the caller's transaction, which locks the release's row: a reading becomes a drawing, once."""
+    if not SourceReading.objects.filter(pk=reading.pk, tag=reading.tag).delete()[0]:
+        return False
+    lease = draws.lease_end() if state == DrawingState.RUNNING else None
+    # It began when the lake was first asked: how long that takes depends on the data.
+    begun = {"claimed_at": reading.begun_at, "lease_until": lease, "state": state}
+    return Drawing.objects.get_or_create(pk=reading.pk, defaults=begun)[1]
+
+
+def _is_spent(release_id: UUID) -> bool:
+    """Locks the release's row."""
+    spent = Release.objects.select_for_update(of=("self",)).filter(pk=release_id, state=ReleaseState.SPENT)
+    found = spent.values_list("pk", flat=True).first() is not None
+    return found and not Drawing.objects.filter(pk=release_id).exists()
+
+
+def _mine(release_id: UUID, tag: UUID) -> "QuerySet[SourceReading]":
+    return SourceReading.objects.filter(pk=release_id, tag=tag)

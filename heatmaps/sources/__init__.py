@@ -1,0 +1,168 @@
+"""Tables of check-ins that stay in their owner's lake: found, pinned and summed there by Spark.
+
+An administrator names them in a file (`sources_file`). A data version pins the files of a table as they are
+(`tables`, `manifest`); a question is SQL made from public facts alone (`question`), which a Spark Connect
+server that was found safe answers (`engine`). Nothing of a row is stored here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db.models.functions import Length
+
+from heatmaps.models import Dataset, DataVersion, SourceState
+from heatmaps.sources import manifest, sources_file, tables
+from heatmaps.sources.engine import Lake, lake
+from heatmaps.sources.manifest import FilesAway, FilesChanged, Manifest
+from heatmaps.sources.question import Columns
+from heatmaps.sources.sources_file import Source, SourceNotTheSame
+from mechanisms.check import ParameterError
+
+# Of a stored manifest whose files a request looks at: some 20,000 files.
+LISTED_BYTES: Final = 2**21
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The states of a source's two tables, and what their columns hold."""
+
+    checkins: Manifest
+    opt_outs: Manifest
+    columns: Columns
+    rows: tuple[int, int] | None = None  # of check-ins and opt-outs, by their files; of a version not told
+
+    def check_rows(self, checkins: int, opt_outs: int) -> None:
+        """Spark leaves out files whose names it takes for notes, and says nothing. Errors: `TableRefused`."""
+        if self.rows != (checkins, opt_outs):
+            raise manifest.TableRefused(
+                f"Spark reads {checkins} check-ins and {opt_outs} opt-outs, but the files hold others; "
+                "names of files must not begin with _ or ., or be there twice"
+            )
+
+    def store(self, dataset: Dataset, *, rows: int, invalid: dict[str, int]) -> SourceState:
+        """For a version that is to be."""
+        return SourceState.objects.create(
+            dataset=dataset,
+            snapshot=self.checkins.snapshot,
+            opt_outs_snapshot=self.opt_outs.snapshot,
+            checkins=self.checkins.to_bytes(),
+            opt_outs=self.opt_outs.to_bytes(),
+            columns=asdict(self.columns),
+            rows=rows,
+            invalid=invalid,
+        )
+
+    def check(self) -> None:
+        """Errors: `FilesChanged`, `FilesAway`."""
+        self.checkins.check()
+        self.opt_outs.check()
+
+
+def all_by_name() -> dict[str, Source]:
+    """What the administrator's file names; nothing without a file. Errors: `SourcesFileError`."""
+    return {} if settings.SOURCES_FILE is None else sources_file.read(settings.SOURCES_FILE)
+
+
+def offered(creator: User) -> dict[str, Source]:
+    """Those that somebody may make datasets of: each has a budget of its own. Errors: `SourcesFileError`."""
+    return {
+        name: source
+        for name, source in all_by_name().items()
+        if source.stewards is None or creator.is_superuser or creator.username in source.stewards
+    }
+
+
+def named(name: str) -> Source:
+    """Errors: `ParameterError` naming what there is; `SourcesFileError`."""
+    found = all_by_name()
+    if name not in found:
+        there = ", ".join(sorted(found)) or "none: the administrator sets HAZEMAP_SOURCES"
+        raise ParameterError("source", name, f"a source of this server ({there})")
+    return found[name]
+
+
+def of(dataset: Dataset) -> Source:
+    """What a dataset reads, as long as it is what it was made with. Errors: `SourcesFileError`."""
+    found = all_by_name().get(dataset.source)
+    if found is None:
+        raise SourceNotTheSame(f"HAZEMAP_SOURCES names no source {dataset.source} any more")
+    if found.fingerprint != dataset.source_fingerprint:
+        raise SourceNotTheSame(
+            f"the source {dataset.source} was changed since the dataset was made; give the changed one a "
+            "name of its own, and this one its table, columns and time zone back"
+        )
+    return found
+
+
+def pinned(source: Source) -> Tables:
+    """The tables as they are now. Errors: `TableRefused`."""
+    columns = {source.user: manifest.USER, source.lat: manifest.NUMBER, source.lon: manifest.NUMBER}
+    if source.time is not None:
+        columns[source.time] = manifest.TIME
+    checkins = tables.pinned(source.table, columns)
+    opt_outs = tables.pinned(source.opt_outs, {source.opted_out_user: manifest.USER})
+    user = manifest.user_kind(checkins, source.user)
+    opted_out = manifest.user_kind(opt_outs, source.opted_out_user)
+    if (user, opted_out) == ("text", "number") and opt_outs.rows:
+        raise manifest.TableRefused(
+            "users are text in the check-ins and numbers in the opt-outs, where 007 is 7: write text in both"
+        )
+    return Tables(
+        checkins=checkins.manifest,
+        opt_outs=opt_outs.manifest,
+        columns=Columns(user=user, time=manifest.time_kind(checkins, source.time), opted_out=opted_out),
+        rows=(checkins.rows, opt_outs.rows),
+    )
+
+
+def tables_of(version: DataVersion) -> Tables:
+    """What a version reads."""
+    state = SourceState.objects.get(version=version)
+    return Tables(
+        checkins=Manifest.from_bytes(bytes(state.checkins)),
+        opt_outs=Manifest.from_bytes(bytes(state.opt_outs)),
+        columns=Columns(**state.columns),
+    )
+
+
+def has_times(dataset: Dataset) -> bool:
+    """Whether a period can be asked about, as far as is known: once a table was looked at."""
+    states = SourceState.objects.filter(dataset=dataset, version__isnull=False)
+    columns = states.order_by("-version__number").values_list("columns", flat=True).first()
+    return columns is None or columns["time"] != "none"
+
+
+def is_as_pinned(version: DataVersion) -> bool:
+    """Whether the files are what they were; True where this process does not see their folders."""
+    state = SourceState.objects.filter(version=version)
+    [sizes] = state.annotate(a=Length("checkins"), b=Length("opt_outs")).values_list("a", "b")
+    if max(sizes) > LISTED_BYTES:
+        return True  # too long to be read while somebody waits
+    stored = tables_of(version)
+    for each in (stored.checkins, stored.opt_outs):
+        if not each.files or not manifest.folder_is_here(each.files[0].path):
+            continue
+        try:
+            each.check_listed()
+        except FilesAway:
+            continue
+        except FilesChanged:
+            return False
+    return True
+
+
+@contextmanager
+def opened(source: Source, found: Tables) -> Iterator[Lake]:
+    """A safe Spark that reads these states of the tables, which are the same before and after.
+
+    Errors: `FilesChanged` and `FilesAway`, also after the block; those of `engine.lake`.
+    """
+    found.check()
+    with lake(source) as opened_lake:
+        opened_lake.read(found.checkins, found.opt_outs)
+        yield opened_lake
+    found.check()

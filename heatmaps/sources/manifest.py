@@ -1,0 +1,332 @@
+"""Pins a table's state: each Parquet file's path, size, moment of change and the SHA-256 of its footer.
+
+A footer holds where every page of the file lies and what is in it: another file has another footer.
+"""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import astuple, dataclass, field
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from heatmaps.sources.question import TimeKind, UserKind
+
+MAGIC: Final = b"PAR1"
+MOST_FILES: Final = 200_000
+_TAIL: Final = 8  # bytes: the footer's length and the magic
+_LONGEST_FOOTER: Final = 2**26
+_LAST_MILLISECOND: Final = (2**63 - 1) // 1000  # from 1970, in either direction
+_AT_ONCE: Final = 16  # files that are looked at together
+_PATTERNS: Final = frozenset("*?[]{}\\^")  # Spark reads paths as patterns
+
+
+class TableRefused(Exception):  # noqa: N818 - as the refusals of the ledger
+    """The table cannot be read as it is; the text is for stewards and names files, columns and types."""
+
+    code: Final = "table_refused"
+
+
+class FilesChanged(Exception):  # noqa: N818 - as above
+    """A file of a version is no longer the one that was pinned, or is gone."""
+
+    code: Final = "files_changed"
+
+
+class FilesAway(Exception):  # noqa: N818 - as above
+    """Whether files are what they were cannot be seen now: the store does not answer, or shows nothing."""
+
+    code: Final = "files_away"
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedFile:
+    """One Parquet file as it was."""
+
+    path: str
+    size: int  # bytes
+    modified_ns: int  # since 1970
+    footer_sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A table's state. `snapshot` is what its format calls it; of plain Parquet folders it is empty."""
+
+    snapshot: str
+    files: tuple[PinnedFile, ...] = field(repr=False)
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self._json()).hexdigest()
+
+    @property
+    def paths(self) -> list[str]:
+        return [file.path for file in self.files]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    def to_bytes(self) -> bytes:
+        return zlib.compress(self._json())
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> Self:
+        stored = json.loads(zlib.decompress(content))
+        return cls(snapshot=stored["snapshot"], files=tuple(PinnedFile(*file) for file in stored["files"]))
+
+    def check(self) -> None:
+        """Errors: `FilesChanged` where any file is not what it was, down to its footer; `FilesAway`."""
+        _check(self.files, lambda file: _footer(file.path)[0] == file)
+
+    def check_listed(self) -> None:
+        """As `check`, by what folders say alone: sizes and moments."""
+        _check(self.files, lambda file: _listed(file.path) == (file.size, file.modified_ns))
+
+    def _json(self) -> bytes:
+        stored = {"snapshot": self.snapshot, "files": [astuple(file) for file in self.files]}
+        return json.dumps(stored, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A manifest, and the types that the columns have in all of its files."""
+
+    manifest: Manifest
+    kinds: Mapping[str, str]
+    rows: int  # of all files, by their footers
+
+
+def empty(snapshot: str, columns: Mapping[str, "Kind"]) -> Pinned:
+    """A table that has no files, as nothing was written yet."""
+    kinds = {column: kind.of_nothing for column, kind in columns.items()}
+    return Pinned(Manifest(snapshot=snapshot, files=()), kinds, 0)
+
+
+def pin(snapshot: str, paths: Collection[str], columns: Mapping[str, "Kind"]) -> Pinned:
+    """The files as they are now, with each of the columns of one of the kinds that are read.
+
+    Errors: `TableRefused` for a file that is no Parquet file, lacks a column or has another type in it.
+    """
+    if not paths:
+        raise TableRefused("the table has no files")
+    if len(paths) > MOST_FILES:
+        raise TableRefused(f"the table has {len(paths)} files; at most {MOST_FILES} are read: compact it")
+    for path in paths:
+        if _PATTERNS.intersection(path):
+            raise TableRefused(f"{path} has one of * ? [ ] {{ }} \\ ^ in its name; rename it")
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        seen = list(pool.map(lambda path: _seen(path, columns), sorted(paths)))
+    kinds = {column: _one_kind(column, seen) for column in columns}
+    files = tuple(each.file for each in seen)
+    return Pinned(Manifest(snapshot=snapshot, files=files), kinds, sum(each.rows for each in seen))
+
+
+def files_below(root: str) -> list[str]:
+    """Parquet files of a folder and those below it; names that begin with _ or . are somebody's notes.
+
+    Errors: OSError, `TableRefused` for a file of another name: who opted out may be in it.
+    """
+    system, inner = _system(root)
+    prefix = root[: len(root) - len(inner)] if root.endswith(inner) else ""
+    found = system.get_file_info(pafs.FileSelector(inner.rstrip("/"), recursive=True))
+    files = [
+        file.path
+        for file in found
+        if file.type == pafs.FileType.File
+        and not any(part[:1] in "_." for part in file.path[len(inner) :].split("/") if part)
+    ]
+    for path in files:
+        if not path.endswith(".parquet"):
+            raise TableRefused(f"{prefix}{path} has no name that ends with .parquet; rename or remove it")
+    return [prefix + path for path in files]
+
+
+def folder_is_here(path: str) -> bool:
+    """Whether this process sees the folder of a file, on a disk of its own. No network is asked."""
+    if "://" in path and not path.startswith("file://"):
+        return False
+    system, inner = _system(path)
+    try:
+        folder, _ = system.get_file_info([inner.rpartition("/")[0] or "/", inner])
+    except OSError:  # it may not look there: what it would see says nothing
+        return False
+    return bool(folder.type == pafs.FileType.Directory)
+
+
+# --- columns ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a column may be: finds the kind's name of a Parquet column, or none."""
+
+    find: Callable[[Any], str | None]
+    allowed: str
+    of_nothing: str  # of a table without files
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A file, and what of its footer is kept: with all of the columns 200,000 of them would not fit."""
+
+    file: PinnedFile
+    rows: int
+    types: Mapping[str, tuple[str, str]]  # column: kind and type
+
+
+def _user(column: Any) -> str | None:
+    logical = json.loads(column.logical_type.to_json())
+    if column.physical_type == "BYTE_ARRAY":
+        return "text" if logical.get("Type") == "String" else None
+    is_whole = column.physical_type in ("INT32", "INT64") and logical.get("Type") in ("Int", "None")
+    return "number" if is_whole else None
+
+
+def _number(column: Any) -> str | None:
+    logical = json.loads(column.logical_type.to_json()).get("Type")
+    if column.physical_type in ("FLOAT", "DOUBLE"):
+        return "double"
+    is_whole = column.physical_type in ("INT32", "INT64") and logical in ("Int", "None")
+    return "number" if is_whole or logical == "Decimal" else None
+
+
+def _time(column: Any) -> str | None:
+    logical = json.loads(column.logical_type.to_json())
+    if logical.get("Type") != "Timestamp" or logical.get("timeUnit") not in ("milliseconds", "microseconds"):
+        return None
+    return "instant" if logical["isAdjustedToUTC"] else "local"
+
+
+USER: Final = Kind(_user, "text or whole numbers", "text")
+NUMBER: Final = Kind(_number, "numbers", "double")
+TIME: Final = Kind(_time, "timestamps in milliseconds or microseconds", "instant")
+
+
+def user_kind(pinned: Pinned, column: str) -> UserKind:
+    return "text" if pinned.kinds[column] == "text" else "number"
+
+
+def time_kind(pinned: Pinned, column: str | None) -> TimeKind:
+    if column is None:
+        return "none"
+    return "local" if pinned.kinds[column] == "local" else "instant"
+
+
+def _kind_and_type(path: str, schema: Any, column: str, kind: Kind) -> tuple[str, str]:
+    """Errors: `TableRefused`."""
+    held = [schema.column(number) for number in range(len(schema.names))]
+    # A column of a column has the path a.b and the name b; a column may be called a.b, too.
+    held = [each for each in held if each.name == each.path == column and each.max_repetition_level == 0]
+    if len(held) != 1:
+        raise TableRefused(f"{path} has no column {column}; rewrite the table's files with it")
+    found, told = kind.find(held[0]), _type_of(held[0])
+    if found is None:
+        raise TableRefused(f"the column {column} of {path} is {told}; it must hold {kind.allowed}")
+    return found, told
+
+
+def _one_kind(column: str, seen: Iterable[_Seen]) -> str:
+    """The one kind and type that a column has in every file. Errors: `TableRefused`."""
+    types: dict[str, str] = {}
+    name = ""
+    for each in seen:
+        name, told = each.types[column]
+        types.setdefault(told, each.file.path)
+    if len(types) > 1:
+        (one, first), (other, second) = list(types.items())[:2]
+        raise TableRefused(
+            f"the column {column} is {one} in {first} and {other} in {second}; rewrite them with one type"
+        )
+    return name
+
+
+def _type_of(column: Any) -> str:
+    logical = str(column.logical_type)
+    return column.physical_type if logical == "None" else f"{column.physical_type} ({logical})"
+
+
+# --- files --------------------------------------------------------------------------------------------
+
+
+def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -> None:
+    def same(file: PinnedFile) -> bool:
+        try:
+            return is_same(file)
+        except (FileNotFoundError, pa.ArrowException, TableRefused):
+            return False
+        except OSError:
+            raise FilesAway from None
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        if not all(pool.map(same, files)):
+            raise FilesChanged
+
+
+def _seen(path: str, columns: Mapping[str, Kind]) -> _Seen:
+    try:
+        file, footer = _footer(path)
+        metadata = pq.read_metadata(pa.BufferReader(footer))
+        schema = metadata.schema
+    except (OSError, pa.ArrowException):
+        raise TableRefused(f"{path} cannot be read") from None
+    types = {column: _kind_and_type(path, schema, column, kind) for column, kind in columns.items()}
+    for column, kind in columns.items():
+        if kind is TIME:
+            _check_moments(path, metadata, column)
+    return _Seen(file, metadata.num_rows, types)
+
+
+def _check_moments(path: str, metadata: Any, column: str) -> None:
+    """Spark counts microseconds, and milliseconds that are too many for it stop every question.
+
+    Errors: `TableRefused`, as far as the footer tells.
+    """
+    [place] = [at for at in range(len(metadata.schema)) if metadata.schema.column(at).path == column]
+    if json.loads(metadata.schema.column(place).logical_type.to_json())["timeUnit"] != "milliseconds":
+        return
+    for group in range(metadata.num_row_groups):
+        told = metadata.row_group(group).column(place).statistics
+        if told is not None and told.has_min_max and max(-told.min_raw, told.max_raw) > _LAST_MILLISECOND:
+            raise TableRefused(f"the column {column} of {path} has a time that Spark cannot read; remove it")
+
+
+def _listed(path: str) -> tuple[int, int]:
+    system, inner = _system(path)
+    info = system.get_file_info(inner)
+    if info.type != pafs.FileType.File:
+        raise FileNotFoundError(path)
+    return info.size, info.mtime_ns or 0
+
+
+def _footer(path: str) -> tuple[PinnedFile, bytes]:
+    """Errors: OSError, `TableRefused`."""
+    system, inner = _system(path)
+    size, modified = _listed(path)
+    with system.open_input_file(inner) as stream:
+        tail = stream.read_at(_TAIL, size - _TAIL) if size >= _TAIL else b""
+        length = int.from_bytes(tail[:4], "little")
+        if tail[4:] != MAGIC or not 0 < length <= min(_LONGEST_FOOTER, size - _TAIL):
+            raise TableRefused(f"{path} is not a Parquet file, or it is encrypted")
+        footer: bytes = stream.read_at(length + _TAIL, size - _TAIL - length)
+    return PinnedFile(path, size, modified, hashlib.sha256(footer).hexdigest()), footer
+
+
+def _system(path: str) -> tuple[Any, str]:
+    """Paths are taken literally, as Spark does: a % in one stands for itself."""
+    if "://" not in path:
+        return pafs.LocalFileSystem(), path.removeprefix("file:")
+    parts = urlsplit(path)
+    if parts.scheme == "file":
+        return pafs.LocalFileSystem(), path[len("file://") :]
+    scheme = "s3" if parts.scheme in ("s3a", "s3n") else parts.scheme  # as Spark calls them
+    system, _ = pafs.FileSystem.from_uri(f"{scheme}://{parts.netloc}")
+    return system, parts.netloc + path[path.index("://") + 3 + len(parts.netloc) :]

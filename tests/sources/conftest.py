@@ -1,0 +1,91 @@
+"""A real Spark, tables in a folder that both see, and datasets that read them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from mechanisms.guarantee import Relation
+from mechanisms.space.grid import Region
+from tests.services import seed
+from tests.services.programs import found_or_skip
+from tests.sources.lake import Lake
+from tests.sources.reading import Reading
+from tests.sources.spark import Spark
+
+NOON = pa.array([datetime(2026, 1, 1, 12, tzinfo=UTC)] * 2, pa.timestamp("us", tz="UTC"))
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A safe Spark Connect server with two executors."""
+    found_or_skip(Spark)
+    with Spark.started() as server:
+        yield server
+
+
+@pytest.fixture
+def steward(db):
+    return User.objects.create_user("steward", is_superuser=True)
+
+
+@pytest.fixture
+def lake(tmp_path, settings):
+    """Tables in a folder, without a Spark."""
+    made = Lake(tmp_path / "lake")
+    settings.SOURCES_FILE = made.sources_file
+    return made
+
+
+@pytest.fixture
+def live_lake(lake, spark):
+    """The same, which Spark reads."""
+    lake.server = spark
+    lake.write()
+    return lake
+
+
+@pytest.fixture(autouse=True)
+def sent(monkeypatch):
+    """Messages instead of a broker: (task, ids) in the order they were sent."""
+    messages = []
+    monkeypatch.setattr(
+        "heatmaps.queue.current_app.send_task",
+        lambda name, args, **_options: messages.append((name, *args)),
+    )
+    return messages
+
+
+@pytest.fixture
+def reading(monkeypatch, lake):
+    """The tables hold two check-ins, and a test says what reading them answers."""
+    lake.put(pa.table({"user": ["a", "b"], "lat": [30.0, 30.0], "lon": [-98.0, -98.0], "time": NOON}))
+    stand_in = Reading()
+    monkeypatch.setattr("heatmaps.sources.lake", stand_in.session)
+    return stand_in
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The product's clock stands still until it is moved."""
+    at = [datetime(2026, 3, 1, 12, tzinfo=UTC)]
+    monkeypatch.setattr(timezone, "now", lambda: at[0])
+
+    def move(to):
+        at[0] = at[0] + to if isinstance(to, timedelta) else to
+        return at[0]
+
+    return move
+
+
+@pytest.fixture
+def make_dataset(steward):
+    """A dataset that reads the lake."""
+
+    def make(slug="city", relation=Relation.ADD_REMOVE, **facts):
+        region = Region(-98.3, 29.8, -97.3, 31.0)
+        return seed.make_dataset(steward, slug, relation, region=region, source="trips", **facts)
+
+    return make

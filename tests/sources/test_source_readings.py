@@ -1,0 +1,414 @@
+"""Readings of lakes: read again for the same charge, drawn from once, told at public moments."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+from django.db.models import Sum
+from django.utils import timezone
+
+from heatmaps import queue
+from heatmaps.ingest.versions import surveys
+from heatmaps.ledger.errors import SourceChanged
+from heatmaps.ledger.verification import verify
+from heatmaps.models import Account, Drawing, Release, SourceReading
+from heatmaps.releases import clock as moments
+from heatmaps.releases import lifecycle, source_readings
+from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.sources.engine import QuestionFailed
+from mechanisms.check import ParameterError
+from tests.services import seed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SLOT = timedelta(seconds=900)
+LEASE = timedelta(seconds=60)
+INSTANT = timedelta(microseconds=1)
+REQUEST = ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
+
+
+@pytest.fixture(autouse=True)
+def slots(settings):
+    settings.SOURCE_SLOT_SECONDS, settings.LEASE_SECONDS = SLOT.total_seconds(), LEASE.total_seconds()
+
+
+@pytest.fixture
+def make(reading, clock, make_dataset, steward):
+    """A dataset with a version."""
+
+    def make(slug="city"):
+        dataset = make_dataset(slug)
+        surveys.advance_by(steward, dataset)
+        surveys.run(dataset.pk)
+        clock(SLOT)
+        moments.tick()
+        assert dataset.versions.exists()
+        return dataset
+
+    return make
+
+
+@pytest.fixture
+def reserved(make, steward):
+    return lifecycle.request_release(steward, make(), REQUEST)
+
+
+@pytest.fixture
+def spent(reserved, clock, sent):
+    """At the moment it begins."""
+    clock(reserved.starts_at)
+    moments.tick()
+    reserved.refresh_from_db()
+    assert reserved.state == "spent"
+    assert sent[-1] == (queue.SOURCE_RELEASE, str(reserved.pk))
+    return reserved
+
+
+def state_of(release):
+    release.refresh_from_db()
+    return release.state
+
+
+def told(release, clock):
+    """Its state at its public moment."""
+    release.refresh_from_db()
+    clock(release.visible_at)
+    moments.tick()
+    return state_of(release)
+
+
+def committed(dataset):
+    return Account.objects.filter(dataset=dataset).aggregate(total=Sum("committed"))["total"]
+
+
+def drawing_of(release):
+    return Drawing.objects.get(pk=release.pk)
+
+
+# --- who is elected -----------------------------------------------------------------------------------
+
+
+def test_nobody_reads_what_is_not_spent(reserved):
+    assert source_readings.begin(reserved.pk) is None
+    assert not SourceReading.objects.exists()
+
+
+def test_one_reads_and_one_draws(spent, clock):
+    began = clock(timedelta(0))
+    tag = source_readings.begin(spent.pk)
+    assert tag is not None
+    assert source_readings.begin(spent.pk) is None
+    clock(timedelta(seconds=30))
+    assert [source_readings.claim(spent.pk, tag) for _ in range(2)] == [True, False]
+    assert not SourceReading.objects.exists()
+    drawing = drawing_of(spent)
+    assert (drawing.state, drawing.claimed_at) == ("running", began)
+    assert source_readings.begin(spent.pk) is None
+    assert not source_readings.give_up(spent.pk, tag)
+    assert drawing_of(spent).state == "running"
+
+
+def test_who_lost_the_lease_never_draws(spent, clock):
+    began = clock(timedelta(0))
+    first = source_readings.begin(spent.pk)
+    clock(LEASE)
+    assert source_readings.begin(spent.pk) is None
+    clock(INSTANT)
+    second = source_readings.begin(spent.pk)
+    assert second not in (None, first)
+    assert not source_readings.claim(spent.pk, first)
+    assert not source_readings.give_up(spent.pk, first)
+    source_readings.let_go(spent.pk, first)
+    assert source_readings.claim(spent.pk, second)
+    assert drawing_of(spent).claimed_at == began  # of the first who asked the lake
+
+
+def test_after_three_attempts_there_is_no_result_and_the_charge_stays(spent, clock):
+    charge = committed(spent.dataset)
+    for _ in range(source_readings.MOST_ATTEMPTS):
+        assert source_readings.begin(spent.pk) is not None
+        clock(LEASE + INSTANT)
+    assert source_readings.begin(spent.pk) is None
+    assert drawing_of(spent).state == "failed"
+    assert told(spent, clock) == "failed"
+    assert committed(spent.dataset) == charge > 0
+    verify(spent.dataset)
+
+
+def test_who_lets_go_lets_another_try_after_a_pause(spent, clock):
+    for attempt in range(source_readings.MOST_ATTEMPTS):
+        tag = source_readings.begin(spent.pk)
+        assert tag is not None
+        source_readings.let_go(spent.pk, tag)
+        if attempt < source_readings.MOST_ATTEMPTS - 1:
+            assert source_readings.begin(spent.pk) is None
+            clock(source_readings.PAUSE + INSTANT)
+    assert drawing_of(spent).state == "failed"
+    assert source_readings.begin(spent.pk) is None
+
+
+def test_a_lease_is_kept_while_the_reader_lives(spent, settings, monkeypatch):
+    monkeypatch.undo()  # the clock goes on
+    settings.LEASE_SECONDS = 0.6
+    tag = source_readings.begin(spent.pk)
+    until = SourceReading.objects.get().lease_until
+    with source_readings.kept(spent.pk, tag):
+        deadline = timezone.now() + timedelta(seconds=20)
+        while SourceReading.objects.get().lease_until <= until and timezone.now() < deadline:
+            pass
+    assert SourceReading.objects.get().lease_until > until
+
+
+def test_a_process_that_reads_alone_forgets_leases(spent, sent):
+    first = source_readings.begin(spent.pk)
+    sent.clear()
+    lifecycle.sweep()
+    assert sent == []
+    lifecycle.recover()
+    assert sent == [(queue.SOURCE_RELEASE, str(spent.pk))]
+    assert source_readings.begin(spent.pk) not in (None, first)
+
+
+# --- releases -----------------------------------------------------------------------------------------
+
+
+def test_a_release_is_read_drawn_and_told_at_its_moment(spent, reading, clock):
+    asked = len(reading.asked)
+    lifecycle.run(spent.pk)
+    lifecycle.run(spent.pk)
+    assert len(reading.asked) == asked + 1
+    assert drawing_of(spent).state == "drawn"
+    clock(spent.visible_at - INSTANT)
+    moments.tick()
+    assert state_of(spent) == "spent"
+    assert told(spent, clock) == "published"
+    assert lifecycle.heatmap_of(spent) is not None
+    verify(spent.dataset)
+
+
+def test_a_spark_that_dies_is_asked_again_for_the_same_charge(spent, reading, clock, sent):
+    charge = committed(spent.dataset)
+
+    def die(_question):
+        reading.during = lambda _: None
+        raise QuestionFailed("SparkConnectGrpcException")
+
+    reading.during = die
+    lifecycle.run(spent.pk)
+    assert not Drawing.objects.exists()
+    sent.clear()
+    lifecycle.sweep()
+    assert sent == []
+    clock(source_readings.PAUSE + INSTANT)
+    lifecycle.sweep()
+    assert sent == [(queue.SOURCE_RELEASE, str(spent.pk))]
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+    assert committed(spent.dataset) == charge
+    kinds = list(spent.dataset.events.values_list("kind", flat=True))
+    assert (kinds.count("spend"), kinds.count("publish")) == (1, 1)
+
+
+def test_a_store_that_does_not_answer_is_asked_again_for_the_same_charge(spent, clock, monkeypatch):
+    """A file that cannot be seen is not one that changed."""
+    with monkeypatch.context() as patch:
+        patch.setattr("heatmaps.sources.manifest._footer", unavailable)
+        lifecycle.run(spent.pk)
+    assert not Drawing.objects.exists()
+    clock(source_readings.PAUSE + INSTANT)
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+
+
+def unavailable(_path):
+    raise OSError("When reading information for key 'unmistakable': HTTP status 503")
+
+
+def test_a_spark_that_never_answers_leaves_no_result(spent, reading, clock):
+    def die(_question):
+        raise QuestionFailed("SparkConnectGrpcException")
+
+    reading.during, asked = die, len(reading.asked)
+    for _ in range(source_readings.MOST_ATTEMPTS + 1):
+        lifecycle.run(spent.pk)
+        clock(source_readings.PAUSE + INSTANT)
+    assert len(reading.asked) == asked + source_readings.MOST_ATTEMPTS
+    assert told(spent, clock) == "failed"
+
+
+@pytest.mark.parametrize("during", [False, True])
+def test_files_that_change_after_the_spend_end_the_release_and_the_charge_stays(
+    spent, reading, clock, lake, during
+):
+    charge = committed(spent.dataset)
+    if during:
+        reading.during = lambda _question: lake.put_opt_outs(["a"])
+    else:
+        lake.put_opt_outs(["a"])
+    lifecycle.run(spent.pk)
+    assert drawing_of(spent).state == "failed"
+    assert told(spent, clock) == "failed"
+    assert committed(spent.dataset) == charge > 0
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"mass": pa.array([-1])},
+        {"mass": pa.array([0])},
+        {"mass": pa.array([None], pa.int64())},
+        {"mass": pa.array([1.5])},
+        {"mass": pa.array(["7654321"])},
+        {"mass": pa.array([2**62])},
+        {"cell_row": pa.array([16])},
+        {"cell_column": pa.array([-1])},
+        {"cell_row": pa.array([3, 3])},
+    ],
+    ids=["negative", "zero", "none", "fraction", "text", "too_many", "north", "west", "twice"],
+)
+def test_what_is_no_sum_is_never_drawn_from(spent, reading, clock, monkeypatch, answer):
+    """Of a Spark that answers nonsense nothing is released, and the charge stays."""
+    charge = committed(spent.dataset)
+    count = max(len(column) for column in answer.values())
+    table = {name: pa.array([1] * count) for name in ("cell_row", "cell_column", "mass")} | answer
+    monkeypatch.setattr(reading, "ask", lambda _question: pa.table(table))
+    for _ in range(source_readings.MOST_ATTEMPTS):
+        lifecycle.run(spent.pk)
+        clock(source_readings.PAUSE + INSTANT)
+    assert drawing_of(spent).state == "failed"
+    assert told(spent, clock) == "failed"
+    assert committed(spent.dataset) == charge
+
+
+def test_a_release_without_any_mass_is_published(spent, reading, clock):
+    reading.masses = []
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+
+
+def test_who_comes_back_late_with_masses_does_not_draw(spent, reading, clock):
+    def late(_question):
+        reading.during = lambda _: None
+        SourceReading.objects.update(lease_until=clock(timedelta(0)) - INSTANT)
+        lifecycle.run(spent.pk)
+
+    reading.during = late
+    lifecycle.run(spent.pk)
+    drawing = drawing_of(spent)
+    assert drawing.state == "drawn"
+    lifecycle.run(spent.pk)
+    assert drawing_of(spent).sha256 == drawing.sha256
+    assert told(spent, clock) == "published"
+
+
+# --- before the spend ---------------------------------------------------------------------------------
+
+
+def test_a_question_about_files_that_changed_is_refused_before_it_is_charged(steward, make, lake):
+    dataset = make()
+    lake.put_opt_outs(["a"])
+    with pytest.raises(SourceChanged):
+        lifecycle.request_release(steward, dataset, REQUEST)
+    assert not Release.objects.exists()
+    (lake.opt_outs / "part-0.parquet").unlink()
+    with pytest.raises(SourceChanged):
+        lifecycle.request_release(steward, dataset, REQUEST)
+
+
+def test_no_period_is_asked_of_a_table_without_times(steward, make, lake):
+    """Its map would be empty, and paid for."""
+    del lake.columns["time"]
+    lake.write()
+    dataset = make()
+    for period in ({"since": "2026-01-01T00:00:00Z"}, {"until": "2026-01-01T00:00:00Z"}):
+        with pytest.raises(ParameterError, match="no times"):
+            lifecycle.request_release(steward, dataset, replace(REQUEST, **period))
+    assert lifecycle.request_release(steward, dataset, REQUEST).state == "reserved"
+
+
+def test_files_that_change_in_the_queue_give_the_charge_back(reserved, lake, clock, sent):
+    assert committed(reserved.dataset) > 0
+    lake.put_opt_outs(["a"])
+    sent.clear()
+    clock(reserved.starts_at)
+    moments.tick()
+    assert state_of(reserved) == "cancelled"
+    assert sent == []
+    assert committed(reserved.dataset) == 0
+    verify(reserved.dataset)
+
+
+def test_lakes_have_places_of_their_own(make, steward, settings, clock):
+    settings.SOURCE_PLACES = 1
+    settings.DRAW_PLACES = dict.fromkeys(settings.DRAW_PLACES, 1)
+    first, second = make("first"), make("second")
+    stored = seed.make_dataset(steward, "stored")
+    seed.add_checkins(stored)
+    releases = [lifecycle.request_release(steward, each, REQUEST) for each in (first, second, stored)]
+    clock(max(each.starts_at for each in releases))
+    moments.tick()
+    assert [state_of(each) for each in releases] == ["spent", "reserved", "spent"]
+    lifecycle.run(releases[0].pk)
+    moments.tick()
+    assert state_of(releases[1]) == "reserved"  # done, and not told yet
+    assert told(releases[0], clock) == "published"
+    moments.tick()
+    assert state_of(releases[1]) == "spent"
+
+
+# --- moments ------------------------------------------------------------------------------------------
+
+
+def test_a_release_that_nobody_reads_is_put_off(spent, clock):
+    visible_at = spent.visible_at
+    assert told(spent, clock) == "spent"
+    assert spent.visible_at == visible_at + SLOT
+    spent.dataset.refresh_from_db()
+    assert spent.dataset.slot_doublings == 0
+
+
+def test_a_lake_that_takes_longer_than_its_slot_doubles_the_next(spent, clock):
+    visible_at = spent.visible_at
+    assert source_readings.begin(spent.pk) is not None
+    assert told(spent, clock) == "spent"
+    assert spent.visible_at == visible_at + 2 * SLOT
+    spent.dataset.refresh_from_db()
+    assert spent.dataset.slot_doublings == 1
+
+
+def test_a_lake_that_is_asked_late_is_told_at_the_end_of_the_next_slot(spent, clock):
+    visible_at = spent.visible_at
+    clock(visible_at - SLOT / 2 + INSTANT)
+    tag = source_readings.begin(spent.pk)
+    clock(timedelta(seconds=5))
+    assert source_readings.claim(spent.pk, tag)
+    source = drawing_of(spent)
+    assert visible_at - source.claimed_at < SLOT / 2
+    assert told(spent, clock) == "spent"
+    assert spent.visible_at > visible_at
+    spent.dataset.refresh_from_db()
+    assert spent.dataset.slot_doublings == 0
+
+
+def test_reading_again_does_not_count_as_having_begun_late(spent, clock):
+    """How long reading takes depends on the data: the first attempt tells when the draw began."""
+    assert source_readings.begin(spent.pk) is not None
+    clock(spent.visible_at - timedelta(seconds=30))
+    lifecycle.run(spent.pk)
+    assert drawing_of(spent).state == "drawn"
+    assert told(spent, clock) == "published"
+
+
+def test_an_analyst_sees_a_reading_as_queued(spent):
+    before = Release.objects.values().get(pk=spent.pk)
+    source_readings.begin(spent.pk)
+    assert Release.objects.values().get(pk=spent.pk) == before
+
+
+def test_a_published_answer_is_given_again_whatever_became_of_the_files(spent, reading, clock, steward, lake):
+    """Else it tells free of charge, as often as somebody asks, when the lake was written to."""
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+    lake.put_opt_outs(["a"])
+    assert lifecycle.request_release(steward, spent.dataset, REQUEST) == spent
