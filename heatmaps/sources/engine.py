@@ -7,6 +7,7 @@ of an error only the class is told.
 
 import logging
 import secrets
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
@@ -206,12 +207,30 @@ def _session(source: Source, token: str) -> Iterator[Any]:
 def _library() -> Any:
     """The client, which is installed only where lakes are read."""
     try:
-        connect = import_module("pyspark.sql.connect.session")
+        with _named_main():
+            connect = import_module("pyspark.sql.connect.session")
     except ImportError:
         raise ServerAway("pyspark-client is not installed: install hazemap[spark]") from None
     for name in _LOGGERS:
         logging.getLogger(name).disabled = True
     return connect
+
+
+@contextmanager
+def _named_main() -> Iterator[None]:
+    """Without a file of its main module (`python -c`, embedded interpreters) the client believes in a test.
+
+    It would look for a Spark on this machine and end the process.
+    """
+    main = sys.modules["__main__"]
+    if hasattr(main, "__file__"):
+        yield
+        return
+    main.__file__ = "-c"
+    try:
+        yield
+    finally:
+        del main.__file__
 
 
 def _channel(source: Source, token: str) -> Any:

@@ -23,6 +23,7 @@ from tests.services.http import get, health
 from tests.services.installation import ROOT
 from tests.services.programs import Postgres, Redis, free_port, wait_until
 from tests.sources.spark import HOME as SPARK_HOME
+from tests.sources.spark import JAVA_OPTIONS
 
 START_SECONDS = 180  # beside seven busy processes
 
@@ -255,7 +256,7 @@ class Rehearsal:
         given = self._service(name).get("environment", {})
         own = dict(zip(given, self._here(given.values(), name), strict=True))
         programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-        return kept | own | {"PATH": programs, "PYTHONUNBUFFERED": "1"}
+        return kept | own | {"PATH": programs, "PYTHONUNBUFFERED": "1", "JAVA_TOOL_OPTIONS": JAVA_OPTIONS}
 
     def _here(self, texts, name):
         """Texts of the compose file as they are true on this machine."""

@@ -19,10 +19,12 @@ NOON = pa.array([datetime(2026, 1, 1, 12, tzinfo=UTC)] * 2, pa.timestamp("us", t
 
 
 @pytest.fixture(scope="session")
-def spark():
-    """A safe Spark Connect server with two executors."""
+def spark(tmp_path_factory, testrun_uid):
+    """A safe Spark Connect server with two executors, of all workers of this run."""
     found_or_skip(Spark)
-    with Spark.started() as server:
+    folder = tmp_path_factory.getbasetemp().parent / f"spark-{testrun_uid}"
+    folder.mkdir(exist_ok=True)
+    with Spark.shared(folder) as server:
         yield server
 
 

@@ -24,7 +24,7 @@ from tests.services.installation import ROOT, Installation
 from tests.services.programs import Postgres, Redis, free_port, wait_until
 from tests.services.stack import Service
 from tests.sources.lake import Lake
-from tests.sources.spark import SAFE, Spark
+from tests.sources.spark import SAFE, Spark, lives
 
 STEPS = ("reading", "summing", "read", "drawing", "drawn")
 VICTIMS = ("executor", "driver", "server", "worker", "postgres")
@@ -51,7 +51,7 @@ BOUND_SECONDS = (
 POLL_SECONDS = 0.3
 SLOT_SECONDS = 1.5  # longer than a lease of tests.services.hurried
 MOST_ATTEMPTS = 3
-ROWS, FILES, PEOPLE = 400_000, 4, 5_000
+ROWS, FILES, PEOPLE = 200_000, 4, 5_000
 
 
 class KilledLake:
@@ -201,7 +201,7 @@ class KilledLake:
             self.spark.process.wait(timeout=60)
             self.spark.start()
             psutil.wait_procs(left, timeout=30)
-            assert not [one for one in left if _lives(one)], "executors outlived their driver"
+            assert not [one for one in left if lives(one)], "executors outlived their driver"
         elif victim == "server":
             os.killpg(self.spark.process.pid, signal.SIGKILL)
             self.spark.process.wait(timeout=60)
@@ -296,10 +296,3 @@ def _tables():
                 ),
             }
         )
-
-
-def _lives(process):
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -1,6 +1,8 @@
 """A real Spark Connect server in a throw-away folder on loopback, with executors in processes."""
 
 import contextlib
+import fcntl
+import json
 import os
 import secrets
 import shutil
@@ -33,6 +35,8 @@ appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex
 """
+# Nothing here lives long enough for the second compiler to pay: half the CPU.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 START_SECONDS = 180
 
 
@@ -69,6 +73,47 @@ class Spark:
             finally:
                 server.kill()
 
+    @classmethod
+    @contextlib.contextmanager
+    def shared(cls, folder):
+        """One server for all processes of a run of tests: the first starts it, the last kills it.
+
+        Each user holds a shared lock, which also goes with a process that dies.
+        """
+        facts, users = Path(folder) / "spark.json", (Path(folder) / "users").open("w")
+        with users:
+            with _alone(folder):
+                fcntl.flock(users, fcntl.LOCK_SH)
+                if not facts.exists():
+                    server = cls(tempfile.mkdtemp(prefix="hazemap-spark-"))
+                    try:
+                        server.start()
+                    except BaseException:
+                        server.kill()
+                        raise
+                    told = {"pid": server.process.pid, "port": server.port, "token": server.token}
+                    facts.write_text(json.dumps(told | {"folder": str(server.folder)}))
+            server = cls._of(json.loads(facts.read_text()))
+            try:
+                yield server
+            finally:
+                with _alone(folder):
+                    fcntl.flock(users, fcntl.LOCK_UN)
+                    with contextlib.suppress(BlockingIOError):
+                        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        server.kill()
+                        facts.unlink()
+                        shutil.rmtree(server.folder, ignore_errors=True)
+
+    @classmethod
+    def _of(cls, facts):
+        """One that another process started."""
+        server = cls.__new__(cls)
+        server.folder, server.port, server.token = Path(facts["folder"]), facts["port"], facts["token"]
+        server.connect = f"sc://localhost:{server.port}"
+        server.process = psutil.Process(facts["pid"])
+        return server
+
     @property
     def token_file(self):
         return self.folder / "token"
@@ -88,6 +133,7 @@ class Spark:
         ]
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         environment |= {
+            "JAVA_TOOL_OPTIONS": JAVA_OPTIONS,
             "SPARK_HOME": str(home),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -124,7 +170,10 @@ class Spark:
         for pid in [self.process.pid, *pids]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.process.wait(timeout=60)
+        if isinstance(self.process, subprocess.Popen):
+            self.process.wait(timeout=60)
+        else:  # its parent may not look after it any more
+            wait_until(lambda: not lives(self.process), seconds=60, what="the end of Spark")
 
     def kill_executor(self):
         """SIGKILL to one executor; False where none runs."""
@@ -171,6 +220,21 @@ class Spark:
         }
         text = "".join(f"{key} {value}\n" for key, value in lines.items())
         (conf / "spark-defaults.conf").write_text(text)
+
+
+def lives(process):
+    """Whether a psutil.Process still does anything."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@contextlib.contextmanager
+def _alone(folder):
+    with (Path(folder) / "alone").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _command(process):

@@ -16,7 +16,7 @@ from heatmaps.data_slice import WHOLE
 from heatmaps.datasets import change
 from heatmaps.ingest.versions import surveys
 from heatmaps.ledger.verification import verify
-from heatmaps.models import DataVersion, Enrolment
+from heatmaps.models import Enrolment
 from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle, quotes
 from heatmaps.releases.lifecycle import ReleaseRequest
@@ -123,7 +123,7 @@ def test_a_centroid_of_a_delta_table(steward, live_lake):
     live_lake.kind = "delta"
     live_lake.table, live_lake.opt_outs_table = (f"{live_lake.root}/a {name}" for name in ("table", "list"))
     write_deltalake(live_lake.table, table, partition_by=["day"])
-    DeltaTable.create(live_lake.opt_outs_table, schema=pa.schema([("user", pa.int64())]))
+    DeltaTable.create(live_lake.opt_outs_table, schema=pa.schema([("user", pa.string())]))
     live_lake.write()
     limits = {"record": None, "radius": "2"}
     dataset = dataset_of(steward, "there", Relation.REPLACE, source="trips", limits=limits)
@@ -137,11 +137,10 @@ def test_a_centroid_of_a_delta_table(steward, live_lake):
     assert (found.persons, found.x, found.y) == (expected.persons, expected.x, expected.y)
     assert published(steward, dataset, mechanism="exponential") is not None
     # Somebody opts out, and the files are still there.
-    write_deltalake(live_lake.opt_outs_table, pa.table({"user": pa.array([1], pa.int64())}), mode="append")
-    surveys.advance_by(steward, dataset)
-    surveys.run(dataset.pk)
-    surveys.appear(timezone.now())
-    assert sources.tables_of(dataset.versions.get(number=2)).opt_outs.snapshot == "1"
+    write_deltalake(live_lake.opt_outs_table, pa.table({"user": STRANGE[:1]}), mode="append")
+    second = looked_at(steward, dataset)
+    assert (second.number, sources.tables_of(second).opt_outs.snapshot) == (2, "1")
+    assert masses.read_means(dataset, second, enrolled=4000).x != found.x
 
 
 def test_every_method_draws_from_a_lake_as_from_an_upload(steward, live_lake):
@@ -208,10 +207,8 @@ def test_what_is_too_old_is_not_read(steward, live_lake):
     assert kept in {30, 31}
     assert found.masses.sum() == kept * UNIT
     change(steward, dataset, reason="research", retention_days=300)
-    surveys.advance_by(steward, dataset)
-    surveys.run(dataset.pk)
-    surveys.appear(timezone.now())
-    second = DataVersion.objects.get(dataset=dataset, number=2)
+    second = looked_at(steward, dataset)
+    assert second.number == 2
     assert masses.read(dataset, second, level=4, unit=UNIT).masses.sum() == kept * UNIT
 
 
