@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
+from threading import Timer
 from typing import Any, Final
 
 import pyarrow as pa
@@ -60,6 +61,8 @@ _CHANNEL: Final[Sequence[tuple[str, int]]] = (
     ("grpc.keepalive_timeout_ms", 20_000),
 )
 _RETRIES: Final = {"max_retries": 5, "initial_backoff": 200, "max_backoff": 3_000, "backoff_multiplier": 3.0}
+# A server that hangs must not hold its worker: after this the connection is cut, and asked again.
+LONGEST_SECONDS: Final = 2 * 3600.0
 # The client logs what a server says of an error.
 _LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark", "pyspark.sql.connect")
 
@@ -197,11 +200,15 @@ def _session(source: Source, token: str) -> Iterator[Any]:
         if _is_unauthenticated(error):
             raise
         raise ServerAway(type(error).__name__) from None
+    cut = Timer(LONGEST_SECONDS, session.client.close)
+    cut.daemon = True
+    cut.start()
     try:
         yield session
     finally:
         with suppress(Exception):  # what was read was read; the server forgets sessions by itself
             session.stop()
+        cut.cancel()
 
 
 def _library() -> Any:

@@ -38,7 +38,7 @@ def as_it_is(_context, value):
 
 WHOEVER = ("steward", "analyst", "auditor", "anonymous")
 USUAL_CASES = 4
-LONG_CASES = 20
+LONG_CASES = 12
 QUIET = {
     "database": None,
     "deadline": None,

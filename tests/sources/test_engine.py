@@ -1,5 +1,6 @@
 """A Spark that is not safe is refused by the name of its setting, before it is asked about any data."""
 
+import signal
 import socket
 import sys
 import time
@@ -8,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from heatmaps.sources import engine, sources_file
-from heatmaps.sources.engine import ServerAway, ServerRefused
+from heatmaps.sources.engine import QuestionFailed, ServerAway, ServerRefused
 from heatmaps.sources.sources_file import SourcesFileError
 from tests.services.programs import found_or_skip
 from tests.sources.lake import Lake
@@ -82,6 +83,21 @@ def test_a_setting_that_is_left_out_is_refused(tmp_path, monkeypatch):
         server.token_file.unlink()
         with pytest.raises(SourcesFileError, match="token_file cannot be read"), engine.lake(source):
             pass
+
+
+@pytest.mark.long
+def test_a_server_that_hangs_holds_nobody_for_ever(tmp_path, monkeypatch):
+    found_or_skip(Spark)
+    monkeypatch.setattr(engine, "LONGEST_SECONDS", 3.0)
+    with Spark.started(master="local[1]") as server:
+        source = source_of(tmp_path / "lake", server)
+        with engine._safe_session(source) as session:
+            server.process.send_signal(signal.SIGSTOP)
+            began = time.monotonic()
+            with pytest.raises(QuestionFailed) as failed:
+                engine.Lake(session, source).ask("SELECT 1")
+        assert time.monotonic() - began < 60
+        assert str(failed.value).isidentifier()
 
 
 def test_what_is_required_is_what_the_tests_get_wrong():
