@@ -60,7 +60,9 @@ def figures(counts: tuple[int, ...]) -> Iterator[Figure]:
     """One for each number of check-ins; one executor is killed at the largest, where there are several."""
     earlier = 0.0
     for count in counts:
-        with tempfile.TemporaryDirectory(prefix="hazemap-lake-") as folder, Spark.started(SETTINGS) as spark:
+        # With Java as a deployment has it: tests save its second compiler.
+        server = Spark.started(SETTINGS, java_options="")
+        with tempfile.TemporaryDirectory(prefix="hazemap-lake-") as folder, server as spark:
             lake = Lake(Path(folder) / "lake", spark)
             fill(lake, count)
             is_largest = count == max(counts) and len(counts) > 1

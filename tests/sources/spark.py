@@ -49,10 +49,18 @@ class Spark:
             return "Java is not installed (openjdk-17-jre-headless)"
         return "" if HOME.is_dir() else "Spark is not installed: make build/spark"
 
-    def __init__(self, folder, settings=SAFE, *, master="local-cluster[2,1,1536]", asks_for_token=True):
+    def __init__(
+        self,
+        folder,
+        settings=SAFE,
+        *,
+        master="local-cluster[2,1,1536]",
+        asks_for_token=True,
+        java_options=JAVA_OPTIONS,
+    ):
         self.folder, self.port, self.token = Path(folder), free_port(), secrets.token_hex(16)
         self.connect = f"sc://localhost:{self.port}"
-        self._master, self._asks_for_token = master, asks_for_token
+        self._master, self._asks_for_token, self._java_options = master, asks_for_token, java_options
         self._pids = set()
         self.scratch = self.folder / "scratch"
         self.temporary = self.folder / "tmp"
@@ -133,7 +141,7 @@ class Spark:
         ]
         environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         environment |= {
-            "JAVA_TOOL_OPTIONS": JAVA_OPTIONS,
+            "JAVA_TOOL_OPTIONS": self._java_options,
             "SPARK_HOME": str(home),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_LOCAL_IP": "127.0.0.1",
