@@ -1,6 +1,7 @@
 """Defines the Celery tasks: ids in, one call, nothing out; sent by name (`heatmaps.queue`)."""
 
 from collections.abc import Callable
+from typing import Final
 from uuid import UUID
 
 import structlog
@@ -12,6 +13,9 @@ from heatmaps.ingest.versions import deletion, surveys
 from heatmaps.masses import column_copies
 from heatmaps.releases import lifecycle
 
+# What reads a lake and hangs, in a catalog or on a disk, is killed with its process: it is read again.
+_LAKE_SECONDS: Final = 3 * 3600
+
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -21,13 +25,13 @@ def release(release_id: str) -> None:
     _run(lifecycle.run, UUID(release_id))
 
 
-@shared_task(name=queue.SOURCE_RELEASE)  # type: ignore[untyped-decorator]  # as above
+@shared_task(name=queue.SOURCE_RELEASE, time_limit=_LAKE_SECONDS)  # type: ignore[untyped-decorator]  # as above
 def source_release(release_id: str) -> None:
     """The same where the check-ins are in an owner's lake, which takes minutes."""
     _run(lifecycle.run, UUID(release_id))
 
 
-@shared_task(name=queue.SURVEY)  # type: ignore[untyped-decorator]  # as above
+@shared_task(name=queue.SURVEY, time_limit=_LAKE_SECONDS)  # type: ignore[untyped-decorator]  # as above
 def survey(dataset_id: str) -> None:
     """Look at the tables of a lake for a data version."""
     _run(surveys.run, int(dataset_id))

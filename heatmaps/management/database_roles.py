@@ -42,6 +42,7 @@ WEB: Final = BOTH | {
     "heatmaps_packedcheckins": NOTHING,
     "heatmaps_drawing": NOTHING,
     "heatmaps_sourcereading": NOTHING,
+    "heatmaps_sourcestate": READ,
 }
 # What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
 WORKER: Final = BOTH | {

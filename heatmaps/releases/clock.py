@@ -24,6 +24,7 @@ from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Dataset, Drawing, DrawingState, Release, ReleaseState
 from heatmaps.releases import draws, lifecycle
+from heatmaps.sources.sources_file import SourcesFileError
 
 TICK_SECONDS: Final = 0.2
 _LONGEST_WAIT_SECONDS: Final = 5.0  # between two looks, where every attempt fails
@@ -119,11 +120,18 @@ def _begin(release: Release) -> bool:
         return False
     if release.requested_at < _STARTED_AT and not lifecycle.is_as_promised(release):
         return transitions.cancel(release.pk, actor=None)
-    if release.dataset.source and not sources.is_as_pinned(release.version):
+    if release.dataset.source and not _may_be_read(release):
         return transitions.cancel(release.pk, actor=None)  # nothing could be read: nothing is spent
     if transitions.spend(release.pk):
         lifecycle.send(release)
     return False
+
+
+def _may_be_read(release: Release) -> bool:
+    try:
+        return sources.may_be_read(release.version)
+    except SourcesFileError:
+        return False
 
 
 def _give_up(release_id: UUID) -> None:

@@ -92,7 +92,8 @@ def request_release(
 
     label: of a new release; an answer given again keeps its own.
     Errors: as `access.require`; `ParameterError`; NoDataVersion; BudgetExceeded; AllowanceExceeded;
-    UnboundedCharge; IdempotencyConflict for a key that was used for another request.
+    UnboundedCharge; IdempotencyConflict for a key that was used for another request; of a lake SourceChanged,
+    and `SourcesFileError` where the administrator's file does not name what the dataset reads.
     """
     requester = require(person, dataset, Act.RELEASE)
     _check_key(idempotency_key)
@@ -262,8 +263,9 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         raise Overtaken
     release = quotes.same_release(dataset, planned.question(version))
     if release is None:
-        if dataset.source and not sources.is_as_pinned(version):
-            raise SourceChanged  # a published answer is given whatever became of the files
+        # A published answer is given whatever became of the files.
+        if dataset.source and not sources.may_be_read(version):
+            raise SourceChanged
         release = transitions.reserve(
             _new_release(requester, version, planned, label),
             planned.charges,
@@ -370,7 +372,8 @@ def _run_in_lake(release: Release) -> None:
         return
     except Exception as error:  # noqa: BLE001 - Spark, the network, the machine or the database
         _log.error("source.not_read", release=release.pk, cause=type(error))
-        source_readings.let_go(release.pk, tag)
+        was_asked = not isinstance(error, source_readings.NOT_ASKED)
+        source_readings.let_go(release.pk, tag, was_asked=was_asked)
         return
     if not source_readings.claim(release.pk, tag):
         _log.warning("release.given_up_before_drawn", release=release.pk)

@@ -19,9 +19,14 @@ from django.utils import timezone
 from heatmaps import leases
 from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, SourceReading
 from heatmaps.releases import draws
+from heatmaps.sources.engine import ServerAway, ServerRefused
+from heatmaps.sources.manifest import FilesAway
+from heatmaps.sources.sources_file import SourcesFileError
 
 MOST_ATTEMPTS: Final = 3
 PAUSE: Final = timedelta(seconds=20)  # after a failed attempt: a Spark that starts again needs some time
+LONG_PAUSE: Final = timedelta(minutes=5)  # where nothing was asked: somebody has to mend something first
+NOT_ASKED: Final = (ServerAway, ServerRefused, FilesAway, SourcesFileError)
 
 
 def begin(release_id: UUID) -> UUID | None:
@@ -67,13 +72,14 @@ def give_up(release_id: UUID, tag: UUID) -> bool:
     return _ended(release_id, tag, DrawingState.FAILED)
 
 
-def let_go(release_id: UUID, tag: UUID) -> None:
+def let_go(release_id: UUID, tag: UUID, *, was_asked: bool) -> None:
     """Another may try, after a pause; there is no result if this was the last attempt."""
+    pause = PAUSE if was_asked else LONG_PAUSE
     mine = _mine(release_id, tag)
     if mine.filter(attempts__gte=MOST_ATTEMPTS).exists():
         give_up(release_id, tag)
     else:
-        mine.update(lease_until=timezone.now() + PAUSE)
+        mine.update(lease_until=timezone.now() + pause)
 
 
 def forget_leases() -> None:

@@ -80,7 +80,7 @@ def named(name: str) -> Source:
     """Errors: `ParameterError` naming what there is; `SourcesFileError`."""
     found = all_by_name()
     if name not in found:
-        there = ", ".join(sorted(found)) or "none: the administrator sets HAZEMAP_SOURCES"
+        there = "GET /api/v1/sources/" if found else "none: the administrator sets HAZEMAP_SOURCES"
         raise ParameterError("source", name, f"a source of this server ({there})")
     return found[name]
 
@@ -107,7 +107,7 @@ def pinned(source: Source) -> Tables:
     opt_outs = tables.pinned(source.opt_outs, {source.opted_out_user: manifest.USER})
     user = manifest.user_kind(checkins, source.user)
     opted_out = manifest.user_kind(opt_outs, source.opted_out_user)
-    if (user, opted_out) == ("text", "number") and opt_outs.rows:
+    if (user, opted_out) == ("text", "number") and opt_outs.rows and checkins.rows:
         raise manifest.TableRefused(
             "users are text in the check-ins and numbers in the opt-outs, where 007 is 7: write text in both"
         )
@@ -134,6 +134,15 @@ def has_times(dataset: Dataset) -> bool:
     states = SourceState.objects.filter(dataset=dataset, version__isnull=False)
     columns = states.order_by("-version__number").values_list("columns", flat=True).first()
     return columns is None or columns["time"] != "none"
+
+
+def may_be_read(version: DataVersion) -> bool:
+    """Whether the dataset's source is what it was made with, and the files what they were, as far as is seen.
+
+    Errors: `SourcesFileError`: the administrator's file is wrong, or names the source no more.
+    """
+    of(version.dataset)
+    return is_as_pinned(version)
 
 
 def is_as_pinned(version: DataVersion) -> bool:

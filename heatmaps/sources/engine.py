@@ -5,6 +5,7 @@ and sends, keep no event log and no page, log errors alone, and ask for a token.
 of an error only the class is told.
 """
 
+import atexit
 import logging
 import secrets
 import sys
@@ -64,7 +65,13 @@ _RETRIES: Final = {"max_retries": 5, "initial_backoff": 200, "max_backoff": 3_00
 # A server that hangs must not hold its worker: after this the connection is cut, and asked again.
 LONGEST_SECONDS: Final = 2 * 3600.0
 # The client logs what a server says of an error.
-_LOGGERS: Final = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark", "pyspark.sql.connect")
+_LOGGERS: Final = (
+    "SQLQueryContextLogger",
+    "DataFrameQueryContextLogger",
+    "pyspark",
+    "pyspark.sql.connect",
+    "pyspark.sql.connect.logging",
+)
 
 
 class ServerRefused(Exception):  # noqa: N818 - as the refusals of the ledger
@@ -209,6 +216,10 @@ def _session(source: Source, token: str) -> Iterator[Any]:
         with suppress(Exception):  # what was read was read; the server forgets sessions by itself
             session.stop()
         cut.cancel()
+        with suppress(
+            AttributeError
+        ):  # else each client is kept, with its token, as long as its process lives
+            atexit.unregister(session.client._on_exit)
 
 
 def _library() -> Any:

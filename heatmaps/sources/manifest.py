@@ -152,7 +152,7 @@ def files_below(root: str) -> list[str]:
 
 def folder_is_here(path: str) -> bool:
     """Whether this process sees the folder of a file, on a disk of its own. No network is asked."""
-    if "://" in path and not path.startswith("file://"):
+    if not _is_on_disk(path):
         return False
     system, inner = _system(path)
     try:
@@ -160,6 +160,10 @@ def folder_is_here(path: str) -> bool:
     except OSError:  # it may not look there: what it would see says nothing
         return False
     return bool(folder.type == pafs.FileType.Directory)
+
+
+def _is_on_disk(path: str) -> bool:
+    return "://" not in path or path.startswith("file://")
 
 
 # --- columns ------------------------------------------------------------------------------------------
@@ -258,6 +262,8 @@ def _type_of(column: Any) -> str:
 
 
 def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -> None:
+    """A folder that is not there at all is taken for one that is not mounted."""
+
     def same(file: PinnedFile) -> bool:
         try:
             return is_same(file)
@@ -267,8 +273,11 @@ def _check(files: Sequence[PinnedFile], is_same: Callable[[PinnedFile], bool]) -
             raise FilesAway from None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        if not all(pool.map(same, files)):
-            raise FilesChanged
+        if all(pool.map(same, files)):
+            return
+    if _is_on_disk(files[0].path) and not folder_is_here(files[0].path):
+        raise FilesAway
+    raise FilesChanged
 
 
 def _seen(path: str, columns: Mapping[str, Kind]) -> _Seen:

@@ -17,6 +17,7 @@ from heatmaps.releases import clock as moments
 from heatmaps.releases import lifecycle, source_readings
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.sources.engine import QuestionFailed
+from heatmaps.sources.sources_file import SourcesFileError
 from mechanisms.check import ParameterError
 from tests.services import seed
 
@@ -119,7 +120,7 @@ def test_who_lost_the_lease_never_draws(spent, clock):
     assert second not in (None, first)
     assert not source_readings.claim(spent.pk, first)
     assert not source_readings.give_up(spent.pk, first)
-    source_readings.let_go(spent.pk, first)
+    source_readings.let_go(spent.pk, first, was_asked=True)
     assert source_readings.claim(spent.pk, second)
     assert drawing_of(spent).claimed_at == began  # of the first who asked the lake
 
@@ -136,14 +137,18 @@ def test_after_three_attempts_there_is_no_result_and_the_charge_stays(spent, clo
     verify(spent.dataset)
 
 
-def test_who_lets_go_lets_another_try_after_a_pause(spent, clock):
+@pytest.mark.parametrize("was_asked", [True, False])
+def test_who_lets_go_lets_another_try_after_a_pause(spent, clock, was_asked):
+    """A longer one where nothing was asked, as somebody has to start or mend it."""
+    pause = source_readings.PAUSE if was_asked else source_readings.LONG_PAUSE
     for attempt in range(source_readings.MOST_ATTEMPTS):
         tag = source_readings.begin(spent.pk)
         assert tag is not None
-        source_readings.let_go(spent.pk, tag)
+        source_readings.let_go(spent.pk, tag, was_asked=was_asked)
         if attempt < source_readings.MOST_ATTEMPTS - 1:
+            clock(pause)
             assert source_readings.begin(spent.pk) is None
-            clock(source_readings.PAUSE + INSTANT)
+            clock(INSTANT)
     assert drawing_of(spent).state == "failed"
     assert source_readings.begin(spent.pk) is None
 
@@ -216,9 +221,46 @@ def test_a_store_that_does_not_answer_is_asked_again_for_the_same_charge(spent, 
         patch.setattr("heatmaps.sources.manifest._footer", unavailable)
         lifecycle.run(spent.pk)
     assert not Drawing.objects.exists()
-    clock(source_readings.PAUSE + INSTANT)
+    clock(source_readings.LONG_PAUSE + INSTANT)
     lifecycle.run(spent.pk)
     assert told(spent, clock) == "published"
+
+
+def test_a_folder_that_is_not_mounted_is_waited_for(spent, lake, clock):
+    """It is not there, with all that is in it: nothing was changed."""
+    away = lake.checkins.rename(lake.root / "unmounted")
+    lifecycle.run(spent.pk)
+    assert not Drawing.objects.exists()
+    away.rename(lake.checkins)
+    clock(source_readings.LONG_PAUSE + INSTANT)
+    lifecycle.run(spent.pk)
+    assert told(spent, clock) == "published"
+
+
+# --- what the administrator's file says -----------------------------------------------------------------
+
+
+def renamed(lake):
+    lake.sources_file.write_text(lake.sources_file.read_text().replace('"trips"', '"walks"'))
+
+
+def broken(lake):
+    lake.sources_file.write_text("not TOML")
+
+
+@pytest.mark.parametrize("spoilt", [renamed, broken])
+def test_nothing_is_asked_for_or_spent_where_the_file_does_not_name_it(reserved, lake, clock, sent, spoilt):
+    dataset = reserved.dataset
+    spoilt(lake)
+    with pytest.raises(SourcesFileError):
+        lifecycle.request_release(reserved.requested_by, dataset, replace(REQUEST, epsilon="0.4"))
+    assert Release.objects.count() == 1
+    clock(reserved.starts_at)
+    moments.tick()
+    assert state_of(reserved) == "cancelled"
+    assert committed(dataset) == 0
+    assert (queue.SOURCE_RELEASE, str(reserved.pk)) not in sent
+    verify(dataset)
 
 
 def unavailable(_path):

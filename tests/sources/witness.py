@@ -22,7 +22,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 
 from heatmaps.config import celery_app as app  # noqa: E402
-from heatmaps.releases import draws, lifecycle  # noqa: E402
+from heatmaps.releases import draws, lifecycle, source_readings  # noqa: E402
 from heatmaps.releases.readings import Draw  # noqa: E402
 from heatmaps.sources.engine import Lake  # noqa: E402
 
@@ -86,3 +86,4 @@ def write_down_steps():
 
 
 write_down_steps()
+source_readings.LONG_PAUSE = source_readings.PAUSE  # what was killed is started again at once
