@@ -20,6 +20,7 @@ def dataset_page(signed_in, site):
             page.get_by_label(side, exact=True).fill(value)
         page.get_by_role("button", name="Make the dataset").click()
         page.get_by_role("heading", name=f"Uploads {slug}").wait_for()
+        page.wait_for_load_state()  # a heading is there before the page's programs are
         return page
 
     return make
