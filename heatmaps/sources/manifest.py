@@ -306,6 +306,11 @@ def _check_moments(path: str, metadata: Any, column: str) -> None:
         told = metadata.row_group(group).column(place).statistics
         if told is not None and told.has_min_max and max(-told.min_raw, told.max_raw) > _LAST_MILLISECOND:
             raise TableRefused(f"the column {column} of {path} has a time that Spark cannot read; remove it")
+        if told is None or (told.num_values and not told.has_min_max):
+            raise TableRefused(
+                f"the column {column} of {path} has milliseconds without statistics, so that one time too late "
+                "would stop every question; write microseconds"
+            )
 
 
 def _listed(path: str) -> tuple[int, int]:

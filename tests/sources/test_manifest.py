@@ -120,7 +120,8 @@ def test_a_time_that_stops_spark_is_named(put, moment):
     times = pa.array([0, None, moment], pa.timestamp("ms"))
     path = put(time=times, **rows)
     assert refusal(path) == f"the column time of {path} has a time that Spark cannot read; remove it"
-    pin(put("none.parquet", options={"write_statistics": False}, time=times, **rows))  # nothing tells
+    unknown = put("none.parquet", options={"write_statistics": False}, time=times, **rows)
+    assert "milliseconds without statistics" in refusal(unknown)
     pin(put("micros.parquet", time=times.cast(pa.int64()).cast(pa.timestamp("us")), **rows))
     pin(put("near.parquet", time=pa.array([0, None, (2**63 - 1) // 1000], pa.timestamp("ms")), **rows))
     pin(put("empty.parquet", time=pa.array([None] * 3, pa.timestamp("ms")), **rows))
