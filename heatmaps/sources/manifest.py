@@ -308,7 +308,7 @@ def _check_moments(path: str, metadata: Any, column: str) -> None:
             raise TableRefused(f"the column {column} of {path} has a time that Spark cannot read; remove it")
         if told is None or (told.num_values and not told.has_min_max):
             raise TableRefused(
-                f"the column {column} of {path} has milliseconds without statistics, so that one time too late "
+                f"the column {column} of {path} has milliseconds without statistics, and one time too late "
                 "would stop every question; write microseconds"
             )
 
