@@ -109,7 +109,7 @@ def test_names_keep_clear_of_signs_and_are_searched_without_a_server(page):
     search.fill("greenp")
     search.press("Enter")
     page.get_by_text("The map shows Greenpoint.").wait_for()
-    assert page.locator(".place-name").get_by_text("Greenpoint", exact=True).is_visible()
+    page.locator(".place-name").get_by_text("Greenpoint", exact=True).wait_for()
     assert page.locator(".found-place").count() == 1
     assert page.evaluate(BOXES_OVER)[2] == 0
 

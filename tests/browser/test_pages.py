@@ -104,13 +104,13 @@ def test_it_is_walked_by_keyboard_with_a_visible_focus(signed_in):
 def test_it_shows_the_fields_of_the_chosen_relation_and_mechanism_only(signed_in, slug):
     page = signed_in()
     page.goto("/datasets/new/")
-    assert page.get_by_label("Limit of presence ε").is_visible()
+    page.get_by_label("Limit of presence ε").wait_for()
     assert not page.get_by_label("Radius", exact=True).is_visible()
     page.get_by_label("Limit of presence ε").fill("0.5")
     assert page.locator("[data-for=add_remove] .unit").inner_text() == "strong"
     page.get_by_text("Who is enrolled is known").click()
     assert not page.get_by_label("Limit of presence ε").is_visible()
-    assert page.get_by_label("Radius", exact=True).is_visible()
+    page.get_by_label("Radius", exact=True).wait_for()
 
     page.goto(f"/datasets/{slug}/releases/new/")
     assert page.get_by_role("radio").count() == 0
@@ -221,11 +221,11 @@ def test_it_takes_the_region_from_the_number_boxes(signed_in):
     for side, value in BOX.items():
         page.get_by_label(side, exact=True).fill(value)
 
-    assert page.get_by_text("About 21 × 22 km.").is_visible()
+    page.get_by_text("About 21 × 22 km.").wait_for()
     assert is_in_view(page)  # though the last box still has the focus
 
     page.get_by_label("West", exact=True).fill("175")
-    assert page.get_by_text("West must be less than east").is_visible()
+    page.get_by_text("West must be less than east").wait_for()
     assert page.locator("#region-map .region-shape").count() == 0
 
     copied = "-98.3, 29.8, -97.3, 31.0"
@@ -238,7 +238,7 @@ def test_it_takes_the_region_from_the_number_boxes(signed_in):
         copied,
     )
     assert box_of(page) == [-98.3, 29.8, -97.3, 31]
-    assert page.get_by_text("About 96 × 133 km.").is_visible()
+    page.get_by_text("About 96 × 133 km.").wait_for()
     assert is_in_view(page)
 
 
@@ -286,5 +286,5 @@ def test_it_says_why_an_upload_is_refused(signed_in, slug, tmp_path):
     page.get_by_role("button", name="Upload").click()
 
     page.locator(ENDED.format("failed")).first.wait_for()
-    assert page.locator(".uploads .note.bad").first.is_visible()
-    assert page.get_by_text("<img src=x onerror=alert(1)>.csv").first.is_visible()
+    page.locator(".uploads .note.bad").first.wait_for()
+    page.get_by_text("<img src=x onerror=alert(1)>.csv").first.wait_for()

@@ -34,7 +34,7 @@ def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     page = signed_in(width=360 if scheme == "dark" else 1280, scheme=scheme)
     person = Keys(page)
     page.goto(address)
-    assert page.get_by_label("Resolution", exact=True).is_visible()
+    page.get_by_label("Resolution", exact=True).wait_for()
 
     person.to(page.locator("details.others > summary").last)
     person.press("Enter")
@@ -51,8 +51,8 @@ def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     page.locator(f"#quote[data-epsilon='{epsilon}']").wait_for()
     person.button("More of what it promises")
     person.heading("How far off the point will be")
-    assert page.get_by_label("Cost: whole record").is_visible()
-    assert page.get_by_label("Cost: radius").is_visible()
+    page.get_by_label("Cost: whole record").wait_for()
+    page.get_by_label("Cost: radius").wait_for()
     fits(page)
     person.button("Spend and publish")
 
@@ -61,7 +61,7 @@ def test_a_central_point_is_asked_for_by_keyboard_and_seen_on_its_map(
     inside = frame.content_frame
     inside.locator(".released-point").wait_for()
     inside.locator(".error-circle").wait_for()
-    assert inside.get_by_text("with probability 95 %").is_visible()
+    inside.get_by_text("with probability 95 %").wait_for()
     mark = "#a3123a" if scheme == "light" else "#ff8fa8"
     assert colours_of(frame.screenshot())[mark] > 50
     fits(page)

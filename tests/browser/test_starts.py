@@ -35,7 +35,7 @@ def test_the_start_follows_the_question_and_is_spent_as_shown(signed_in, address
     page.get_by_label("ε of this release").fill("3")
     page.locator("#quote[data-epsilon='3']").wait_for()
     assert start.locator("option:checked").inner_text().startswith("Map, ε 5 ·")
-    assert page.get_by_text("Starts from Map, ε 5").is_visible()
+    page.get_by_text("Starts from Map, ε 5").wait_for()
     fits(page)
 
     spend = page.get_by_role("button", name="Spend and publish")
@@ -49,10 +49,10 @@ def test_the_start_follows_the_question_and_is_spent_as_shown(signed_in, address
     assert spend.is_enabled()
     page.get_by_label("ε of this release").fill("1")
     page.get_by_text("This needs an ε from 2 to 20").first.wait_for()
-    assert start.is_visible()
+    start.wait_for()
     assert spend.count() == 0
     page.get_by_label("ε of this release").fill("3.5")
     spend.click()
     page.wait_for_url("**/releases/*-*/")
-    assert page.get_by_role("link", name="Map, ε 4").is_visible()
+    page.get_by_role("link", name="Map, ε 4").wait_for()
     fits(page)

@@ -157,7 +157,7 @@ def test_a_member_asks_that_host_alone_and_is_told(open_page, streets, foreign):
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         page.locator(".street-pictures img.leaflet-tile-loaded").first.wait_for(state="attached")
         page.locator("#quote[aria-busy]").wait_for(state="detached")
-        assert page.get_by_text(told).is_visible()
+        page.get_by_text(told).wait_for()
         assert page.evaluate(FAULTS) == []
         assert "Tiles <b>for tests</b>" in page.locator(".leaflet-control-attribution").inner_text()
         assert foreign.asked

@@ -40,7 +40,7 @@ def test_it_shows_a_file_guesses_its_columns_and_reads_those_chosen(dataset_page
     page.get_by_role("cell", name="2024-07-01T12:00:00Z").wait_for()
     assert page.get_by_label("User", exact=True).input_value() == "uid"
     assert page.get_by_label("Time", exact=True).input_value() == ""
-    assert page.get_by_text("Choose the column for longitude.").is_visible()
+    page.get_by_text("Choose the column for longitude.").wait_for()
     fits(page)
     page.get_by_label("Longitude").select_option("spot")
     page.get_by_label("Time", exact=True).select_option("when")
@@ -48,7 +48,7 @@ def test_it_shows_a_file_guesses_its_columns_and_reads_those_chosen(dataset_page
     page.get_by_role("button", name="Upload").click()
 
     page.locator(ENDED.format("ready")).wait_for()
-    assert page.get_by_text("2 rows taken").is_visible()
+    page.get_by_text("2 rows taken").wait_for()
 
 
 def test_it_says_what_cannot_be_read_before_it_is_sent(dataset_page, tmp_path):

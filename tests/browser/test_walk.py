@@ -118,7 +118,7 @@ def test_it_leads_from_signing_in_to_the_charge_in_the_ledger_and_to_other_websi
 
     page.get_by_role("link", name="In the ledger").click()
     page.locator("tbody").get_by_text("Release published").wait_for()
-    assert page.get_by_text("The chain verifies").is_visible()
+    page.get_by_text("The chain verifies").wait_for()
     charge = page.get_by_text("charge to presence (ε): 1.25")
     if not charge.count():  # the latest events fill the first page
         page.get_by_role("link", name="Earlier").click()
@@ -143,13 +143,13 @@ def adds_up_districts(page):
     page.goto(release)
     beside = page.get_by_role("table").filter(has_text="Halves, the most people first")
     beside.wait_for()
-    assert page.get_by_text("Districts: City of Austin, 2026.").is_visible()
+    page.get_by_text("Districts: City of Austin, 2026.").wait_for()
     frame = page.frame_locator("iframe")
     frame.get_by_text("People in an area").press("Enter")
     frame.get_by_role("button", name="Add Halves").press("Enter")
     table = frame.get_by_role("table").filter(has_text="19 times in 20")
     table.get_by_role("rowheader", name="East").wait_for()
-    assert frame.get_by_text("Halves: 2 areas added; the others lie outside this map").is_visible()
+    frame.get_by_text("Halves: 2 areas added; the others lie outside this map").wait_for()
     assert frame.locator("path.area").count() == 2
     assert cells(table) == cells(beside)
     table.get_by_role("button", name="Area").press("Enter")
@@ -183,7 +183,7 @@ def make_dataset(page, title):
     page.get_by_label("Title").fill(title)
     for side, value in AUSTIN.items():
         page.get_by_label(side, exact=True).fill(value)
-    assert page.get_by_text("About 96 × 133 km.").is_visible()
+    page.get_by_text("About 96 × 133 km.").wait_for()
     page.get_by_role("button", name="More settings").click()
     page.get_by_label("Expected number of people").fill("5000")
     page.get_by_role("button", name="Make the dataset").click()
@@ -194,7 +194,7 @@ def upload(page, path):
     page.get_by_label("Choose files").set_input_files(path)
     page.get_by_role("button", name="Upload").click()
     page.locator(ENDED.format("ready")).wait_for(timeout=3 * PATIENCE_MS)
-    assert page.locator(".uploads").get_by_text("in version 1").is_visible()
+    page.locator(".uploads").get_by_text("in version 1").wait_for()
 
 
 def ask_for_the_cost(page):
@@ -209,7 +209,7 @@ def assert_map_is_drawn(page, colours_of):
     frame = page.frame_locator("iframe")
     drawn = frame.locator(".folium-map")
     frame.locator("img.heat").wait_for()
-    assert frame.get_by_role("heading", name="People per km²").is_visible()
+    frame.get_by_role("heading", name="People per km²").wait_for()
     frame.get_by_text("Layers").click()
     frame.get_by_role("radio", name="Squares as released").check()
     frame.get_by_text("Layers").click()
@@ -224,7 +224,7 @@ def assert_map_is_drawn(page, colours_of):
         if len(shown) >= 3:
             break
     assert len(shown) >= 3, (swatches, sorted(found.items(), key=lambda item: -item[1])[:8])
-    assert frame.get_by_text("Austin", exact=True).is_visible()
+    frame.get_by_text("Austin", exact=True).wait_for()
     find_a_place(frame)
 
 
@@ -265,8 +265,8 @@ def embed_elsewhere(page, chromium, listed, other):
     reader.goto(listed.origin)
     frame = reader.frame_locator("iframe")
     frame.locator("img.heat").wait_for()
-    assert frame.get_by_role("heading", name="People per km²").is_visible()
-    assert frame.get_by_text("Austin", exact=True).is_visible()
+    frame.get_by_role("heading", name="People per km²").wait_for()
+    frame.get_by_text("Austin", exact=True).wait_for()
     assert reader.frames[1].evaluate("document.cookie") == ""
     assert not [name for headers in answers for name in headers if name == "set-cookie"]
     with context.expect_page() as opened:
@@ -304,7 +304,7 @@ def prints_on_one_page(page):
     """Map, legend, promise and sheet, in the colours of paper whatever those of the screen are."""
     page.get_by_role("link", name="Print sheet").click()
     page.frame_locator("iframe").locator("img.heat").wait_for()
-    assert page.get_by_role("heading", name="What is promised").is_visible()
+    page.get_by_role("heading", name="What is promised").wait_for()
     page.emulate_media(media="print", color_scheme="dark")
     ground = "getComputedStyle(document.querySelector('{}')).backgroundColor"
     assert page.evaluate(ground.format(".card")) == "rgb(255, 255, 255)"

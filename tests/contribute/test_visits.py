@@ -6,7 +6,7 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.contribute.people import fill, open_link, records, send, wait_for_title, wait_until_sent
+from tests.contribute.people import fill, open_link, records, send, send_soon, wait_for_title, wait_until_sent
 from tests.contribute.roles import files, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -50,8 +50,7 @@ def test_closing_the_page_after_the_draw_sends_the_same_bytes_later(roles, invit
     open_link(page, link)
     wait_for_title(page, "Will be sent at about")
     assert page.get_by_role("button", name="Blur and send").is_hidden()
-    page.get_by_role("button", name="Send within the next minute").click()
-    page.clock.fast_forward(61_000)
+    send_soon(page)
     wait_for_title(page, "Sent")
     assert reports(roles[0], found) == [bytes(waiting["packet"])]
     assert len(opened(found, bytes(waiting["packet"]))) == 1
@@ -141,8 +140,7 @@ def test_a_shuffler_that_refuses_and_keeps_gets_no_second_draw(roles, invite, vi
         shuffler.refusal = (status, code)
         one.get_by_role("button", name="Blur and send").click()
         wait_for_title(one, "Will be sent at about")
-        one.get_by_role("button", name="Send within the next minute").click()
-        one.clock.fast_forward(61_000)  # by an hour, and the round would be over
+        send_soon(one)
         wait_for_title(one, "Not taken")
     finally:
         shuffler.refusal = None

@@ -64,11 +64,11 @@ def test_the_layers_are_chosen_by_keyboard(page):
     page.get_by_role("radio", name="Heat").focus()
     page.keyboard.press("ArrowDown")
     assert page.get_by_role("radio", name="Squares as released").is_checked()
-    assert page.locator(".cells.for-light").is_visible()
+    page.locator(".cells.for-light").wait_for()
     assert not page.locator("img.heat").is_visible()
-    assert page.get_by_role("complementary", name="Legend", exact=True).is_visible()
+    page.get_by_role("complementary", name="Legend", exact=True).wait_for()
     page.keyboard.press("ArrowDown")
-    assert page.get_by_role("heading", name="How sure the map is").is_visible()
+    page.get_by_role("heading", name="How sure the map is").wait_for()
 
 
 def test_a_wider_gaussian_is_stated_and_drawn(page):
@@ -112,7 +112,7 @@ def test_a_link_opens_the_map_as_it_was_seen(page):
     told = page.get_by_role("alert").filter(has_text="This link cannot be shown")
     told.wait_for()
     assert "it is of another map" in told.inner_text()
-    assert page.get_by_role("heading", name="How sure the map is").is_visible()
+    page.get_by_role("heading", name="How sure the map is").wait_for()
     page.goto(f"{address}#content")
     assert page.locator(".area").count() == 2
 
@@ -120,7 +120,7 @@ def test_a_link_opens_the_map_as_it_was_seen(page):
 def test_a_map_without_stated_errors_has_no_heat(opened):  # noqa: F811
     page, _, _ = opened(make_released())
     assert page.locator("img.heat").count() == 0
-    assert page.locator(".cells.for-light").is_visible()
+    page.locator(".cells.for-light").wait_for()
 
 
 def test_the_map_fills_the_screen_by_keys_and_comes_back(page):
@@ -261,4 +261,4 @@ def test_a_small_window_has_room_for_the_map_and_for_the_table_of_an_area(opened
     table = page.locator(".sums table")
     assert table.evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")
     table.scroll_into_view_if_needed()
-    assert page.get_by_role("button", name="Remove =South").is_visible()
+    page.get_by_role("button", name="Remove =South").wait_for()

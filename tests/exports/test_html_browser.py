@@ -49,7 +49,7 @@ def test_it_draws_the_map_and_asks_for_nothing(opened, scheme, shown):
     page, seen, address = opened(make_released(), scheme=scheme)
     assert seen == [address]
     drawn = page.locator(f".leaflet-image-layer.{shown}")
-    assert drawn.is_visible()
+    drawn.wait_for()
     page.wait_for_function("shown => document.querySelector('.' + shown).naturalWidth === 8", arg=shown)
     page.wait_for_function(LIES_IN_THE_BORDER, arg=shown)  # once the zoom to the region has ended
     assert page.locator(".leaflet-image-layer:visible").count() == 1

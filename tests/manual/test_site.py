@@ -134,7 +134,7 @@ def test_it_turns_dark_by_a_button(page):
     page.wait_for_function(f"{BACKGROUND} !== '{light}'")
     page.goto("explanation/epsilon.html")
     assert page.evaluate(BACKGROUND) != light
-    assert page.locator("img[src$='worlds-dark.svg#only-dark']").is_visible()
+    page.locator("img[src$='worlds-dark.svg#only-dark']").wait_for()
     assert not page.locator("img[src$='worlds-light.svg#only-light']").is_visible()
 
 
