@@ -139,13 +139,13 @@ else:
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
     }
-# Draws wait for no file, and what an owner's lake is asked holds nothing up: queues of their own. A worker
-# that is given no names takes from all.
-CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
+# Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
+# another one is looked at: queues of their own. A worker that is given no names takes from all.
+CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "surveys", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
 CELERY_TASK_ROUTES = {
     "heatmaps.release": {"queue": "draws"},
     "heatmaps.source_release": {"queue": "lakes"},
-    "heatmaps.survey": {"queue": "lakes"},
+    "heatmaps.survey": {"queue": "surveys"},
 }
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True

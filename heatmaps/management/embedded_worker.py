@@ -2,7 +2,8 @@
 
 Draws in the web process would be felt by whoever asks for a page meanwhile, as threads take turns. Tasks are
 handed over as lines of JSON, names and ids only; what is lost of them the database knows. There is a thread
-for each draw that the clock may begin, and files have one of their own: no draw waits for either.
+for each draw that the clock may begin; files have one of their own, and so has the survey of lakes: no draw
+waits for either.
 """
 
 import json
@@ -113,14 +114,14 @@ class Tasks:
     def __init__(self, app: Celery) -> None:
         self._app = app
         self._draws = ThreadPoolExecutor(sum(settings.DRAW_PLACES.values()), "draw")
-        # A draw at a time as well as a survey.
-        self._lakes = ThreadPoolExecutor(settings.SOURCE_PLACES + 1, "lake")
+        self._lakes = ThreadPoolExecutor(settings.SOURCE_PLACES, "lake")
+        self._surveys = ThreadPoolExecutor(1, "survey")
         self._others = ThreadPoolExecutor(1, "task")
         self._under_way: set[Future[None]] = set()
 
     def submit(self, name: str, ids: tuple[str, ...]) -> None:
         """Begin a task when a thread is free; after `end` it is dropped, and sent again by the sweep."""
-        pools = {queue.RELEASE: self._draws, queue.SOURCE_RELEASE: self._lakes, queue.SURVEY: self._lakes}
+        pools = {queue.RELEASE: self._draws, queue.SOURCE_RELEASE: self._lakes, queue.SURVEY: self._surveys}
         pool = pools.get(name, self._others)
         with suppress(RuntimeError):  # a pool that was shut down
             future = pool.submit(_do, self._app.tasks[name], ids)
@@ -129,7 +130,7 @@ class Tasks:
 
     def end(self) -> bool:
         """Begin nothing more, and let tasks under way finish for a while; False where some did not."""
-        for pool in (self._draws, self._lakes, self._others):
+        for pool in (self._draws, self._lakes, self._surveys, self._others):
             pool.shutdown(wait=False, cancel_futures=True)
         return not wait(set(self._under_way), STOP_SECONDS).not_done
 

@@ -14,7 +14,7 @@ from tests.services import compose
 from tests.services.installation import ROOT
 
 FILE = compose.parsed()
-OURS = {"migrate", "web", "worker", "reader", "scheduler", "lakes"}
+OURS = {"migrate", "web", "worker", "reader", "scheduler", "lakes", "surveys"}
 FOREIGN = {"postgres", "redis", "spark"}
 LINES = (ROOT / ".docker/Dockerfile").read_text().splitlines()
 
@@ -36,7 +36,7 @@ def test_the_specification_finds_a_misspelt_key(schema):
 
 def test_every_service_of_the_product_and_what_it_needs_is_there():
     assert set(FILE["services"]) == OURS | FOREIGN
-    assert set(compose.without_profiles(FILE)) == (OURS | FOREIGN) - {"lakes", "spark"}
+    assert set(compose.without_profiles(FILE)) == (OURS | FOREIGN) - {"lakes", "surveys", "spark"}
 
 
 @pytest.mark.parametrize("name", FILE["services"])
@@ -127,6 +127,7 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         "reader": "hazemap_worker",
         "scheduler": "hazemap_worker",
         "lakes": "hazemap_worker",
+        "surveys": "hazemap_worker",
     }
     file = {
         "hazemap": "postgres_password",

@@ -15,7 +15,7 @@ from tests.services.rehearsal import Rehearsal
 from tests.sources.spark import HOME, Spark
 
 FILE = compose.parsed()
-WORKER, SPARK = FILE["services"]["lakes"], FILE["services"]["spark"]
+WORKER, SURVEYOR, SPARK = (FILE["services"][name] for name in ("lakes", "surveys", "spark"))
 SETTINGS = dict(line.split(" ", 1) for line in FILE["configs"]["spark_settings"]["content"].splitlines())
 
 
@@ -24,26 +24,27 @@ def queues(command):
 
 
 def test_each_worker_takes_from_a_queue_that_nobody_else_takes_from():
-    """A draw never waits for Spark."""
+    """A draw never waits for Spark, nor one from a lake for a look at another lake."""
     workers = [service["command"] for service in FILE["services"].values() if "celery" in service["command"]]
     taken = [queue for command in workers for queue in queues(command)]
     assert sorted(taken) == sorted(queue.name for queue in settings.CELERY_TASK_QUEUES)
     assert queues(WORKER["command"]) == ["lakes"]
+    assert queues(SURVEYOR["command"]) == ["surveys"]
 
 
-def test_what_asks_a_lake_is_sent_to_its_worker_alone():
-    routes = {task: route["queue"] for task, route in settings.CELERY_TASK_ROUTES.items()}
-    assert {task for task, name in routes.items() if name == "lakes"} == {
-        "heatmaps.source_release",
-        "heatmaps.survey",
+def test_what_asks_a_lake_is_sent_to_a_worker_of_its_own():
+    assert {task: route["queue"] for task, route in settings.CELERY_TASK_ROUTES.items()} == {
+        "heatmaps.release": "draws",
+        "heatmaps.source_release": "lakes",
+        "heatmaps.survey": "surveys",
     }
-    assert routes["heatmaps.release"] == "draws"
 
 
-def test_its_worker_takes_nothing_that_it_does_not_begin():
-    command = WORKER["command"]
+@pytest.mark.parametrize(("worker", "at_once"), [(WORKER, "2"), (SURVEYOR, "1")])
+def test_its_workers_take_nothing_that_they_do_not_begin(worker, at_once):
+    command = worker["command"]
     assert command[command.index("--prefetch-multiplier") + 1] == "1"
-    assert command[command.index("--concurrency") + 1] == "2"
+    assert command[command.index("--concurrency") + 1] == at_once
 
 
 def test_spark_is_told_all_that_is_demanded():
@@ -65,7 +66,7 @@ def test_spark_is_of_the_clients_version():
     assert SPARK["image"].startswith(f"spark:{client}-")
 
 
-def test_spark_keeps_nothing_and_is_reached_by_its_worker_alone():
+def test_spark_keeps_nothing_and_is_reached_by_its_workers_alone():
     assert "ports" not in SPARK
     assert SPARK["networks"] == ["inside"]
     assert all(volume.endswith(":ro") for volume in SPARK["volumes"])
@@ -76,13 +77,13 @@ def test_spark_keeps_nothing_and_is_reached_by_its_worker_alone():
     assert any(each.startswith("/opt/spark/work:") for each in SPARK["tmpfs"])
     assert set(SPARK["secrets"]) == {"spark_token", "spark_secret"}
     holders = {name for name, each in FILE["services"].items() if "spark_token" in each["secrets"]}
-    assert holders == {"lakes", "spark"}
+    assert holders == {"lakes", "surveys", "spark"}
 
 
-def test_worker_and_spark_see_the_lake_at_one_path_and_cannot_change_it():
-    (lake,) = set(WORKER["volumes"]) & set(SPARK["volumes"])
+def test_workers_and_spark_see_the_lake_at_one_path_and_cannot_change_it():
+    (lake,) = set(WORKER["volumes"]) & set(SURVEYOR["volumes"]) & set(SPARK["volumes"])
     assert lake.endswith(":/lake:ro")
-    others = [each for name, each in FILE["services"].items() if name not in ("lakes", "spark")]
+    others = [each for each in FILE["services"].values() if each not in (WORKER, SURVEYOR, SPARK)]
     assert not [each for each in others if lake in each.get("volumes", [])]
 
 
@@ -95,8 +96,8 @@ def test_what_spark_keeps_in_memory_fits_its_limit():
 
 
 def test_the_head_of_the_file_says_how_much_more_memory_it_takes():
-    more = (in_bytes(WORKER["mem_limit"]) + in_bytes(SPARK["mem_limit"])) // 2**30
-    assert f"two services and {more} GiB more" in (ROOT / "docker-compose.yml").read_text()
+    more = sum(in_bytes(each["mem_limit"]) for each in (WORKER, SURVEYOR, SPARK)) // 2**30
+    assert f"three services and {more} GiB more" in (ROOT / "docker-compose.yml").read_text()
 
 
 @pytest.mark.long

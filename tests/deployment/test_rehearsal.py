@@ -12,7 +12,7 @@ from tests.services.installation import ROOT
 from tests.services.programs import Postgres, Redis, found_or_skip
 from tests.services.rehearsal import Rehearsal
 
-ANALYSER = ["postgres", "migrate", "redis", "web", "worker", "reader", "lakes", "scheduler"]
+ANALYSER = ["postgres", "migrate", "redis", "web", "worker", "reader", "lakes", "surveys", "scheduler"]
 
 
 @pytest.mark.long

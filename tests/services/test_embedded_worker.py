@@ -3,6 +3,8 @@
 from threading import Event
 from types import SimpleNamespace
 
+from django.conf import settings
+
 from heatmaps import queue
 from heatmaps.management.embedded_worker import Tasks
 
@@ -11,6 +13,21 @@ def test_a_draw_waits_for_no_file(migrated_sqlite, tmp_path):
     """The file is still being read when the release is published."""
     told = migrated_sqlite.copied_to(tmp_path / "state").script("waiting")
     assert told == {"state": "published", "left": ""}
+
+
+def test_a_map_of_a_lake_waits_for_no_survey_of_another():
+    """Else its analysts would see, by a slot, how large the other table is."""
+    may_end, drawn = Event(), Event()
+    survey = SimpleNamespace(apply=lambda args: may_end.wait(60))
+    release = SimpleNamespace(apply=lambda args: drawn.set())
+    tasks = Tasks(SimpleNamespace(tasks={queue.SURVEY: survey, queue.SOURCE_RELEASE: release}))
+    for name in (*[queue.SURVEY] * (settings.SOURCE_PLACES + 1), queue.SOURCE_RELEASE):
+        tasks.submit(name, ("1",))
+    try:
+        assert drawn.wait(30)
+    finally:
+        may_end.set()
+    assert tasks.end()
 
 
 def test_a_task_that_sends_another_while_the_worker_ends_goes_on_to_its_end():
