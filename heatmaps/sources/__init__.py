@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db.models.functions import Length
 
 from heatmaps.models import Dataset, DataVersion, SourceState
-from heatmaps.sources import manifest, sources_file, tables
+from heatmaps.sources import looks, manifest, sources_file, tables
 from heatmaps.sources.engine import Lake, lake
 from heatmaps.sources.manifest import FilesAway, FilesChanged, Manifest
 from heatmaps.sources.question import Columns
@@ -146,21 +146,24 @@ def may_be_read(version: DataVersion) -> bool:
 
 
 def is_as_pinned(version: DataVersion) -> bool:
-    """Whether the files are what they were; True where this process does not see their folders."""
+    """Whether the files are what they were; True where this process does not see them in time."""
     state = SourceState.objects.filter(version=version)
     [sizes] = state.annotate(a=Length("checkins"), b=Length("opt_outs")).values_list("a", "b")
     if max(sizes) > LISTED_BYTES:
         return True  # too long to be read while somebody waits
     stored = tables_of(version)
-    for each in (stored.checkins, stored.opt_outs):
-        if not each.files or not manifest.folder_is_here(each.files[0].path):
-            continue
-        try:
-            each.check_listed()
-        except FilesAway:
-            continue
-        except FilesChanged:
-            return False
+    return looks.seen(lambda: _is_as_listed(stored.checkins) and _is_as_listed(stored.opt_outs)) is not False
+
+
+def _is_as_listed(stored: Manifest) -> bool:
+    if not stored.files or not manifest.folder_is_here(stored.files[0].path):
+        return True
+    try:
+        stored.check_listed()
+    except FilesAway:
+        return True
+    except FilesChanged:
+        return False
     return True
 
 

@@ -4,7 +4,16 @@ import json
 
 import pytest
 
-from tests.contribute.people import PLACE, fill, open_link, records, send, send_soon, wait_for_title, wait_until_sent
+from tests.contribute.people import (
+    PLACE,
+    fill,
+    open_link,
+    records,
+    send,
+    send_soon,
+    wait_for_title,
+    wait_until_sent,
+)
 from tests.contribute.roles import opened
 from tests.contribute.rounds import Round, canonical
 

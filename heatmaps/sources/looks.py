@@ -1,0 +1,46 @@
+"""Looks at files for a while only: a mount whose server is gone answers no question about a file, ever.
+
+Who waits for requests and moments (web and clock) must not wait for that.
+"""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import Final, TypeVar
+
+import structlog
+
+LONGEST_SECONDS: Final = 5.0
+
+_Seen = TypeVar("_Seen")
+_given_up: list[Thread] = []  # looks that go on, as a call of the system cannot be ended
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+def seen(look: Callable[[], _Seen]) -> _Seen | None:
+    """What `look` gives within `LONGEST_SECONDS`; None where it takes longer, or an earlier one still does.
+
+    Errors: those of `look`.
+    """
+    if any(thread.is_alive() for thread in tuple(_given_up)):
+        return None
+    _given_up.clear()
+    given: list[_Seen] = []
+    raised: list[Exception] = []
+
+    def run() -> None:
+        try:
+            given.append(look())
+        except Exception as error:  # noqa: BLE001 - raised again, where it is waited for
+            raised.append(error)
+
+    thread = Thread(target=run, name="look", daemon=True)
+    thread.start()
+    thread.join(LONGEST_SECONDS)
+    if thread.is_alive():
+        _given_up.append(thread)
+        _log.error("source.folder_hangs", seconds=LONGEST_SECONDS)
+        return None
+    if raised:
+        raise raised[0]
+    return given[0]

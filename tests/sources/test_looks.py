@@ -1,0 +1,38 @@
+"""Looking at files of a lake never holds up requests and moments."""
+
+from threading import Event
+
+import pytest
+
+from heatmaps.sources import looks
+from heatmaps.sources.manifest import FilesChanged
+from tests.services.programs import wait_until
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """Of a mount: away until it is set; a look waits for it as a system call does."""
+    back = Event()
+    monkeypatch.setattr(looks, "LONGEST_SECONDS", 0.2)
+    yield back
+    back.set()
+    wait_until(lambda: not any(thread.is_alive() for thread in looks._given_up), seconds=30, what="the look")
+
+
+def test_it_gives_what_is_seen_and_raises_what_went_wrong():
+    assert looks.seen(lambda: 7) == 7
+    with pytest.raises(FilesChanged):
+        looks.seen(fail)
+
+
+def fail():
+    raise FilesChanged("city.parquet")
+
+
+def test_a_mount_that_hangs_is_given_up_and_not_looked_at_again_until_it_answers(server):
+    asked = []
+    assert looks.seen(lambda: server.wait(60)) is None
+    assert looks.seen(lambda: asked.append(1) or True) is None
+    assert asked == []
+    server.set()
+    wait_until(lambda: looks.seen(lambda: True), seconds=30, what="the next look")
