@@ -55,6 +55,17 @@ def run_statements(statements):
             cursor.execute(statement)
 
 
+@pytest.fixture
+def sent(monkeypatch):
+    """Messages instead of a broker: (task, ids) in the order they were sent."""
+    messages = []
+    monkeypatch.setattr(
+        "heatmaps.queue.current_app.send_task",
+        lambda name, args, **_options: messages.append((name, *args)),
+    )
+    return messages
+
+
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory):
     """A PostgreSQL server of our own on a free port."""

@@ -98,14 +98,8 @@ def _forget_all():
 
 
 @pytest.fixture(autouse=True)
-def sent(monkeypatch):
-    """Messages instead of a broker: (task, ids) in the order they were sent."""
-    messages = []
-    monkeypatch.setattr(
-        "heatmaps.queue.current_app.send_task",
-        lambda name, args, **_options: messages.append((name, *args)),
-    )
-    return messages
+def no_broker(sent):
+    """What is sent goes nowhere."""
 
 
 @pytest.fixture

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-from django.conf import settings as product
 
-from heatmaps import queue, sources
+from heatmaps import sources
 from heatmaps.config import environment
 from heatmaps.sources.sources_file import SourcesFileError
 from mechanisms.check import ParameterError
@@ -45,13 +44,6 @@ def test_places_are_a_whole_number(monkeypatch, text):
     monkeypatch.setenv(PLACES, text)
     with pytest.raises(RuntimeError, match=PLACES):
         environment.source_places()
-
-
-def test_lakes_are_asked_from_a_queue_of_their_own():
-    routes = product.CELERY_TASK_ROUTES
-    assert routes[queue.SOURCE_RELEASE] == routes[queue.SURVEY] == {"queue": "lakes"}
-    assert routes[queue.RELEASE] == {"queue": "draws"}
-    assert "lakes" in {each.name for each in product.CELERY_TASK_QUEUES}
 
 
 def test_a_source_is_one_of_the_file(lake, settings):
