@@ -1,6 +1,6 @@
 """A deployment that reads a lake, whose every part can be killed at every step of a release.
 
-`celery worker -Q lakes` and the clock as processes, with Redis, PostgreSQL and Spark.
+`celery worker -Q lakes,surveys` and the clock as processes, with Redis, PostgreSQL and Spark.
 """
 
 import contextlib
@@ -166,7 +166,8 @@ class KilledLake:
             "--dir",
             redis_folder,
         ]
-        celery = [sys.executable, "-m", "celery", "-A", "tests.sources.witness", "worker", "-Q", "lakes"]
+        celery = [sys.executable, "-m", "celery", "-A", "tests.sources.witness", "worker"]
+        celery += ["-Q", "lakes,surveys"]
         self._service(ends, [*redis, "--save", "", "--appendonly", "no"])
         self.worker = self._service(ends, [*celery, "--concurrency", "2", "--loglevel", self._log_level])
         self._service(ends, [sys.executable, "manage.py", "clock"])
