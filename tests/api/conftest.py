@@ -14,7 +14,7 @@ from tests.pages import conftest as pages
 
 # The same people, datasets and releases as in the tests of the pages.
 for _name in (
-    "sent",
+    "no_broker",
     "static_folder",
     "people",
     "client_of",

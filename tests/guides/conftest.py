@@ -11,7 +11,7 @@ from tests.releases import conftest as releases
 from tests.services import seed
 from tests.services.draws import carry_out
 
-for _name in ("steward", "analyst", "add_checkins", "dataset", "sent"):
+for _name in ("steward", "analyst", "add_checkins", "dataset", "no_broker"):
     globals()[_name] = getattr(releases, _name)
 
 

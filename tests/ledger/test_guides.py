@@ -24,7 +24,7 @@ from tests.services import seed
 from tests.services.draws import carry_out
 
 for _name in (
-    *("steward", "analyst", "add_checkins", "sent", "ask", "make_dataset", "reserve", "publish"),
+    *("steward", "analyst", "add_checkins", "no_broker", "ask", "make_dataset", "reserve", "publish"),
     "make_public",
 ):
     globals()[_name] = getattr(guides, _name)
