@@ -5,7 +5,7 @@ import pytest
 from tests.pages import conftest as pages
 
 for _name in (
-    "sent",
+    "no_broker",
     "no_counts_of_earlier_tests",
     "static_folder",
     "people",
