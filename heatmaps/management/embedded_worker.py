@@ -33,6 +33,7 @@ _KILL_SECONDS: Final = 2.0
 _LOOK_SECONDS: Final = 0.1
 _RESTART_SECONDS: Final = 1.0  # so that one that dies at once is not started all the time
 _NICENESS: Final = 10
+_SURVEYS: Final = 2  # a table that hangs holds up no other one
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -115,7 +116,7 @@ class Tasks:
         self._app = app
         self._draws = ThreadPoolExecutor(sum(settings.DRAW_PLACES.values()), "draw")
         self._lakes = ThreadPoolExecutor(settings.SOURCE_PLACES, "lake")
-        self._surveys = ThreadPoolExecutor(1, "survey")
+        self._surveys = ThreadPoolExecutor(_SURVEYS, "survey")
         self._others = ThreadPoolExecutor(1, "task")
         self._under_way: set[Future[None]] = set()
 

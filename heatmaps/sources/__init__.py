@@ -152,7 +152,11 @@ def is_as_pinned(version: DataVersion) -> bool:
     if max(sizes) > LISTED_BYTES:
         return True  # too long to be read while somebody waits
     stored = tables_of(version)
-    return looks.seen(lambda: _is_as_listed(stored.checkins) and _is_as_listed(stored.opt_outs)) is not False
+
+    def look() -> bool:
+        return _is_as_listed(stored.checkins) and _is_as_listed(stored.opt_outs)
+
+    return looks.seen(version.dataset.source, look) is not False
 
 
 def _is_as_listed(stored: Manifest) -> bool:

@@ -4,27 +4,29 @@ Who waits for requests and moments (web and clock) must not wait for that.
 """
 
 from collections.abc import Callable
-from threading import Thread
+from threading import Lock, Thread
 from typing import Final, TypeVar
 
 import structlog
 
-LONGEST_SECONDS: Final = 5.0
+LONGEST_SECONDS: Final = 2.0
 
 _Seen = TypeVar("_Seen")
-_given_up: list[Thread] = []  # looks that go on, as a call of the system cannot be ended
+_lock = Lock()
+_given_up: dict[str, Thread] = {}  # looks that go on, as a call of the system cannot be ended
 
 _log = structlog.stdlib.get_logger(__name__)
 
 
-def seen(look: Callable[[], _Seen]) -> _Seen | None:
+def seen(source: str, look: Callable[[], _Seen]) -> _Seen | None:
     """What `look` gives within `LONGEST_SECONDS`; None where it takes longer, or an earlier one still does.
 
-    Errors: those of `look`.
+    source: whose files they are; those of another one may be on another mount. Errors: those of `look`.
     """
-    if any(thread.is_alive() for thread in tuple(_given_up)):
-        return None
-    _given_up.clear()
+    with _lock:
+        earlier = _given_up.get(source)
+        if earlier is not None and earlier.is_alive():
+            return None
     given: list[_Seen] = []
     raised: list[Exception] = []
 
@@ -38,8 +40,9 @@ def seen(look: Callable[[], _Seen]) -> _Seen | None:
     thread.start()
     thread.join(LONGEST_SECONDS)
     if thread.is_alive():
-        _given_up.append(thread)
-        _log.error("source.folder_hangs", seconds=LONGEST_SECONDS)
+        with _lock:
+            _given_up[source] = thread
+        _log.error("source.folder_hangs", source=source, seconds=LONGEST_SECONDS)
         return None
     if raised:
         raise raised[0]

@@ -161,8 +161,8 @@ def test_a_file_says_where_the_device_is(tmp_path):
 
 
 def test_a_command_says_where_the_device_is():
-    assert from_command("echo 48.15,16.2")(1) == WEST
-    assert from_command("false")(1) is None
+    assert from_command("echo 48.15,16.2")(30) == WEST
+    assert from_command("false")(30) is None
     assert from_command("sleep 20")(0.05) is None
-    assert from_command("no-such-command")(1) is None
-    assert from_command("echo 48.15,16.2 ';' rm")(1) is None
+    assert from_command("no-such-command")(30) is None
+    assert from_command("echo 48.15,16.2 ';' rm")(30) is None

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 
-from tests.contribute.people import PLACE, open_link, send, wait_for_title
+from tests.contribute.people import MONTH, PLACE, open_link, send, wait_for_title
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -35,7 +35,7 @@ def looked_at(visit):
 @pytest.mark.parametrize("mechanism", ["planar-geometric", "frequency", "geo-shuffle", "shuffle-emd"])
 def test_axe_finds_nothing_before_and_after_sending(looked_at, invite, mechanism):
     page = looked_at
-    open_link(page, invite(mechanism, closes_in=3600, changes={"page_sha384": "A" * 64})[1])
+    open_link(page, invite(mechanism, closes_in=MONTH, changes={"page_sha384": "A" * 64})[1])
     page.locator("#example-picture > *").first.wait_for()
     page.locator("#unknown-page").wait_for()
     page.get_by_role("button", name="Blur and send").click()
@@ -67,7 +67,7 @@ def test_long_words_do_not_widen_the_page(looked_at, invite):
 
 def test_it_works_by_the_keyboard_alone(visit, invite):
     page = visit().page()
-    open_link(page, invite(closes_in=3600)[1])
+    open_link(page, invite(closes_in=MONTH)[1])
     page.get_by_role("button", name="Take part").wait_for()
     address = page.url
     page.keyboard.press("Tab")
@@ -97,7 +97,7 @@ def test_it_works_by_the_keyboard_alone(visit, invite):
 
 def test_what_happens_is_said_to_who_does_not_see_it(visit, invite):
     page = visit().page()
-    open_link(page, invite(closes_in=3600)[1])
+    open_link(page, invite(closes_in=MONTH)[1])
     page.get_by_role("img", name="An example place in the middle").wait_for()
     page.get_by_role("button", name="Draw three others").click()
     page.get_by_role("status").filter(has_text="Three others were drawn").wait_for(state="attached")

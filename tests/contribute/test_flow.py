@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.contribute.people import (
+    MONTH,
     PLACE,
     fill,
     open_link,
@@ -19,12 +20,10 @@ from tests.contribute.rounds import Round, canonical
 
 pytestmark = pytest.mark.browser
 
-HOUR = 3600  # seconds
-
 
 def test_it_sends_one_report_that_the_two_roles_can_open(roles, invite, visit):
     shuffler, _ = roles
-    found, link = invite(closes_in=HOUR)
+    found, link = invite(closes_in=MONTH)
     person = visit()
     page = person.page()
     open_link(page, link)
@@ -68,7 +67,7 @@ def test_it_sends_one_report_that_the_two_roles_can_open(roles, invite, visit):
     ],
 )
 def test_it_sends_reports_of_every_mechanism(roles, invite, visit, mechanism):
-    found, link = invite(mechanism, closes_in=HOUR)
+    found, link = invite(mechanism, closes_in=MONTH)
     page = visit().page()
     open_link(page, link)
     page.locator("#example-picture > *").first.wait_for()
@@ -83,7 +82,7 @@ def test_it_sends_reports_of_every_mechanism(roles, invite, visit, mechanism):
 def test_requests_are_the_same_for_every_place(roles, invite, visit):
     asked = []
     for place in (PLACE, ("52.41", "13.59"), ("-33.9", "151.2")):
-        found, link = invite(closes_in=HOUR)
+        found, link = invite(closes_in=MONTH)
         person = visit()
         page = person.page()
         open_link(page, link)
@@ -104,7 +103,7 @@ def test_requests_are_the_same_for_every_place(roles, invite, visit):
 @pytest.mark.long
 def test_an_open_link_asks_for_an_invitation_once(roles, invite, visit):
     shuffler, _ = roles
-    found, link = invite(changes={"open_link": True}, closes_in=HOUR)
+    found, link = invite(changes={"open_link": True}, closes_in=MONTH)
     person = visit()
     page = person.page()
     open_link(page, link.rsplit(".", 1)[0])
@@ -151,7 +150,7 @@ def test_facts_that_differ_between_the_roles_are_refused(roles, invite, visit):
 
 @pytest.mark.long
 def test_a_round_that_is_over_says_so_although_its_table_is_forgotten(invite, visit):
-    found, link = invite(opens_in=-HOUR, closes_in=-1)
+    found, link = invite(opens_in=-3600, closes_in=-1)
     found.table = b""
     page = visit().page()
     open_link(page, link)

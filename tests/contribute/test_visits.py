@@ -6,7 +6,16 @@ import time
 import pytest
 from playwright.sync_api import expect
 
-from tests.contribute.people import fill, open_link, records, send, send_soon, wait_for_title, wait_until_sent
+from tests.contribute.people import (
+    MONTH,
+    fill,
+    open_link,
+    records,
+    send,
+    send_soon,
+    wait_for_title,
+    wait_until_sent,
+)
 from tests.contribute.roles import files, opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -34,7 +43,7 @@ def reports(role, found):
 
 
 def test_closing_the_page_after_the_draw_sends_the_same_bytes_later(roles, invite, visit):
-    found, link = invite(closes_in=3600)
+    found, link = invite(closes_in=MONTH)
     person = visit()
     page = person.page()
     page.goto(link)
@@ -42,7 +51,7 @@ def test_closing_the_page_after_the_draw_sends_the_same_bytes_later(roles, invit
     wait_for_title(page, "Will be sent at about")
     (waiting,) = records(page)
     assert waiting["state"] == "sealed"
-    assert found.opens_in < waiting["sendAt"] / 1000 - time.time() < 3600 - 60
+    assert found.opens_in < waiting["sendAt"] / 1000 - time.time() < MONTH - 60
     page.close()
     assert reports(roles[0], found) == []
 
@@ -58,19 +67,19 @@ def test_closing_the_page_after_the_draw_sends_the_same_bytes_later(roles, invit
 
 def test_a_packet_without_a_receipt_is_sent_again_as_it_was(roles, invite, visit):
     shuffler, _ = roles
-    found, link = invite(closes_in=3600)
+    found, link = invite(closes_in=MONTH)
     person = visit()
     page = person.page()
     open_link(page, link)
     shuffler.receives = False
     send(page)
     wait_for_title(page, "Will be sent at about")
-    page.clock.fast_forward(3_600_000)
+    page.clock.fast_forward(1000 * MONTH)
     wait_for_title(page, "Not sent yet")
-    shuffler.receives = True
     page.reload()
     page.get_by_text("This round is over.").wait_for()  # by this device's clock
-    page.clock.fast_forward(3_600_000)
+    shuffler.receives = True
+    page.clock.fast_forward(1000 * MONTH)
     wait_for_title(page, "Sent")
     bodies = reports(shuffler, found)
     assert len(bodies) >= 2
@@ -78,7 +87,7 @@ def test_a_packet_without_a_receipt_is_sent_again_as_it_was(roles, invite, visit
 
 
 def test_a_draw_that_broke_off_is_counted_and_seen_by_nobody(roles, invite, visit):
-    found, link = invite("sgdl-shuffle", closes_in=3600)
+    found, link = invite("sgdl-shuffle", closes_in=MONTH)
     person = visit()
     page = person.page()
     page.goto(link)
@@ -100,7 +109,7 @@ def test_a_draw_that_broke_off_is_counted_and_seen_by_nobody(roles, invite, visi
 
 
 def test_two_windows_cannot_draw_twice_for_one_link(roles, invite, visit):
-    _found, link = invite(closes_in=3600)
+    _found, link = invite(closes_in=MONTH)
     person = visit()
     one, other = person.page(), person.page()
     for page in (one, other):
@@ -114,12 +123,12 @@ def test_two_windows_cannot_draw_twice_for_one_link(roles, invite, visit):
 
 
 def test_a_refusal_is_said_and_the_packet_forgotten(roles, invite, visit):
-    _found, link = invite(closes_in=3600)
+    _found, link = invite(closes_in=MONTH)
     page = visit().page()
     open_link(page, link[:-3] + "AAA")
     send(page)
     wait_for_title(page, "Will be sent at about")
-    page.clock.fast_forward(3_600_000)
+    page.clock.fast_forward(1000 * MONTH)
     wait_for_title(page, "Not taken")
     page.get_by_text("not known to the shuffler").first.wait_for()
     (record,) = records(page)
@@ -130,7 +139,7 @@ def test_a_refusal_is_said_and_the_packet_forgotten(roles, invite, visit):
 @pytest.mark.parametrize(("status", "code"), [(403, "unknown_invitation"), (410, "round_closed")])
 def test_a_shuffler_that_refuses_and_keeps_gets_no_second_draw(roles, invite, visit, status, code):
     shuffler, _ = roles
-    found, link = invite(closes_in=3600)
+    found, link = invite(closes_in=MONTH)
     person = visit()
     one, other = person.page(), person.page()
     for page in (one, other):
@@ -218,7 +227,7 @@ def test_a_file_that_is_not_the_one_in_the_list_is_not_installed(roles, invite, 
 
 
 def test_with_several_reports_a_link_still_counts_once(roles, invite, visit):
-    _found, link = invite(closes_in=3600, changes={"reports_per_person": 2})
+    _found, link = invite(closes_in=MONTH, changes={"reports_per_person": 2})
     person = visit()
     one, other = person.page(), person.page()
     for page in (one, other):
@@ -232,7 +241,7 @@ def test_with_several_reports_a_link_still_counts_once(roles, invite, visit):
 
 
 def test_links_beyond_what_a_person_may_send_are_refused(roles, invite, visit):
-    found, link = invite(closes_in=3600)
+    found, link = invite(closes_in=MONTH)
     person = visit()
     one, other = person.page(), person.page()
     for page, its_link in ((one, link), (other, roles[0].invite(found))):
@@ -252,7 +261,7 @@ def test_a_page_that_the_analyser_does_not_know_is_said(invite, visit):
 
 
 def test_emptying_the_list_forgets_all_and_sends_nothing(roles, invite, visit):
-    found, link = invite(closes_in=3600)
+    found, link = invite(closes_in=MONTH)
     page = visit().page()
     page.goto(link)
     send(page)

@@ -40,11 +40,11 @@ def test_what_asks_a_lake_is_sent_to_a_worker_of_its_own():
     }
 
 
-@pytest.mark.parametrize(("worker", "at_once"), [(WORKER, "2"), (SURVEYOR, "1")])
-def test_its_workers_take_nothing_that_they_do_not_begin(worker, at_once):
+@pytest.mark.parametrize("worker", [WORKER, SURVEYOR])
+def test_its_workers_take_nothing_that_they_do_not_begin(worker):
     command = worker["command"]
     assert command[command.index("--prefetch-multiplier") + 1] == "1"
-    assert command[command.index("--concurrency") + 1] == at_once
+    assert command[command.index("--concurrency") + 1] == "2"
 
 
 def test_spark_is_told_all_that_is_demanded():

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.exports.examples import make_released
-from tests.exports.test_html_browser import opened  # noqa: F401 - a fixture
+from tests.exports.test_html_browser import LIES_IN_THE_BORDER, opened  # noqa: F401 - one is a fixture
 
 pytestmark = pytest.mark.browser
 
@@ -17,8 +17,14 @@ DEVIATIONS = [10.0, 10.0, 3.0]
 def page(opened):  # noqa: F811
     page, seen, address = opened(make_released(CROWD, deviations=DEVIATIONS))
     assert seen == [address]
-    page.locator(".heat-bar").wait_for()
+    wait_for_heat(page)
     return page
+
+
+def wait_for_heat(page):
+    """And for the end of the zoom to the region, in which places move."""
+    page.locator(".heat-bar").wait_for()
+    page.wait_for_function(LIES_IN_THE_BORDER, arg="heat")
 
 
 def pixel(page, x, y):
@@ -241,7 +247,7 @@ def test_areas_are_drawn_by_keys_on_a_map_that_does_not_glide(page):
 def test_a_small_window_has_room_for_the_map_and_for_the_table_of_an_area(opened):  # noqa: F811
     """Buttons stand beside the region, wide enough for a finger; an open panel is as wide as the map."""
     page, _, _ = opened(make_released(CROWD, deviations=DEVIATIONS), width=360)
-    page.locator(".heat-bar").wait_for()
+    wait_for_heat(page)
     buttons = ".leaflet-top .leaflet-bar :is(a, button, summary, input)"
     sizes = page.locator(buttons).evaluate_all(
         "found => found.filter((one) => one.checkVisibility()).map((one) => {"

@@ -21,7 +21,7 @@ def test_a_map_of_a_lake_waits_for_no_survey_of_another():
     survey = SimpleNamespace(apply=lambda args: may_end.wait(60))
     release = SimpleNamespace(apply=lambda args: drawn.set())
     tasks = Tasks(SimpleNamespace(tasks={queue.SURVEY: survey, queue.SOURCE_RELEASE: release}))
-    for name in (*[queue.SURVEY] * (settings.SOURCE_PLACES + 1), queue.SOURCE_RELEASE):
+    for name in (*[queue.SURVEY] * (settings.SOURCE_PLACES + 2), queue.SOURCE_RELEASE):
         tasks.submit(name, ("1",))
     try:
         assert drawn.wait(30)

@@ -4,9 +4,7 @@ import contextlib
 import http.client
 import json
 import os
-import random
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -14,6 +12,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.services.programs import free_port
 from tests.shuffler.analyser_peer import TOKEN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,19 +185,12 @@ class Shuffler:
                 span, rights, _, _, inode, *_ = line.split()
                 if rights.startswith("rw") and inode == "0":
                     first, last = (int(end, 16) for end in span.split("-"))
-                    memory.seek(first)
-                    while first < last and (part := memory.read(last - first)):
-                        found += part
-                        first += len(part)
+                    with contextlib.suppress(OSError):  # given back meanwhile
+                        memory.seek(first)
+                        while first < last and (part := memory.read(last - first)):
+                            found += part
+                            first += len(part)
         return bytes(found)
-
-
-def free_port():
-    """None of those that clients get: one could connect to itself while the server is away."""
-    while True:
-        port = random.randrange(10_000, 32_000)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            return port
 
 
 def wait_until(is_so, what, seconds=PATIENCE_SECONDS):

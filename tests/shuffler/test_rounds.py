@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pytest
@@ -155,7 +156,7 @@ def test_it_keeps_the_key_until_the_batch_is_acknowledged(stories):
 
 
 def test_it_closes_at_the_moment_of_the_facts(shuffler, analyser):
-    made = analyser.plan(seconds=1)
+    made = analyser.plan(seconds=3)
     facts = shuffler.facts(made)
     assert made.decided.wait(30)
     assert time.time() >= json.loads(facts)["closes_at"]
@@ -198,11 +199,14 @@ def test_it_forgets_packets_invitations_and_keys(stories):
     ]
 
     def are_gone():
-        kept = b"".join(path.read_bytes() for path in stories.shuffler.state.rglob("*") if path.is_file())
+        kept = b""
+        for path in stories.shuffler.state.rglob("*"):
+            with suppress(FileNotFoundError, IsADirectoryError):  # the database's log comes and goes
+                kept += path.read_bytes()
         assert b"Person 17" in kept  # what is not forgotten is found
         return not any(part in kept for part in planted)
 
-    wait_until(are_gone, "traces to go", 5)
+    wait_until(are_gone, "traces to go")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="reads the memory of another process")

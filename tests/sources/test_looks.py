@@ -16,13 +16,15 @@ def server(monkeypatch):
     monkeypatch.setattr(looks, "LONGEST_SECONDS", 0.2)
     yield back
     back.set()
-    wait_until(lambda: not any(thread.is_alive() for thread in looks._given_up), seconds=30, what="the look")
+    wait_until(
+        lambda: not any(thread.is_alive() for thread in looks._given_up.values()), seconds=30, what="the look"
+    )
 
 
 def test_it_gives_what_is_seen_and_raises_what_went_wrong():
-    assert looks.seen(lambda: 7) == 7
+    assert looks.seen("trips", lambda: 7) == 7
     with pytest.raises(FilesChanged):
-        looks.seen(fail)
+        looks.seen("trips", fail)
 
 
 def fail():
@@ -31,8 +33,9 @@ def fail():
 
 def test_a_mount_that_hangs_is_given_up_and_not_looked_at_again_until_it_answers(server):
     asked = []
-    assert looks.seen(lambda: server.wait(60)) is None
-    assert looks.seen(lambda: asked.append(1) or True) is None
+    assert looks.seen("trips", lambda: server.wait(60)) is None
+    assert looks.seen("trips", lambda: asked.append(1) or True) is None
     assert asked == []
+    assert looks.seen("taxis", lambda: True)  # which may be on another mount
     server.set()
-    wait_until(lambda: looks.seen(lambda: True), seconds=30, what="the next look")
+    wait_until(lambda: looks.seen("trips", lambda: True), seconds=30, what="the next look")

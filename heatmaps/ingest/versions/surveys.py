@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID, uuid4
 
+import numpy as np
 import structlog
 from django.contrib.auth.models import User
 from django.db import InterfaceError, OperationalError, transaction
@@ -25,6 +26,7 @@ from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions import slots
 from heatmaps.models import Dataset, Enrolment, SourceState, SourceSurvey, SurveyState
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.person_hashes import PERSON, Persons
 from heatmaps.sources import question
 from heatmaps.sources.engine import Lake, QuestionFailed, ServerAway, ServerRefused
 from heatmaps.sources.manifest import FilesAway, FilesChanged, TableRefused
@@ -146,35 +148,37 @@ def _look(survey: SourceSurvey, tag: UUID) -> None:
             found.check_rows(rows, counts.pop("opt_outs"))
             users = _users(dataset, lake, found.columns)
         with transaction.atomic():
+            _enrol(dataset, users)  # takes minutes, in which the clock may not wait for the survey's row
             if not _mine(dataset.pk, tag).select_for_update().exists():
+                transaction.set_rollback(True)
                 return
-            _enrol(dataset, users)
             state = found.store(dataset, rows=rows, invalid=counts)
             _mine(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
 
 
-def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> list[str]:
-    """Of a dataset with declared persons."""
+def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons | None:
+    """`(k,)` different hashes of all users, of a dataset with declared persons."""
     if dataset.persons is None:
-        return []
+        return None
     asked = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
-    users: list[str] = lake.ask(asked)["person"].to_pylist()
-    return users
+    names, hasher = lake.ask(asked)["person"], keys.PersonHasher.of(dataset)
+    # In blocks: as Python's objects they would take ten times the memory.
+    blocks = [hasher.hashes(names.slice(at, _BLOCK).to_pylist()) for at in range(0, len(names), _BLOCK)]
+    return np.unique(np.concatenate(blocks)) if blocks else np.empty(0, PERSON)
 
 
-def _enrol(dataset: Dataset, users: list[str]) -> None:
+def _enrol(dataset: Dataset, users: Persons | None) -> None:
     """Everybody who is or was in the table: who left it stays one of the declared persons.
 
     Errors: `UploadError` where they are more.
     """
-    if dataset.persons is None:
+    if users is None or dataset.persons is None:
         return
-    hashes = sorted(set(keys.PersonHasher.of(dataset).hashes(users).tolist())) if users else []
-    for at in range(0, len(hashes), _BLOCK):
+    for at in range(0, len(users), _BLOCK):
         Enrolment.objects.bulk_create(
             (
                 Enrolment(dataset=dataset, person=first, person_rest=rest)
-                for first, rest in hashes[at : at + _BLOCK]
+                for first, rest in users[at : at + _BLOCK].tolist()
             ),
             ignore_conflicts=True,
         )
