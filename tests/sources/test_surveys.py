@@ -300,6 +300,22 @@ def test_more_users_than_declared_are_refused_and_nobody_is_enrolled(steward, de
     assert (Enrolment.objects.count(), numbers(declared)) == (2, [1])
 
 
+def test_whoever_loses_its_lease_while_it_enrols_leaves_nobody_enrolled(
+    steward, declared, reading, clock, monkeypatch
+):
+    """The row is locked only after all are: the clock never waits for that."""
+    enrol = surveys._enrol
+
+    def enrol_slowly(*arguments):
+        enrol(*arguments)
+        assert Enrolment.objects.count() == 2
+        survey_of(declared).delete()
+
+    monkeypatch.setattr(surveys, "_enrol", enrol_slowly)
+    next_version(steward, declared, clock)
+    assert (Enrolment.objects.count(), SourceState.objects.count(), numbers(declared)) == (0, 0, [])
+
+
 def test_nobody_is_asked_for_where_persons_are_secret(steward, dataset, reading):
     surveys.advance_by(steward, dataset)
     surveys.run(dataset.pk)
