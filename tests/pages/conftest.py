@@ -9,6 +9,7 @@ from heatmaps.http import counters
 from heatmaps.models import Membership
 from heatmaps.releases import lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.sources import looks
 from mechanisms.guarantee import Relation
 from tests.pages.confirming import confirm
 from tests.services import seed
@@ -75,8 +76,9 @@ def dataset(make_dataset):
 
 
 @pytest.fixture
-def lake(tmp_path, settings):
+def lake(tmp_path, settings, monkeypatch):
     """Tables in a folder that the administrator's file names, without a Spark."""
+    monkeypatch.setattr(looks, "LONGEST_SECONDS", 60)  # the machine may be busy with other tests
     made = Lake(tmp_path / "hazemap-lake")
     settings.SOURCES_FILE = made.sources_file
     return made

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from heatmaps.sources import engine
+from heatmaps.sources import engine, looks
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
 from tests.services import seed
@@ -36,8 +36,9 @@ def steward(db):
 
 
 @pytest.fixture
-def lake(tmp_path, settings):
+def lake(tmp_path, settings, monkeypatch):
     """Tables in a folder, without a Spark."""
+    monkeypatch.setattr(looks, "LONGEST_SECONDS", 60)  # the machine may be busy with other tests
     made = Lake(tmp_path / "lake")
     settings.SOURCES_FILE = made.sources_file
     return made
