@@ -41,14 +41,12 @@ from heatmaps.models import (
 )
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.regions import region_of, text_of
-from heatmaps.releases import draws, quotes, source_readings
+from heatmaps.releases import draws, promises, quotes, source_readings
 from heatmaps.releases.names import UNNAMED, Label
+from heatmaps.releases.promises import BrokenPromise
 from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
-from heatmaps.releases.readings import Draw
 from heatmaps.sources.manifest import FilesChanged
 from mechanisms.check import ParameterError
-from mechanisms.guarantee import Guarantee
-from mechanisms.mechanism import Mechanism
 from mechanisms.randomness import SystemSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.serialization import Result as Released
@@ -148,7 +146,7 @@ def is_as_promised(release: Release) -> bool:
 
     Of a round, which may have reports, only whoever reads it asks.
     """
-    return release.dataset.is_collection or _draw_as_promised(release) is not None
+    return release.dataset.is_collection or promises.is_kept(release)
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -226,10 +224,6 @@ def recover() -> None:
 def _check_key(key: str | None) -> None:
     if key is not None and not (1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()):
         raise ParameterError("Idempotency-Key", key, f"1 to {LONGEST_KEY} printable ASCII characters")
-
-
-class BrokenPromise(Exception):  # noqa: N818 - what happened
-    """The promise that was charged for cannot be kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,22 +322,6 @@ def _new_release(requester: User, version: DataVersion, planned: Plan, label: La
     )
 
 
-def _draw_as_promised(release: Release) -> Draw | None:
-    """None when today's program would not keep the promise that was charged for."""
-    try:
-        draw = quotes.draw_of(release)
-    except ParameterError:
-        draw = None
-    if draw is None or _promise(release, draw.mechanism) != Guarantee.from_json(release.guarantee):
-        _log.error("release.promised_by_another_version", release=release.pk)
-        return None
-    return draw
-
-
-def _promise(release: Release, mechanism: Mechanism) -> Guarantee:
-    return quotes.promise(release.dataset, mechanism.guarantee, quotes.data_slice_of(release))
-
-
 def _cause(release: Release, drawn: Callable[[], Released]) -> type[Exception] | None:
     """The class of what went wrong, if anything did: the charge stays, and nothing is tried again."""
     try:
@@ -364,7 +342,7 @@ def _run_in_lake(release: Release) -> None:
         return
     try:
         with source_readings.kept(release.pk, tag):
-            draw = _promised_draw(release)
+            draw = promises.draw_of(release)
             read = draw.read(release.dataset, release.version, quotes.data_slice_of(release))
     except (FilesChanged, BrokenPromise) as error:
         _log.error("release.no_result", release=release.pk, cause=type(error))
@@ -385,19 +363,11 @@ def _run_in_lake(release: Release) -> None:
 
 
 def _draw(release: Release) -> Released:
-    """Errors: as `_promised_draw`."""
+    """Errors: `BrokenPromise`."""
     if release.dataset.is_collection:
         return analysis.result_of(release)
-    draw = _promised_draw(release)
+    draw = promises.draw_of(release)
     return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
-
-
-def _promised_draw(release: Release) -> Draw:
-    """Errors: `BrokenPromise` where this worker runs another version of the program than who spent."""
-    draw = _draw_as_promised(release)
-    if draw is None:
-        raise BrokenPromise
-    return draw
 
 
 def _is_ready(release: Release) -> bool:
