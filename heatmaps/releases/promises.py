@@ -28,6 +28,7 @@ def draw_of(release: Release) -> Draw:
 
 
 def is_kept(release: Release) -> bool:
+    """Tells whether `draw_of` finds what draws as promised."""
     try:
         draw_of(release)
     except BrokenPromise:

@@ -4,7 +4,7 @@ Who waits for requests and moments (web and clock) must not wait for that.
 """
 
 from collections.abc import Callable
-from threading import Lock, Thread
+from threading import Thread
 from typing import Final, TypeVar
 
 import structlog
@@ -12,7 +12,6 @@ import structlog
 LONGEST_SECONDS: Final = 2.0
 
 _Seen = TypeVar("_Seen")
-_lock = Lock()
 _given_up: dict[str, Thread] = {}  # looks that go on, as a call of the system cannot be ended
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -23,10 +22,9 @@ def seen(source: str, look: Callable[[], _Seen]) -> _Seen | None:
 
     source: whose files they are; those of another one may be on another mount. Errors: those of `look`.
     """
-    with _lock:
-        earlier = _given_up.get(source)
-        if earlier is not None and earlier.is_alive():
-            return None
+    earlier = _given_up.get(source)
+    if earlier is not None and earlier.is_alive():
+        return None
     given: list[_Seen] = []
     raised: list[Exception] = []
 
@@ -40,8 +38,7 @@ def seen(source: str, look: Callable[[], _Seen]) -> _Seen | None:
     thread.start()
     thread.join(LONGEST_SECONDS)
     if thread.is_alive():
-        with _lock:
-            _given_up[source] = thread
+        _given_up[source] = thread
         _log.error("source.folder_hangs", source=source, seconds=LONGEST_SECONDS)
         return None
     if raised:

@@ -95,9 +95,10 @@ def test_what_spark_keeps_in_memory_fits_its_limit():
     assert in_bytes(SETTINGS["spark.executor.memory"]) + 256 * 2**20 < int(each) * 2**20
 
 
-def test_the_head_of_the_file_says_how_much_more_memory_it_takes():
+def test_it_is_said_how_much_more_memory_it_takes():
     more = sum(in_bytes(each["mem_limit"]) for each in (WORKER, SURVEYOR, SPARK)) // 2**30
     assert f"three services and {more} GiB more" in (ROOT / "docker-compose.yml").read_text()
+    assert f"({more} GiB in all)" in (ROOT / "docs/how-to/lake.md").read_text()
 
 
 @pytest.mark.long

@@ -1,5 +1,7 @@
 """Several workers at one survey or one release of a lake, at the same moment; prints who was elected.
 
+And whether the clock waits while a worker enrols the users of a lake.
+
 python -m tests.services.lake_race COUNT FOLDER
 """
 
@@ -23,8 +25,10 @@ from heatmaps import sources  # noqa: E402
 from heatmaps.ingest.versions import surveys  # noqa: E402
 from heatmaps.models import Drawing, SourceReading, SourceState, SourceSurvey  # noqa: E402
 from heatmaps.releases import clock, lifecycle, source_readings  # noqa: E402
+from mechanisms.guarantee import Relation  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.sources.lake import Lake  # noqa: E402
+from tests.sources.reading import Reading  # noqa: E402
 
 REQUEST = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
 TIME = pa.array([1], pa.timestamp("us", tz="UTC"))
@@ -53,6 +57,39 @@ def at_once(count, work):
 
 def elected(outcomes):
     return [each for each in outcomes if each]
+
+
+def is_waited_for_while_one_enrols(dataset):
+    """Whether the clock, to which the version is due, stands still while a worker enrols."""
+    enrols, may_go_on, went_on = threading.Event(), threading.Event(), threading.Event()
+    enrol, sources.lake = surveys._enrol, Reading().session
+
+    def enrol_slowly(*arguments):
+        enrol(*arguments)
+        enrols.set()
+        may_go_on.wait(60)
+
+    def tell():
+        surveys.appear(timezone.now() + timedelta(seconds=60))
+        went_on.set()
+        connection.close()
+
+    def look():
+        surveys.run(dataset.pk)
+        connection.close()
+
+    surveys._enrol = enrol_slowly
+    surveys.advance_by(dataset.created_by, dataset)
+    threads = [threading.Thread(target=work) for work in (look, tell)]
+    threads[0].start()
+    assert enrols.wait(60)
+    threads[1].start()
+    is_waiting = not went_on.wait(10)
+    may_go_on.set()
+    for each in threads:
+        each.join()
+    assert dataset.enrolments.count() == 2
+    return is_waiting
 
 
 def main(count, folder):
@@ -85,6 +122,9 @@ def main(count, folder):
         "reading": [str(each) for each in reading] == [str(tag)],
         "drawing": drawing,
         "drawings": Drawing.objects.count(),
+        "waits_for_enrolments": is_waited_for_while_one_enrols(
+            seed.make_dataset(steward, "declared", Relation.REPLACE, source="trips")
+        ),
     }
     print(json.dumps(facts))
 

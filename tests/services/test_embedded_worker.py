@@ -30,6 +30,19 @@ def test_a_map_of_a_lake_waits_for_no_survey_of_another():
     assert tasks.end()
 
 
+def test_a_survey_waits_for_no_other_one_that_hangs():
+    may_end, done = Event(), Event()
+    survey = SimpleNamespace(apply=lambda args: may_end.wait(60) if args == ("hangs",) else done.set())
+    tasks = Tasks(SimpleNamespace(tasks={queue.SURVEY: survey}))
+    for dataset in ("hangs", "2"):
+        tasks.submit(queue.SURVEY, (dataset,))
+    try:
+        assert done.wait(10)
+    finally:
+        may_end.set()
+    assert tasks.end()
+
+
 def test_a_task_that_sends_another_while_the_worker_ends_goes_on_to_its_end():
     began, may_go_on, done = Event(), Event(), []
 

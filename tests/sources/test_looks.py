@@ -4,7 +4,10 @@ from threading import Event
 
 import pytest
 
-from heatmaps.sources import looks
+from heatmaps import sources
+from heatmaps.ingest.versions import surveys
+from heatmaps.releases import clock as moments
+from heatmaps.sources import looks, manifest
 from heatmaps.sources.manifest import FilesChanged
 from tests.services.programs import wait_until
 
@@ -39,3 +42,20 @@ def test_a_mount_that_hangs_is_given_up_and_not_looked_at_again_until_it_answers
     assert looks.seen("taxis", lambda: True)  # which may be on another mount
     server.set()
     wait_until(lambda: looks.seen("trips", lambda: True), seconds=30, what="the next look")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_files_not_seen_in_time_count_as_unchanged(steward, reading, lake, make_dataset, monkeypatch):
+    dataset = make_dataset()
+    surveys.advance_by(steward, dataset)
+    surveys.run(dataset.pk)
+    moments.tick()
+    version = dataset.versions.get()
+    for path in lake.checkins.iterdir():
+        path.unlink()
+    assert not sources.is_as_pinned(version)
+    answers = Event()
+    monkeypatch.setattr(looks, "LONGEST_SECONDS", 0.2)
+    monkeypatch.setattr(manifest, "folder_is_here", lambda path: answers.wait(10) or True)
+    assert sources.is_as_pinned(version)
+    answers.set()

@@ -20,4 +20,5 @@ def test_one_of_many_workers_is_elected(migrated_postgres, postgres, tmp_path):
         "reading": True,
         "drawing": [True],
         "drawings": 1,
+        "waits_for_enrolments": False,
     }

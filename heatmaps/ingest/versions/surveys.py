@@ -162,7 +162,7 @@ def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons |
         return None
     asked = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
     names, hasher = lake.ask(asked)["person"], keys.PersonHasher.of(dataset)
-    # In blocks: as Python's objects they would take ten times the memory.
+    # In blocks: all of them as objects of Python would take gigabytes.
     blocks = [hasher.hashes(names.slice(at, _BLOCK).to_pylist()) for at in range(0, len(names), _BLOCK)]
     return np.unique(np.concatenate(blocks)) if blocks else np.empty(0, PERSON)
 
