@@ -1,6 +1,7 @@
 """Reads what pages show and writes nothing; private data are marked and for stewards only."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from django.http import Http404
 
 from heatmaps.budget import alerts
 from heatmaps.ingest.uploads import rejected_rows_path
-from heatmaps.ledger.amounts import as_decimal
+from heatmaps.ledger.amounts import as_decimal, units_per_one
 from heatmaps.ledger.balances import Balance, balances
 from heatmaps.ledger.reading import Selection, events_for
 from heatmaps.masses import column_copies
@@ -23,6 +24,7 @@ from heatmaps.models import (
     Membership,
     Release,
     ReleaseState,
+    Restoration,
     SourceSurvey,
     Upload,
     UploadState,
@@ -34,7 +36,7 @@ from heatmaps.releases.publication import readable_release
 from heatmaps.releases.quotes import data_slice_of
 from heatmaps.result_kinds import RESULT_KINDS, ResultKind, kind_of_mechanism, names_of_kind
 from mechanisms.catalogue.registry import Kind
-from mechanisms.guarantee import Guarantee, Relation
+from mechanisms.guarantee import INFINITY, Guarantee, Relation
 from mechanisms.space.grid import Region
 
 NO_LIMIT: Final = "no limit"
@@ -203,12 +205,28 @@ def events_of(dataset: Dataset, *, selection: Selection | None = None) -> QueryS
 
 
 def total_guarantee(dataset: Dataset) -> Guarantee:
-    """Everything that was asked for and not cancelled, as one promise (plain composition)."""
+    """Everything that was asked for and not cancelled, as one promise (plain composition).
+
+    With what was charged after a restore, as if it were lost at any distance.
+    """
     asked = Release.objects.filter(dataset=dataset).exclude(state=ReleaseState.CANCELLED)
     first, *others = [
         Guarantee.from_json(stored) for stored in asked.values_list("guarantee", flat=True)
     ] or [Guarantee(relation=Relation(dataset.relation))]
-    return sum(others, start=first)  # from the first on: nothing at all would ask for trust in this server
+    # From the first on: nothing at all would ask for trust in this server.
+    return sum([*others, *map(_unknown_loss, dataset.restorations.all())], start=first)
+
+
+def _unknown_loss(restoration: Restoration) -> Guarantee:
+    charges = dict(restoration.charges.values_list("account__kind", "amount"))
+    relation = Relation(restoration.dataset.relation)
+    whole = AccountKind.PRESENCE if relation is Relation.ADD_REMOVE else AccountKind.RECORD
+    epsilon, delta = charges[whole], charges[AccountKind.DELTA]
+    return Guarantee.flat(
+        relation=relation,
+        epsilon=INFINITY if epsilon is None else Fraction(epsilon, units_per_one(whole)),
+        delta=1 if delta is None else Fraction(delta, units_per_one(AccountKind.DELTA)),
+    )
 
 
 def release_for(person: Person, release_id: UUID) -> Release:

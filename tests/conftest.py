@@ -6,12 +6,12 @@ from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import settings
 
-from heatmaps.migrations.tables_of_2026.append_only import EVENTS, READS
+from heatmaps.migrations.tables_of_2026.append_only import ELECTIONS, EVENTS, READS
 from tests.browser.chromium import Chromium
 from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
 
-APPEND_ONLY = (EVENTS, READS)
+APPEND_ONLY = (EVENTS, READS, ELECTIONS)
 
 # A busy machine is no fault, and what passed once passes again.
 settings.register_profile("tests", deadline=None, derandomize=True)

@@ -11,6 +11,7 @@ atexit.register(shutil.rmtree, _STATE, ignore_errors=True)
 for _name in [name for name in os.environ if name.startswith("HAZEMAP_") and name != "HAZEMAP_TEST_DATA"]:
     del os.environ[_name]
 os.environ["HAZEMAP_STATE"] = str(_STATE)
+os.environ["HAZEMAP_RECORD_DIR"] = str(_STATE / "record")
 # tests/services runs some suites a second time on a PostgreSQL server of its own.
 os.environ["HAZEMAP_DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 

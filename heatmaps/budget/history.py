@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState
+from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState, RestoredCharge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One charge, and everything up to it, in the account's units."""
+    """One charge, and everything up to it, in the account's units.
 
-    release: UUID
+    release: None for what was charged after a restore.
+    """
+
+    release: UUID | None
     at: datetime
     units: int
     total: int
@@ -42,9 +45,15 @@ def _steps(account: Account) -> tuple[Step, ...]:
     rows = charges.exclude(release__state=ReleaseState.CANCELLED).values_list(
         "release_id", "release__requested_at", "amount"
     )
+    taken: list[tuple[datetime, UUID | None, int]] = [
+        (at, release, units or 0) for release, at, units in rows
+    ]
+    restored = RestoredCharge.objects.filter(account=account, amount__gt=0)
+    taken += [
+        (at, None, units or 0) for at, units in restored.values_list("restoration__resumed_at", "amount")
+    ]
     steps, total = [], 0
-    for release, at, amount in rows.order_by("release__requested_at", "release_id"):
-        units = amount or 0  # an account with a charge that has no amount is unbounded
+    for at, release, units in sorted(taken, key=lambda step: (step[0], str(step[1]))):
         total += units
         steps.append(Step(release=release, at=at, units=units, total=total))
     return tuple(steps)

@@ -8,11 +8,12 @@ from typing import Final
 from django.db.models import Count, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
-from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState
+from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState, RestoredCharge
 from heatmaps.people.permissions import Act, Person, may
 
 YOU: Final = "you"
 OTHERS: Final = "others"
+RESTORED: Final = "not known (the database was restored)"
 BY: Final[Mapping[str, str]] = {"person": "By person", "mechanism": "By mechanism", "day": "By day (UTC)"}
 
 
@@ -48,6 +49,7 @@ def _spending(account: Account, person: Person, *, names: bool) -> Spending:
     charges = Charge.objects.filter(account=account).exclude(release__state=ReleaseState.CANCELLED)
     kind = AccountKind(account.kind)
     people = _parts(kind, charges, "release__requested_by__username")
+    restored = _restored(account)
     days = _parts(kind, charges.annotate(day=TruncDate("release__requested_at", tzinfo=UTC)), "day")
     return Spending(
         kind=kind,
@@ -55,11 +57,18 @@ def _spending(account: Account, person: Person, *, names: bool) -> Spending:
         limit=account.limit,
         unbounded=account.unbounded,
         parts={
-            "person": people if names else _nameless(people, person),
-            "mechanism": _parts(kind, charges, "release__mechanism"),
-            "day": tuple(sorted(days, key=lambda part: part.name)),
+            "person": (people if names else _nameless(people, person)) + restored,
+            "mechanism": _parts(kind, charges, "release__mechanism") + restored,
+            "day": tuple(sorted(days, key=lambda part: part.name)) + restored,
         },
     )
+
+
+def _restored(account: Account) -> tuple[Part, ...]:
+    """What was charged after a restore, for what nobody knows."""
+    rows = RestoredCharge.objects.filter(account=account, amount__gt=0)
+    units = rows.aggregate(total=Sum("amount"))["total"] or 0
+    return (Part(kind=AccountKind(account.kind), name=RESTORED, units=units, releases=0),) if units else ()
 
 
 def _parts(kind: AccountKind, charges: QuerySet[Charge], column: str) -> tuple[Part, ...]:

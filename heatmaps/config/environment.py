@@ -5,6 +5,9 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | --- | --- | --- |
 | `HAZEMAP_STATE` | `.local` | folder (mode 700) of database, keys, uploads in flight and credentials |
 | `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the secret keys (files of mode 600) |
+| `HAZEMAP_RECORD_DIR` | `~/.local/state/hazemap/record` | folder that says what was drawn; in no backup |
+| `HAZEMAP_WITNESS` | (none) | a folder on another machine that holds the same, and sees this one go back |
+| `HAZEMAP_CONTAINER` | `0` | `1` in a container: the record must be on a volume |
 | `HAZEMAP_DATABASE_URL` | SQLite in `$HAZEMAP_STATE` | `postgresql://role:password@host/name` deployed |
 | `HAZEMAP_DATABASE_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_WEB_PASSWORD_FILE` | (none) | file with the password that `grant-roles` gives `hazemap_web` |
@@ -84,6 +87,29 @@ def key_dir(state: Path) -> Path:
     keys = private_files.folder(Path(os.environ.get("HAZEMAP_KEY_DIR", state / "keys")).absolute())
     private_files.tighten(*keys.iterdir())
     return keys
+
+
+def record_dir() -> Path:
+    """The folder of the record of draws, outside state and keys, so that no copy of these has it.
+
+    It is made when something is first recorded.
+    """
+    default = (
+        Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "hazemap" / "record"
+    )
+    return Path(os.environ.get("HAZEMAP_RECORD_DIR", "") or default).absolute()
+
+
+def witness_dir() -> Path | None:
+    """The folder of the witness. Errors: RuntimeError where there is no such folder."""
+    name = os.environ.get("HAZEMAP_WITNESS", "")
+    if not name:
+        return None
+    if not Path(name).is_dir():
+        raise RuntimeError(
+            f"HAZEMAP_WITNESS is {name}, which is no folder here: mount the other machine's folder"
+        )
+    return Path(name).absolute()
 
 
 def secret_key(folder: Path, name: str) -> str:

@@ -17,6 +17,9 @@ BASE_DIR = Path(__file__).resolve().parents[2]
 PROGRAM = environment.program(BASE_DIR)
 STATE_DIR = environment.state_dir()
 KEY_DIR = environment.key_dir(STATE_DIR)
+RECORD_DIR = environment.record_dir()
+WITNESS_DIR = environment.witness_dir()
+IN_CONTAINER = os.environ.get("HAZEMAP_CONTAINER", "0") == "1"
 UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
 
 SECRET_KEY = environment.secret_key(KEY_DIR, "django-secret-key")

@@ -30,6 +30,7 @@ from heatmaps.ledger.transitions.moves import (
     PUBLISH,
     QUEUED,
     RESERVE,
+    RESTORED,
     RETENTION,
     ROUND,
     SCHEDULE,
@@ -117,6 +118,7 @@ class Replay:
             OPEN: self._open,
             LIMIT: self._change_limit,
             ALLOWANCE: self._change_allowance,
+            RESTORED: self._restore,
             VERSION: self._advance,
             GUIDE: self._store_guide,
             ROUND: self._fix_round,
@@ -176,6 +178,25 @@ class Replay:
         self._expect(event, "allowance", (before["account"], before["person"]), whose)
         self._expect(event, "allowance", before["units"], self.allowance(*whose))
         self.allowances[whose] = after["units"]
+
+    def _restore(self, event: Event, before: Any, after: Any) -> None:
+        """Nothing of before is queued any more; limits rise by what they lacked."""
+        self._expect(event, "balance", before["committed"], self.balances())
+        self._expect(event, "limit", before["limits"], self.limits)
+        if any(release.state in QUEUED for release in self.releases.values()):
+            raise Disagreement(event.sequence, "the event leaves a release queued that may have been drawn")
+        self._expect(event, "charge", set(after["charges"]), set(self.limits))
+        for kind, amount in after["charges"].items():
+            if isinstance(amount, int):
+                self._expect(event, "charge", amount >= 0, True)
+                self.committed[kind] += amount
+                limit = self.limits[kind]
+                self.limits[kind] = limit if limit == NO_LIMIT else max(int(limit), self.committed[kind])
+            else:
+                self.unbounded[kind] += 1
+        self._expect(event, "limit", after["limits"], self.limits)
+        self._expect(event, "balance", after["committed"], self.balances())
+        self._check_limits(event)
 
     def allowance(self, account: str, person: int | str) -> int | str:
         """As events write it: units, "no limit" or, for a person, "default"."""

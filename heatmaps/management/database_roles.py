@@ -5,7 +5,8 @@ table nor disable a trigger, and which read and write every table but these:
 
 | table | web | workers |
 | --- | --- | --- |
-| events, reads by administrators, guide files | read, append | read, append |
+| events, reads by administrators, guide files, elections | read, append | read, append |
+| the installation | read, append | everything |
 | migrations that ran | read | read |
 | check-ins, enrolments, partial sums of shares, readings, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
@@ -34,9 +35,11 @@ BOTH: Final = {
     "heatmaps_event": APPEND,
     "heatmaps_administratorread": APPEND,
     "heatmaps_guidefile": APPEND,
+    "heatmaps_election": APPEND,
     "django_migrations": READ,
 }
 WEB: Final = BOTH | {
+    "heatmaps_installation": APPEND,
     "heatmaps_checkin": NOTHING,
     "heatmaps_enrolment": NOTHING,
     "heatmaps_packedcheckins": NOTHING,

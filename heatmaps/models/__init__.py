@@ -13,6 +13,7 @@ from heatmaps.models.dataset import (
 )
 from heatmaps.models.district_file import DistrictFile
 from heatmaps.models.guide_file import GuideFile
+from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import Invitation, PeopleRules, Profile
@@ -44,9 +45,12 @@ __all__ = [
     "DistrictFile",
     "Drawing",
     "DrawingState",
+    "Election",
     "Enrolment",
     "Event",
     "GuideFile",
+    "HoldCause",
+    "Installation",
     "Invitation",
     "Ledger",
     "Membership",
@@ -58,6 +62,8 @@ __all__ = [
     "Release",
     "ReleaseState",
     "RequestKey",
+    "Restoration",
+    "RestoredCharge",
     "Result",
     "Role",
     "Round",

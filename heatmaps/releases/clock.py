@@ -23,6 +23,7 @@ from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Dataset, Drawing, DrawingState, Release, ReleaseState
+from heatmaps.record import hold
 from heatmaps.releases import draws, lifecycle
 from heatmaps.sources.sources_file import SourcesFileError
 
@@ -55,7 +56,12 @@ def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
 
 
 def tick() -> None:
-    """Begin, end, delay and expire whatever is due. Safe to run beside anything, itself included."""
+    """Begin, end, delay and expire whatever is due. Safe to run beside anything, itself included.
+
+    Nothing moves while the installation is on hold.
+    """
+    if hold.cause() is not None:
+        return
     now = timezone.now()
     surveys.appear(now)
     for dataset_id in _due(now):
@@ -63,9 +69,14 @@ def tick() -> None:
 
 
 def complete(release_id: UUID) -> None:
-    """Draw here, and wait for the release's public moments: for commands, which nothing else works for."""
+    """Draw here, and wait for the release's public moments: for commands, which nothing else works for.
+
+    Errors: `OnHold`.
+    """
     queued = Release.objects.filter(pk=release_id, state__in=moves.QUEUED)
     while queued.exists():
+        if hold.cause() is not None:
+            raise hold.OnHold
         tick()
         if queued.filter(state=ReleaseState.SPENT, drawing=None).exists():
             lifecycle.run(release_id)
@@ -96,6 +107,8 @@ def _advance(dataset_id: int, now: datetime) -> None:
     """The queue from its head on, as far as it is due."""
     _expire_rounds(dataset_id, now)
     for release in slots.queue(dataset_id).select_related("dataset", "version"):
+        if hold.keeps_back(release):
+            return
         if release.state == ReleaseState.SPENT:
             if release.visible_at > now or not _end(release):
                 return
@@ -134,12 +147,6 @@ def _may_be_read(release: Release) -> bool:
         return False
 
 
-def _give_up(release_id: UUID) -> None:
-    """A round of which nothing was handed over ends without a result."""
-    if draws.claim(release_id):
-        draws.give_up(release_id)
-
-
 def _has_place(dataset: Dataset) -> bool:
     """Places are taken and given back at public moments: what waits for one tells nothing about data."""
     drawn = Release.objects.filter(state=ReleaseState.SPENT, dataset__is_collection=False)
@@ -165,7 +172,7 @@ def _end(release: Release) -> bool:
         else:
             transitions.delay(release.pk)
             if release.dataset.is_collection and rounds.is_given_up(release, timezone.now()):
-                _give_up(release.pk)  # told at the moment that it was put off to
+                draws.fail_unclaimed(release.pk)  # told at the moment that it was put off to
             elif drawing is None or is_over:
                 lifecycle.send(release)  # the message was lost, or no worker is there
             return False

@@ -2,7 +2,7 @@
 
 | move | from | to | who |
 | --- | --- | --- | --- |
-| claim | (none) | running | one worker, ever, while the release is spent |
+| claim | (none) | running | one worker, ever, while the release is spent; of a round, one at a time |
 | finish | running | drawn | that worker, for as long as it renews its lease |
 | give up | running | failed | that worker, or the sweep once the lease ran out |
 
@@ -24,7 +24,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from heatmaps import leases
-from heatmaps.models import Drawing, DrawingState, Release, ReleaseState
+from heatmaps.models import Drawing, DrawingState, Election, Release, ReleaseState
+from heatmaps.record import elections, hold
 
 
 class GivenUp(Exception):  # noqa: N818 - what happened
@@ -34,14 +35,51 @@ class GivenUp(Exception):  # noqa: N818 - what happened
 def claim(release_id: UUID) -> bool:
     """Elect the caller to draw: True for exactly one, ever. Committed before any data are read.
 
-    The release's row is locked: one that ends meanwhile is no longer spent, and never drawn again.
+    The election is in the record outside the database, too. Where that has an earlier one which the database
+    lacks, the release may have been drawn: it ends without a result. Errors: `OnHold`, OSError.
     """
-    spent = Release.objects.select_for_update().filter(pk=release_id, state=ReleaseState.SPENT)
-    with transaction.atomic(durable=True):
-        if not spent.values_list("pk", flat=True).first():
+    with elections.electing(release_id) as candidate, transaction.atomic(durable=True):
+        if not is_spent(release_id):
             return False
-        begun = {"claimed_at": timezone.now(), "lease_until": lease_end()}
-        return Drawing.objects.get_or_create(pk=release_id, defaults=begun)[1]
+        if candidate.may_have_drawn:
+            enter(release_id, DrawingState.FAILED, claimed_at=timezone.now())
+            return False
+        return enter(release_id, DrawingState.RUNNING, claimed_at=timezone.now(), candidate=candidate)
+
+
+def fail_unclaimed(release_id: UUID) -> bool:
+    """There will be no result of a spent release that nobody draws; False where somebody does."""
+    with transaction.atomic(durable=True):
+        return is_spent(release_id) and enter(release_id, DrawingState.FAILED, claimed_at=timezone.now())
+
+
+def is_spent(release_id: UUID) -> bool:
+    """Whether a release may be elected to be drawn; locks its row: one that ends meanwhile never is."""
+    spent = Release.objects.select_for_update(of=("self",)).filter(pk=release_id, state=ReleaseState.SPENT)
+    release = spent.first()
+    return release is not None and not hold.keeps_back(release)
+
+
+def enter(
+    release_id: UUID,
+    state: DrawingState,
+    *,
+    claimed_at: datetime,
+    candidate: elections.Candidate | None = None,
+) -> bool:
+    """Write the drawing, and its election where it is drawn; False where there is one already.
+
+    In the caller's transaction, which locks the release's row.
+    """
+    earlier = Election.objects.filter(release=release_id).count()
+    reads_again = Release.objects.filter(pk=release_id, dataset__is_collection=True).exists()
+    if Drawing.objects.filter(pk=release_id).exists() or (earlier and not reads_again):
+        return False
+    lease = lease_end() if state == DrawingState.RUNNING else None
+    Drawing.objects.create(pk=release_id, state=state, claimed_at=claimed_at, lease_until=lease)
+    if candidate is not None:
+        candidate.elect(attempt=earlier + 1)
+    return True
 
 
 @contextmanager

@@ -40,6 +40,8 @@ from heatmaps.models import (
     Result,
 )
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.record import elections
+from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of, text_of
 from heatmaps.releases import draws, promises, quotes, source_readings
 from heatmaps.releases.names import UNNAMED, Label
@@ -197,7 +199,14 @@ def heatmap_of(release: Release) -> Heatmap:
 
 
 def sweep() -> None:
-    """End what no worker will end, and send again what no worker has. Safe to run beside anything."""
+    """End what no worker will end, and send again what no worker has. Safe to run beside anything.
+
+    First the database is compared with the record: on hold nothing is sent and nothing ends.
+    """
+    try:
+        elections.look()
+    except OnHold:
+        return
     over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
     for release_id, may_begin_again in over.values_list("pk", "release__dataset__is_collection"):
         end = draws.begin_again if may_begin_again else draws.give_up_if_over
@@ -214,6 +223,10 @@ def sweep() -> None:
 
 def recover() -> None:
     """At the start of the only process that draws: no other can be at work on a spent release."""
+    try:
+        elections.look()
+    except OnHold:
+        return
     for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
         end = draws.begin_again if drawing.release.dataset.is_collection else draws.give_up
         end(drawing.release_id)

@@ -17,7 +17,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from heatmaps import leases
-from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, SourceReading
+from heatmaps.models import Drawing, DrawingState, SourceReading
+from heatmaps.record import elections
 from heatmaps.releases import draws
 from heatmaps.sources.engine import ServerAway, ServerRefused
 from heatmaps.sources.manifest import FilesAway
@@ -63,13 +64,22 @@ def kept(release_id: UUID, tag: UUID) -> Iterator[None]:
 
 
 def claim(release_id: UUID, tag: UUID) -> bool:
-    """Elect the caller to draw what it read: True for exactly one, ever."""
-    return _ended(release_id, tag, DrawingState.RUNNING)
+    """Elect the caller to draw what it read: True for exactly one, ever. Errors: as `draws.claim`."""
+    with elections.electing(release_id) as candidate, transaction.atomic(durable=True):
+        reading = _reading(release_id, tag)
+        if reading is None:
+            return False
+        if candidate.may_have_drawn:
+            _end(reading, DrawingState.FAILED)
+            return False
+        return _end(reading, DrawingState.RUNNING, candidate)
 
 
 def give_up(release_id: UUID, tag: UUID) -> bool:
     """There will be no result: another attempt would fail as well."""
-    return _ended(release_id, tag, DrawingState.FAILED)
+    with transaction.atomic(durable=True):
+        reading = _reading(release_id, tag)
+        return reading is not None and _end(reading, DrawingState.FAILED)
 
 
 def let_go(release_id: UUID, tag: UUID, *, was_asked: bool) -> None:
@@ -87,29 +97,22 @@ def forget_leases() -> None:
     SourceReading.objects.update(lease_until=None)
 
 
-def _ended(release_id: UUID, tag: UUID, state: DrawingState) -> bool:
-    with transaction.atomic(durable=True):
-        if not _is_spent(release_id):
-            return False
-        reading = _mine(release_id, tag).first()
-        return reading is not None and _end(reading, state)
+def _reading(release_id: UUID, tag: UUID) -> SourceReading | None:
+    """The caller's reading, while its release may end; locks the release's row."""
+    return _mine(release_id, tag).first() if _is_spent(release_id) else None
 
 
-def _end(reading: SourceReading, state: DrawingState) -> bool:
+def _end(reading: SourceReading, state: DrawingState, candidate: elections.Candidate | None = None) -> bool:
     """In the caller's transaction, which locks the release's row: a reading becomes a drawing, once."""
     if not SourceReading.objects.filter(pk=reading.pk, tag=reading.tag).delete()[0]:
         return False
-    lease = draws.lease_end() if state == DrawingState.RUNNING else None
     # It began when the lake was first asked: how long that takes depends on the data.
-    begun = {"claimed_at": reading.begun_at, "lease_until": lease, "state": state}
-    return Drawing.objects.get_or_create(pk=reading.pk, defaults=begun)[1]
+    return draws.enter(reading.pk, state, claimed_at=reading.begun_at, candidate=candidate)
 
 
 def _is_spent(release_id: UUID) -> bool:
     """Locks the release's row."""
-    spent = Release.objects.select_for_update(of=("self",)).filter(pk=release_id, state=ReleaseState.SPENT)
-    found = spent.values_list("pk", flat=True).first() is not None
-    return found and not Drawing.objects.filter(pk=release_id).exists()
+    return draws.is_spent(release_id) and not Drawing.objects.filter(pk=release_id).exists()
 
 
 def _mine(release_id: UUID, tag: UUID) -> "QuerySet[SourceReading]":

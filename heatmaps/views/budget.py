@@ -56,7 +56,12 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
 def _by_release(histories: Sequence[History]) -> dict[UUID, dict[str, Step]]:
     """Each release's steps by account, in the order they were taken."""
     steps = sorted(
-        ((step.at, step.release, history.kind, step) for history in histories for step in history.steps),
+        (
+            (step.at, step.release, history.kind, step)
+            for history in histories
+            for step in history.steps
+            if step.release is not None
+        ),
         key=lambda row: row[:2],
     )
     found: dict[UUID, dict[str, Step]] = {}

@@ -18,6 +18,7 @@ class Installation:
     """`database_url` is empty for SQLite in the state folder, `broker_url` for the in-process broker."""
 
     folder: Path
+    record: Path | None = None  # of draws; None: beside the state folder
     database_url: str = ""
     broker_url: str = ""
     settings: str = "heatmaps.config.settings"
@@ -32,6 +33,7 @@ class Installation:
         kept.pop("PYTHONDONTWRITEBYTECODE", None)
         own = {
             "HAZEMAP_STATE": str(self.folder),
+            "HAZEMAP_RECORD_DIR": str(self.record or self.folder.with_name(f"{self.folder.name}-record")),
             "HAZEMAP_DATABASE_URL": self.database_url,
             "HAZEMAP_BROKER_URL": self.broker_url,
             "HAZEMAP_LOG_FORMAT": self.log_format,

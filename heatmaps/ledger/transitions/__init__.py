@@ -8,6 +8,7 @@
 | fail | spent, given up, from `visible_at` on | failed | kept | IllegalTransition |
 | delay | spent, without an outcome, at `visible_at` | spent | kept | IllegalTransition |
 | cancel | reserved, by a person before `starts_at` | cancelled | − charges | False |
+| lose | reserved, in a restored database | failed | kept | left alone |
 
 Each move is one transaction: the dataset's ledger row is locked first, then its accounts by primary key,
 each with its allowances; the state moves by an UPDATE that names the old state and must hit one row; the
@@ -21,8 +22,10 @@ from heatmaps.ledger.transitions.limits import change_limit
 from heatmaps.ledger.transitions.locks import locked
 from heatmaps.ledger.transitions.opening import open_ledger, record
 from heatmaps.ledger.transitions.reserving import reserve
+from heatmaps.ledger.transitions.restoring import Unknown, restore
 
 __all__ = [
+    "Unknown",
     "cancel",
     "change_allowance",
     "change_limit",
@@ -33,5 +36,6 @@ __all__ = [
     "publish",
     "record",
     "reserve",
+    "restore",
     "spend",
 ]

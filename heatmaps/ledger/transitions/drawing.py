@@ -24,10 +24,12 @@ from heatmaps.models import (
     Ledger,
     Release,
     ReleaseState,
+    RestoredCharge,
     Result,
     Round,
     SourceReading,
 )
+from heatmaps.record import hold
 
 
 def spend(release_id: UUID) -> bool:
@@ -103,10 +105,12 @@ def cancel(release_id: UUID, *, actor: User | None) -> bool:
     """Give the charge back; False when the release is not reserved any more.
 
     A person cancels before `starts_at` only. No actor: it expired. A round that may have reports is not
-    cancelled by anybody.
+    cancelled by anybody, nor what waits for an operator: it may have been drawn.
     """
     with locked_release(release_id) as ledger:
         now = timezone.now()
+        if hold.keeps_back(Release.objects.get(pk=release_id)):
+            return False
         if Round.objects.filter(pk=release_id, opens_at__lte=now).exclude(facts="").exists():
             return False
         if actor is not None and not Release.objects.filter(pk=release_id, starts_at__gt=now).exists():
@@ -186,4 +190,6 @@ def _give_back(charge: Charge) -> None:
         rows.update(committed=F("committed") - charge.amount)
     else:
         others = Charge.objects.filter(account=charge.account_id, amount=None)
-        rows.update(unbounded=others.exclude(release__state=ReleaseState.CANCELLED).exists())
+        restored = RestoredCharge.objects.filter(account=charge.account_id, amount=None)
+        others = others.exclude(release__state=ReleaseState.CANCELLED)
+        rows.update(unbounded=others.exists() or restored.exists())

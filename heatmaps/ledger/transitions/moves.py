@@ -17,16 +17,19 @@ class Move:
 
 
 RESERVE, SPEND, PUBLISH, FAIL, CANCEL = "reserve", "spend", "publish", "fail", "cancel"
+LOSE = "lose"  # queued in a database that was restored: it may have been drawn since
 MOVES: Final[Mapping[str, Move]] = {
     RESERVE: Move(before=None, after=ReleaseState.RESERVED),
     SPEND: Move(before=ReleaseState.RESERVED, after=ReleaseState.SPENT),
     PUBLISH: Move(before=ReleaseState.SPENT, after=ReleaseState.PUBLISHED),
     FAIL: Move(before=ReleaseState.SPENT, after=ReleaseState.FAILED),
     CANCEL: Move(before=ReleaseState.RESERVED, after=ReleaseState.CANCELLED),
+    LOSE: Move(before=ReleaseState.RESERVED, after=ReleaseState.FAILED),
 }
 QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the public
 LATE, POSTPONE = "late", "postpone"  # other moments for a release that is queued
 OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
+RESTORED = "restored"  # the database was, and what cannot be known of the time since is charged
 VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
 GUIDE = "guide"  # a guide file was stored
 ROUND = "round"  # what a round of a collection is was fixed

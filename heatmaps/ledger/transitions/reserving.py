@@ -33,6 +33,7 @@ from heatmaps.models import (
     ReleaseState,
     RequestKey,
 )
+from heatmaps.record import hold
 
 QUESTIONS_COUNTED: Final = timedelta(days=1)
 # What a day's questions take may be more than a day; and check-ins that are too old wait for the queue.
@@ -55,13 +56,15 @@ def reserve(
     It gets the next slot of its dataset, or `slot`, which the caller chose behind all others.
     `unless_answered`: only if, at that moment, the release's version is the latest, no published release
     answers its question and nobody used the key: then the caller has to look again.
-    Errors: BudgetExceeded, AllowanceExceeded, UnboundedCharge, Overtaken, TooManyQuestions, QueueTooLong.
+    Errors: BudgetExceeded, AllowanceExceeded, UnboundedCharge, Overtaken, TooManyQuestions, QueueTooLong, and
+    `OnHold` where the installation or the dataset is on hold.
     """
     for amount in charges.values():
         if amount is not None and not 0 <= amount <= LARGEST:
             raise ValueError(f"a charge is {amount}, allowed: 0 to {LARGEST} units, or None")
     release.state = ReleaseState.RESERVED
     with locked(release.dataset_id) as ledger:
+        hold.check_dataset(release.dataset_id)
         now = timezone.now()
         _lock_person(actor)
         seen = _look(release, actor, key, now)

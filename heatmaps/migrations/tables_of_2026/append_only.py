@@ -15,7 +15,7 @@ _TRIGGERS = {
         # INSERT OR REPLACE deletes without firing the trigger above.
         "{name}_refuses_replace": """BEFORE INSERT ON {table}
             WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id
-                         OR (dataset_id = NEW.dataset_id AND sequence = NEW.sequence))""",
+                         OR ({unique[0]} = NEW.{unique[0]} AND {unique[1]} = NEW.{unique[1]}))""",
     },
     "postgresql": {
         "{name}_refuses_change": "BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW",
@@ -40,15 +40,16 @@ DROP_FUNCTION = "DROP FUNCTION IF EXISTS heatmaps_event_refuses()"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendOnly:
-    """A table and its triggers; `rows`: what people call them."""
+    """A table and its triggers; `rows`: what people call them; `unique`: columns that are so together."""
 
     table: str
     name: str
     rows: str
+    unique: tuple[str, str] = ("dataset_id", "sequence")
 
     def creating(self, vendor):
         """Statements, for a table without the triggers."""
-        words = {"table": self.table, "name": self.name, "rows": self.rows}
+        words = {"table": self.table, "name": self.name, "rows": self.rows, "unique": self.unique}
         return [
             f"CREATE TRIGGER {name} {event} {_REFUSAL[vendor]}".format_map(words)
             for name, event in _TRIGGERS[vendor].items()
@@ -63,6 +64,9 @@ class AppendOnly:
 EVENTS = AppendOnly(table="heatmaps_event", name="event", rows="ledger events")
 READS = AppendOnly(
     table="heatmaps_administratorread", name="administrator_read", rows="reads by administrators"
+)
+ELECTIONS = AppendOnly(
+    table="heatmaps_election", name="election", rows="elections of draws", unique=("release_id", "attempt")
 )
 
 

@@ -1,0 +1,112 @@
+"""Continues a ledger whose database was restored: what cannot be known of the time since is charged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from django.utils import timezone
+
+from heatmaps.ledger import events, facts
+from heatmaps.ledger.amounts import LARGEST
+from heatmaps.ledger.events import Facts
+from heatmaps.ledger.transitions.limits import check_reason
+from heatmaps.ledger.transitions.locks import locked, locked_accounts
+from heatmaps.ledger.transitions.moves import FAIL, LOSE, MOVES, QUEUED, RESTORED
+from heatmaps.models import (
+    Account,
+    AccountKind,
+    Dataset,
+    Drawing,
+    Event,
+    Ledger,
+    Release,
+    Restoration,
+    RestoredCharge,
+    Round,
+    SourceReading,
+)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown:
+    """What an operator says of the time that a restored ledger does not know.
+
+    charges: units by account, None where there is no bound; an account that is not named is charged all that
+    was left of it, and has no bound where it has no limit. other_copy: what became of the server that the
+    backup was made of.
+    """
+
+    charges: Mapping[AccountKind, int | None]
+    other_copy: str
+    reason: str
+    opt_outs_replayed: bool = False
+
+
+def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
+    """End what was queued, as no result with its charge kept, and charge what is not known.
+
+    A limit that the charges pass was raised meanwhile, and rises with them. Nothing can be asked of the
+    dataset until a steward confirmed it. Errors: InvalidLimit without a reason.
+    """
+    check_reason(unknown.reason)
+    with locked(dataset.pk) as ledger:
+        now = timezone.now()
+        last = Event.objects.get(dataset=dataset, sequence=ledger.last_sequence)
+        known_until = _EPOCH + timedelta(microseconds=last.at_microseconds)
+        for release in Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk"):
+            _end(ledger, release, now)
+        Restoration.objects.filter(dataset=dataset, confirmed_at=None).update(confirmed_at=now)
+        restoration = Restoration.objects.create(
+            dataset=dataset,
+            known_until=known_until,
+            resumed_at=now,
+            opt_outs_replayed=unknown.opt_outs_replayed,
+        )
+        accounts = locked_accounts(dataset.pk)
+        before: Facts = {"committed": facts.balances(accounts), "limits": facts.limits(accounts)}
+        charges = {str(account.kind): _charge(account, unknown, restoration) for account in accounts}
+        after: Facts = {
+            "known_until": events.microseconds(known_until),
+            "other_copy": unknown.other_copy,
+            "reason": unknown.reason.strip(),
+            "charges": {kind: facts.charge_fact(amount) for kind, amount in charges.items()},
+            "committed": facts.balances(accounts),
+            "limits": facts.limits(accounts),
+        }
+        events.append(ledger, RESTORED, actor=None, release=None, before=before, after=after)
+    return restoration
+
+
+def _end(ledger: Ledger, release: Release, now: datetime) -> None:
+    """It may have been drawn since the backup: it never is again, and keeps its charge."""
+    name = LOSE if release.state == MOVES[LOSE].before else FAIL
+    move = MOVES[name]
+    Drawing.objects.filter(pk=release.pk).delete()
+    SourceReading.objects.filter(pk=release.pk).delete()
+    Release.objects.filter(pk=release.pk, state=move.before).update(state=move.after, finished_at=now)
+    after: dict[str, str | Facts] = {"state": str(move.after)}
+    planned = Round.objects.filter(pk=release.pk).first()
+    if name == FAIL and planned is not None:
+        after["batch"] = facts.batch_facts(planned)
+    events.append(
+        ledger, name, actor=None, release=release.pk, before={"state": str(move.before)}, after=after
+    )
+
+
+def _charge(account: Account, unknown: Unknown, restoration: Restoration) -> int | None:
+    """Adds the charge to a locked account, in memory too; the amount as it was charged."""
+    left = None if account.limit is None else account.limit - account.committed
+    amount = unknown.charges.get(AccountKind(account.kind), left)
+    if amount is not None and amount > LARGEST - account.committed:
+        amount = left  # more than the account can count
+    if amount is None:
+        account.unbounded = True  # an account with a limit has a charge
+    else:
+        account.committed += amount
+        account.limit = None if account.limit is None else max(account.limit, account.committed)
+    account.save(update_fields=["committed", "limit", "unbounded"])
+    RestoredCharge.objects.create(restoration=restoration, account=account, amount=amount)
+    return amount

@@ -1,0 +1,64 @@
+"""Tells where a record and its database are, so that a copy counts as none."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from django.conf import settings
+from django.db import connection
+
+_MACHINE: Final = Path("/etc/machine-id")
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+_MOUNTS: Final = Path("/proc/self/mountinfo")
+_GONE_WITH_THE_CONTAINER: Final = ("overlay", "tmpfs", "ramfs")
+
+
+class RecordError(RuntimeError):
+    """A readable reason in one line why no record can be kept."""
+
+
+def of_file(path: Path) -> dict[str, str]:
+    """The place of a journal: this machine, its file, and the embedded database's file."""
+    return {"machine": _text(_MACHINE), "file": _file(path), "database": _database()}
+
+
+def boot() -> str:
+    """Names this start of the machine; "" where the system does not tell."""
+    return _text(_BOOT)
+
+
+def check_outlives(folder: Path, mounts: str) -> None:
+    """Refuses a folder that ends with its container.
+
+    mounts: the text of `/proc/self/mountinfo`. Errors: RecordError.
+    """
+    below = [line.split() for line in mounts.splitlines()]
+    paths = {fields[4]: fields[fields.index("-") + 1] for fields in below if "-" in fields}
+    inside = [path for path in paths if folder.is_relative_to(path)]
+    mount = max(inside, key=len, default="/")
+    if mount == "/" or paths[mount] in _GONE_WITH_THE_CONTAINER:
+        raise RecordError(
+            f"the folder {folder} ends with this container, and so does the record of what was drawn: "
+            f"mount a volume at {folder}, or name one with HAZEMAP_RECORD_DIR"
+        )
+
+
+def check() -> None:
+    """Refuses to run in a container whose record does not outlive it. Errors: RecordError."""
+    if settings.IN_CONTAINER:
+        check_outlives(settings.RECORD_DIR, _MOUNTS.read_text())
+
+
+def _file(path: Path) -> str:
+    status = path.stat()
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def _database() -> str:
+    """Nothing where the database is a server's, which tells no place."""
+    path = Path(str(settings.DATABASES["default"]["NAME"]))
+    return _file(path) if connection.vendor == "sqlite" and path.is_file() else ""
+
+
+def _text(path: Path) -> str:
+    return path.read_text().strip() if os.access(path, os.R_OK) else ""
