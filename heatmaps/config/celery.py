@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from celery import Celery, Task
-from celery.signals import task_prerun
+from celery.signals import task_prerun, worker_init
 from structlog.contextvars import bind_contextvars, clear_contextvars
+
+from heatmaps.record import place
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
@@ -21,6 +23,15 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["heatmaps"])
 # `celery.current_app` in every thread, those of the web server included.
 app.set_default()
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def check_record(**_others: object) -> None:
+    """Ends a worker at once whose record of draws ends with its container."""
+    try:
+        place.check()
+    except place.RecordError as refusal:
+        raise SystemExit(str(refusal)) from None
 
 
 @task_prerun.connect  # type: ignore[untyped-decorator]  # Celery carries no types

@@ -9,9 +9,12 @@ before it, and those of files that came meanwhile. An entry that no version had 
 """
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import BinaryIO, Final
 from uuid import UUID
 
+from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 
@@ -22,6 +25,7 @@ from heatmaps.ingest.formats.lines import Lines, ReaderLimits
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Suppression
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.record import opt_outs as record
 
 MOST_AT_ONCE: Final = 100_000
 BLOCK: Final = 500  # of hashes in one statement
@@ -39,6 +43,7 @@ def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     _check_has_entries(dataset)
     hashes = _hashes(dataset, users)
     with transitions.locked(dataset.pk):
+        record.note_out(dataset, hashes)
         before = dataset.suppressions.count()
         Suppression.objects.bulk_create(
             (
@@ -70,15 +75,40 @@ def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     _check_has_entries(dataset)
     hashes = _hashes(dataset, users)
     with transitions.locked(dataset.pk):
-        return sum(map(_withdraw, _open_of(dataset, hashes)))
+        count = sum(map(_withdraw, _open_of(dataset, hashes)))
+        transaction.on_commit(partial(record.note_back, dataset, hashes))
+    return count
 
 
 def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
     """Errors: as `access.require`; Http404 where there is no such entry."""
     require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
-        if not _withdraw(_open(dataset).filter(entry=entry)):
+        rows = _open(dataset).filter(entry=entry)
+        persons = list(rows.values_list("person", "person_rest"))
+        if not _withdraw(rows):
             raise Http404("no such opt-out, or it was taken back")
+        transaction.on_commit(partial(record.note_back, dataset, persons))
+
+
+def replay(dataset: Dataset, *, entered_by: User) -> None:
+    """Enter again who opted out by the record and not in the database, which was restored.
+
+    `entered_by`: whose name the entries bear. The caller holds the ledger's lock.
+    """
+    if dataset.source:
+        return
+    persons = sorted(record.recorded(dataset))
+    Suppression.objects.bulk_create(
+        (
+            Suppression(dataset=dataset, person=first, person_rest=rest, created_by=entered_by)
+            for first, rest in persons
+        ),
+        batch_size=1000,
+        ignore_conflicts=True,
+    )
+    for rows in _open_of(dataset, persons):
+        rows.update(is_withdrawn=False)
 
 
 def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":

@@ -127,6 +127,7 @@ class Migration(migrations.Migration):
                 ("id", models.UUIDField(default=uuid.uuid4, primary_key=True, serialize=False)),
                 ("attempt", models.PositiveIntegerField(default=1)),
                 ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("recorder", models.UUIDField(null=True)),
                 (
                     "release",
                     models.ForeignKey(

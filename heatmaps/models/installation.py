@@ -59,6 +59,7 @@ class Election(models.Model):
     # 1, and more only where reading draws nothing: the messages of a round.
     attempt = models.PositiveIntegerField(default=1)
     at = models.DateTimeField(default=timezone.now)
+    recorder = models.UUIDField(null=True)  # the record that has it; none: from before there were records
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "attempt"], name="one_election_an_attempt")]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -52,7 +52,9 @@ class Candidate:
 
     def elect(self, attempt: int = 1) -> None:
         """Writes the election, and the intent as the last thing before the caller's commit."""
-        election = Election.objects.create(pk=uuid4(), release_id=self._release_id, attempt=attempt)
+        election = Election.objects.create(
+            pk=uuid4(), release_id=self._release_id, attempt=attempt, recorder=_id(self._journals[0])
+        )
         charges = Charge.objects.filter(release=self._release_id).values_list("account_id", "amount")
         line = {
             "kind": INTENT,
@@ -120,25 +122,53 @@ def go_on(*, forget: bool) -> None:
         candidate.settle(DONE)
 
 
-def recorded() -> list[dict[str, object]]:
-    """The intents of every journal at hand, each once, in their order: for `manage.py resume`."""
+def tells_everything() -> bool:
+    """Whether every election since a backup is in a record at hand, wherever the database is now.
+
+    A witness has those of all machines. Without one another machine may have drawn, too.
+    """
     with _journals() as journals:
-        lines = [line for journal in journals for line in journal.lines() if line["kind"] == INTENT]
-    return list({str(line["id"]): dict(line) for line in lines}.values())
+        record, *witnesses = journals
+        if any(witness.entries.place for witness in witnesses):
+            return True
+        others = Election.objects.filter(recorder__isnull=False).exclude(recorder=_id(record))
+        return _is_here(record, "machine", "file") and not others.exists()
 
 
-def folder() -> Path:
-    """Where this installation's record is."""
-    return Path(settings.RECORD_DIR) / str(hold.installation().identity)
+def lost_charges() -> dict[int, int | None]:
+    """Units by account id of the elections that were recorded and that the database lacks; None: no bound."""
+    charges: dict[int, int | None] = {}
+    for line in _lost():
+        for account, amount in line["charges"].items():
+            known = charges.get(int(account), 0)
+            charges[int(account)] = None if known is None or amount is None else known + amount
+    return charges
+
+
+def _lost() -> list[dict[str, Any]]:
+    """Intents since the last resumption that may have been committed, each once."""
+    lost: dict[str, dict[str, Any]] = {}
+    with _journals() as journals:
+        for journal in journals:
+            since = list(journal.lines())
+            resumed = max((at for at, line in enumerate(since) if line["kind"] == RESUMED), default=-1)
+            void = {line["id"] for line in since if line["kind"] == VOID}
+            intents = (line for line in since[resumed + 1 :] if line["kind"] == INTENT)
+            lost |= {str(line["id"]): dict(line) for line in intents if line["id"] not in void}
+    present = Election.objects.filter(pk__in=lost).values_list("pk", flat=True)
+    return [lost[key] for key in lost.keys() - set(map(str, present))]
+
+
+def folders() -> list[Path]:
+    """Where this installation's record is, and its witness if there is one."""
+    roots = [settings.RECORD_DIR, settings.WITNESS_DIR]
+    return [Path(root) / str(hold.installation().identity) for root in roots if root is not None]
 
 
 @contextmanager
 def _journals() -> Iterator[list[Journal]]:
-    places = [folder()]
-    if settings.WITNESS_DIR is not None:
-        places.append(Path(settings.WITNESS_DIR) / str(hold.installation().identity))
     with ExitStack() as stack:
-        yield [stack.enter_context(opened(path / FILE)) for path in places]
+        yield [stack.enter_context(opened(folder / FILE)) for folder in folders()]
 
 
 def _compare(journals: list[Journal]) -> None:
@@ -157,10 +187,10 @@ def _problem(journal: Journal, *, is_bound: bool) -> HoldCause | None:
     entries = journal.entries
     if entries.place is None:
         # A witness may come later than its installation.
-        if is_bound and Election.objects.filter(release=None).exists():
+        if is_bound and Election.objects.filter(recorder__isnull=False).exists():
             return HoldCause.NO_RECORD
         _begin(journal)
-    elif is_bound and entries.place != _place_line(journal):
+    elif is_bound and not _is_here(journal, "machine", "file", "database"):
         return HoldCause.OTHER_PLACE
     if entries.last is not None and not Election.objects.filter(pk=entries.last).exists():
         return HoldCause.OLDER
@@ -171,12 +201,19 @@ def _problem(journal: Journal, *, is_bound: bool) -> HoldCause | None:
 
 
 def _begin(journal: Journal) -> None:
-    journal.append(_place_line(journal))
-    journal.append({"kind": BOOT, "boot": place.boot()})
+    line = {"kind": PLACE, "id": str(_id(journal) or uuid4()), **place.of_file(journal.path)}
+    journal.append(line, {"kind": BOOT, "boot": place.boot()})
 
 
-def _place_line(journal: Journal) -> dict[str, object]:
-    return {"kind": PLACE, **place.of_file(journal.path)}
+def _id(journal: Journal) -> UUID | None:
+    began = journal.entries.place
+    return UUID(began["id"]) if began else None
+
+
+def _is_here(journal: Journal, *names: str) -> bool:
+    """Whether a journal began where it is now: a copy of it is another file, or on another machine."""
+    began, here = journal.entries.place, place.of_file(journal.path)
+    return began is not None and all(began.get(name) == here[name] for name in names)
 
 
 def _note_boot(journals: list[Journal]) -> None:

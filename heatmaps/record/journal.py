@@ -2,11 +2,12 @@
 
 | line | says |
 | --- | --- |
-| place | where the file and its database are (`heatmaps.record.place`); the first line |
+| place | where the file and its database are (`heatmaps.record.place`), and its id; the first line |
 | boot | which start of the machine the lines after it belong to |
 | intent | an election is about to be committed, of which release, and what that was charged |
 | done | it was committed: the database contains it from now on |
 | void | it was not, and nothing was drawn |
+| out, back | a person, by keyed hash, opted out of a dataset, or took it back |
 | resumed | an operator said what happened: what stands before it binds nobody any more |
 """
 
@@ -18,11 +19,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from uuid import UUID
 
-Line: TypeAlias = Mapping[str, object]
+Line: TypeAlias = Mapping[str, Any]
 PLACE, BOOT, INTENT, DONE, VOID, RESUMED = "place", "boot", "intent", "done", "void", "resumed"
+OUT, BACK = "out", "back"
 _MODE: Final = 0o600
 
 
@@ -30,7 +32,7 @@ _MODE: Final = 0o600
 class Entries:
     """What the lines of a journal add up to."""
 
-    place: Line | None = None
+    place: Line | None = None  # None: nothing was ever written
     boot: str = ""
     last: UUID | None = None  # the latest election that was done
     # Intents that were neither done nor void, by election: their release, None for a mark.
@@ -66,10 +68,10 @@ class Journal:
         self.path, self._file = path, file
         self.entries = _known(path, file)
 
-    def append(self, line: Line) -> None:
-        """Writes one line to the disk. Errors: OSError; the line counts as not written then."""
-        content = json.dumps(line, separators=(",", ":"), sort_keys=True).encode() + b"\n"
-        self._file.write(content)
+    def append(self, *lines: Line) -> None:
+        """Writes lines to the disk. Errors: OSError; they count as not written then."""
+        texts = (json.dumps(line, separators=(",", ":"), sort_keys=True) for line in lines)
+        self._file.write("".join(f"{text}\n" for text in texts).encode())
         os.fsync(self._file.fileno())
         _advance(self.path, self._file, self.entries)
 

@@ -34,9 +34,9 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 class Unknown:
     """What an operator says of the time that a restored ledger does not know.
 
-    charges: units by account, None where there is no bound; an account that is not named is charged all that
-    was left of it, and has no bound where it has no limit. other_copy: what became of the server that the
-    backup was made of.
+    charges: units by account, None where there is no bound, and no limit any more. An account that is not
+    named is charged all that was left of it, and has no bound where it has no limit. other_copy: what became
+    of the server that the backup was made of.
     """
 
     charges: Mapping[AccountKind, int | None]
@@ -103,7 +103,7 @@ def _charge(account: Account, unknown: Unknown, restoration: Restoration) -> int
     if amount is not None and amount > LARGEST - account.committed:
         amount = left  # more than the account can count
     if amount is None:
-        account.unbounded = True  # an account with a limit has a charge
+        account.unbounded, account.limit = True, None
     else:
         account.committed += amount
         account.limit = None if account.limit is None else max(account.limit, account.committed)

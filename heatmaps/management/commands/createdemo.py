@@ -3,11 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from heatmaps.demo import accounts, datasets
 from heatmaps.management import demo_collection
 from heatmaps.management.demo_collection import DemoRound
+from heatmaps.record.hold import OnHold
 
 
 class Command(BaseCommand):
@@ -35,8 +37,11 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         steward = accounts.ensure()
-        if not empty:
-            datasets.ensure(steward, self._say)
+        try:
+            if not empty:
+                datasets.ensure(steward, self._say)
+        except OnHold as refusal:
+            raise CommandError(f"{refusal}: `{settings.PROGRAM} resume --help`") from None
         if collection:
             wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
             try:

@@ -10,7 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from heatmaps import keys
 from heatmaps.management import backup, server
-from heatmaps.models import Dataset
+from heatmaps.models import Dataset, HoldCause
+from heatmaps.record import hold
 
 
 class Command(BaseCommand):
@@ -33,8 +34,8 @@ class Command(BaseCommand):
             raise CommandError(f"{error}; nothing was restored") from None
         self.stdout.write(f"restored {saved.members} files into {settings.STATE_DIR}")
         self.stdout.write(
-            "This ledger does not know what was released after the backup was made. Lower the limits by what "
-            "those releases cost before anybody asks for the next one."
+            "On hold: this ledger does not know what was released after the backup was made. Nothing is "
+            f"drawn and no page is shown until you say what happened: `{settings.PROGRAM} resume --help`"
         )
 
     def _check(self) -> None:
@@ -42,3 +43,4 @@ class Command(BaseCommand):
         for dataset in Dataset.objects.all():
             keys.load(dataset)
         call_command("verify-ledger", stdout=self.stdout, stderr=self.stderr)
+        hold.put(HoldCause.RESTORED)

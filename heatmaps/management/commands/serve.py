@@ -19,6 +19,8 @@ from heatmaps import schema
 from heatmaps.front import certificate as certificates
 from heatmaps.http import counters
 from heatmaps.management import database_roles, metrics, server
+from heatmaps.record import elections, hold, place
+from heatmaps.record.hold import OnHold
 
 
 class Command(BaseCommand):
@@ -64,6 +66,7 @@ class Command(BaseCommand):
             raise server.CannotServe(problem)
         settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it
         self._migrate()
+        self._look_at_record()
         if demo:
             call_command("createdemo", stdout=self.stdout)
         elif not User.objects.exists():
@@ -71,6 +74,26 @@ class Command(BaseCommand):
                 f"Nobody can sign in yet: `{settings.PROGRAM} createdemo --empty` makes the first accounts, "
                 f"and `{settings.PROGRAM} serve --demo` a demo city, too"
             )
+
+    def _look_at_record(self) -> None:
+        """Says whether the installation is on hold; its pages say so, too. Errors: CannotServe."""
+        try:
+            place.check()
+            if server.is_embedded():
+                elections.look()
+        except OnHold:
+            cause = hold.cause()
+            reason = "" if cause is None else cause.label
+            self.stderr.write(
+                self.style.WARNING(
+                    f"On hold: {reason}. Nothing is drawn and no page is shown until you say what happened: "
+                    f"`{settings.PROGRAM} resume --help`"
+                )
+            )
+        except (OSError, place.RecordError) as error:
+            raise server.CannotServe(
+                f"the record of draws cannot be kept ({error}); name a folder for it with HAZEMAP_RECORD_DIR"
+            ) from None
 
     def _serve(
         self, listener: socket.socket, watched: socket.socket | None, address: str, tls: ssl.SSLContext | None

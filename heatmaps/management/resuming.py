@@ -1,0 +1,146 @@
+"""Resumes an installation that is on hold, by what its operator says happened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.urls import reverse
+
+from heatmaps.ingest import opt_outs
+from heatmaps.ledger import transitions
+from heatmaps.ledger.transitions.limits import check_reason
+from heatmaps.models import Account, AccountKind, Dataset, HoldCause, Installation, Role
+from heatmaps.people import after_restore, password_links
+from heatmaps.record import elections, hold
+
+RESUMED = "resumed"  # the kind of the event where nothing was lost
+# Where a record proves what the database lacks, or a command restored it, something was lost.
+_MAY_HAVE_LOST_NOTHING = (HoldCause.NO_RECORD, HoldCause.OTHER_PLACE)
+
+
+class CannotResume(Exception):  # noqa: N818 - reads as what it says
+    """A readable reason in one line; nothing was changed."""
+
+
+class OtherCopy(StrEnum):
+    """What became of the server that this database is an older copy of."""
+
+    STOPPED = "stopped"  # for good
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What the operator says. charges: units, by (slug, account); None: no bound from then on."""
+
+    reason: str
+    other_copy: OtherCopy
+    charges: Mapping[tuple[str, AccountKind], int | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What was done: how many datasets continue, whether the record told what to charge, and the path of the
+    administrator's link."""
+
+    datasets: int
+    knows_charges: bool
+    administrator: str
+    link: str
+
+
+def nothing_was_lost(reason: str) -> None:
+    """Go on with the database as it is: no older copy, and nothing drawn that it does not have.
+
+    Errors: CannotResume where that is known to be false; InvalidLimit without a reason.
+    """
+    check_reason(reason)
+    cause = hold.cause()
+    if cause is not None and cause not in _MAY_HAVE_LOST_NOTHING:
+        raise CannotResume(
+            f"{cause.label}: something was lost, so say what became of the other copy with --other-copy"
+        )
+    if cause is None and hold.waits_since() is None:
+        raise CannotResume("this installation is not on hold, and nothing waits")
+    with transaction.atomic():
+        for dataset in Dataset.objects.order_by("pk"):
+            transitions.record(dataset, RESUMED, actor=None, before={}, after={"reason": reason.strip()})
+    if cause is not None:
+        elections.go_on(forget=False)
+    _end_hold()
+
+
+def restored(statement: Statement) -> Resumed:
+    """Continue an older database: what was queued ends, and what is not known is charged.
+
+    Nobody gets in as before, and nothing is public.
+
+    Errors: CannotResume; InvalidLimit without a reason.
+    """
+    check_reason(statement.reason)
+    if hold.cause() is None and hold.waits_since() is None:
+        raise CannotResume("this installation is not on hold, and nothing waits")
+    administrator = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if administrator is None:
+        raise CannotResume(
+            "there is no administrator who could let people in; `createdemo --empty` makes one"
+        )
+    _check_names(statement)
+    knows_charges = statement.other_copy == OtherCopy.STOPPED and elections.tells_everything()
+    lost = elections.lost_charges() if knows_charges else {}
+    with transaction.atomic():
+        datasets = list(Dataset.objects.order_by("pk"))
+        for dataset in datasets:
+            _restore(dataset, statement, lost if knows_charges else None)
+        after_restore.end_ways_in()
+    for name in ("credentials", "credentials-administrator"):
+        (settings.STATE_DIR / name).unlink(missing_ok=True)  # they let nobody in any more
+    elections.go_on(forget=True)
+    _end_hold()
+    administrator.refresh_from_db()
+    uidb36, _, key = password_links.key_for(administrator).partition("-")
+    return Resumed(
+        datasets=len(datasets),
+        knows_charges=knows_charges,
+        administrator=administrator.get_username(),
+        link=reverse("account_reset_password_from_key", kwargs={"uidb36": uidb36, "key": key}),
+    )
+
+
+def _restore(dataset: Dataset, statement: Statement, lost: Mapping[int, int | None] | None) -> None:
+    charges: dict[AccountKind, int | None] = {}
+    for account in Account.objects.filter(dataset=dataset):
+        kind = AccountKind(account.kind)
+        if (dataset.slug, kind) in statement.charges:
+            charges[kind] = statement.charges[dataset.slug, kind]
+        elif lost is not None:
+            charges[kind] = lost.get(account.pk, 0)
+    with transitions.locked(dataset.pk):
+        if lost is not None:
+            opt_outs.replay(dataset, entered_by=_steward(dataset))
+        after_restore.hide(dataset)
+        unknown = transitions.Unknown(
+            charges=charges,
+            other_copy=statement.other_copy,
+            reason=statement.reason,
+            opt_outs_replayed=lost is not None,
+        )
+        transitions.restore(dataset, unknown)
+
+
+def _steward(dataset: Dataset) -> User:
+    members = User.objects.filter(memberships__dataset=dataset, memberships__role=Role.STEWARD)
+    return members.order_by("pk")[0]
+
+
+def _check_names(statement: Statement) -> None:
+    known = {(slug, AccountKind(kind)) for slug, kind in Account.objects.values_list("dataset__slug", "kind")}
+    for slug, kind in statement.charges.keys() - known:
+        raise CannotResume(f"--charge names {slug}:{kind}, which is no account of a dataset here")
+
+
+def _end_hold() -> None:
+    Installation.objects.update(held_since=None, hold_cause="", confirm_before=None)
