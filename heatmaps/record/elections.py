@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from heatmaps.models import (
@@ -101,6 +101,15 @@ def look() -> None:
             mark(candidate)
 
 
+def ensure_begun() -> None:
+    """Begins the record before anything is queued that a copy of this database could draw, too.
+
+    Not inside a transaction, which may be rolled back. Errors: as `electing`.
+    """
+    if not connection.in_atomic_block and not Election.objects.filter(recorder__isnull=False).exists():
+        look()
+
+
 def mark(candidate: Candidate) -> None:
     """Writes an election of nothing: a database from before it is older."""
     with transaction.atomic(durable=True):
@@ -136,7 +145,10 @@ def tells_everything() -> bool:
 
 
 def lost_charges() -> dict[int, int | None]:
-    """Units by account id of the elections that were recorded and that the database lacks; None: no bound."""
+    """Units by account id of the releases that were recorded and that the database lacks; None: no bound.
+
+    Whatever it has, queued or ended, kept its own charge.
+    """
     charges: dict[int, int | None] = {}
     for line in _lost():
         for account, amount in line["charges"].items():
@@ -155,8 +167,9 @@ def _lost() -> list[dict[str, Any]]:
             void = {line["id"] for line in since if line["kind"] == VOID}
             intents = (line for line in since[resumed + 1 :] if line["kind"] == INTENT)
             lost |= {str(line["id"]): dict(line) for line in intents if line["id"] not in void}
-    present = Election.objects.filter(pk__in=lost).values_list("pk", flat=True)
-    return [lost[key] for key in lost.keys() - set(map(str, present))]
+    present = Release.objects.filter(pk__in=[line["release"] for line in lost.values() if line["release"]])
+    known = set(map(str, present.values_list("pk", flat=True)))
+    return [line for line in lost.values() if line["release"] not in known]
 
 
 def folders() -> list[Path]:

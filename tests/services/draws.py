@@ -27,6 +27,7 @@ def carry_out(*release_ids):
     while _put_off(release_ids) and time.monotonic() < ends:
         time.sleep(0.01)
         clock.tick()
+    clock.tick()  # the moment may have come between the last tick and the look
 
 
 def _put_off(release_ids):

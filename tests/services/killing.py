@@ -40,7 +40,8 @@ from tests.services.draws import carry_out  # noqa: E402
 
 REQUEST = lifecycle.ReleaseRequest(mechanism="sparse-emd", epsilon="0.5", resolution=16)
 DRAWING = ("claim", "finish", "give_up")
-POINTS = [(move, when) for move in (*MOVES, *DRAWING) for when in ("before", "after")]
+# Releases are lost where an operator resumes (tests/services/test_restores.py).
+POINTS = [(move, when) for move in (*MOVES, *DRAWING) for when in ("before", "after") if move != "lose"]
 settings.SLOT_SECONDS = dict.fromkeys(settings.SLOT_SECONDS, 0)
 settings.DRAW_PLACES = dict.fromkeys(settings.DRAW_PLACES, 50)  # what was killed keeps its place for a while
 DRAWS = settings.STATE_DIR / "draws"

@@ -1,0 +1,243 @@
+"""Whoever draws is elected in the database and in a record outside it. On SQLite and on PostgreSQL."""
+
+import shutil
+from uuid import uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from heatmaps.ledger import transitions
+from heatmaps.ledger.verification import verify
+from heatmaps.management import resuming
+from heatmaps.models import Drawing, Election, HoldCause, Installation, Release
+from heatmaps.record import elections, hold, place
+from heatmaps.record.hold import OnHold
+from heatmaps.record.journal import opened
+from heatmaps.releases import clock, draws, lifecycle
+from tests.ingest import conftest as ingest
+from tests.releases import conftest as releases
+from tests.services.draws import carry_out
+
+for _name in ("database", "sqlite_url", "postgresql_url"):
+    globals()[_name] = getattr(ingest, _name)
+for _name in ("steward", "analyst", "make_dataset", "add_checkins", "dataset", "ask", "no_broker"):
+    globals()[_name] = getattr(releases, _name)
+
+
+@pytest.fixture
+def db(database):
+    """Real commits: an election is one."""
+
+
+@pytest.fixture(autouse=True)
+def record(settings, tmp_path):
+    """The record's folder, which begins empty."""
+    settings.RECORD_DIR = tmp_path / "record"
+    return settings.RECORD_DIR
+
+
+@pytest.fixture
+def witness(settings, tmp_path):
+    settings.WITNESS_DIR = tmp_path / "witness"
+    return settings.WITNESS_DIR
+
+
+@pytest.fixture
+def queued(dataset, analyst, ask):
+    return lifecycle.request_release(analyst, dataset, ask())
+
+
+@pytest.fixture
+def spent(queued):
+    assert transitions.spend(queued.pk)
+    return queued
+
+
+def journal_of(root):
+    return root / str(hold.installation().identity) / elections.FILE
+
+
+def lines_of(root):
+    with opened(journal_of(root)) as journal:
+        return journal.lines()
+
+
+def write(root, *lines):
+    with opened(journal_of(root)) as journal:
+        journal.append(*lines)
+
+
+def intent(release_id):
+    return {"kind": "intent", "id": str(uuid4()), "release": str(release_id), "charges": {}}
+
+
+def state(release):
+    return Release.objects.get(pk=release.pk).state
+
+
+def test_an_election_is_on_disk_before_it_is_committed_and_said_to_be_done_after_it(spent, record):
+    assert draws.claim(spent.pk)
+    election = Election.objects.get(release=spent)
+    before, after = [line for line in lines_of(record) if line.get("id") == str(election.pk)]
+    assert (before["kind"], before["release"], after["kind"]) == ("intent", str(spent.pk), "done")
+    account = spent.dataset.accounts.get(kind="presence")
+    assert before["charges"][str(account.pk)] == 5 * 10**11
+    assert journal_of(record).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_release_whose_drawing_was_taken_away_is_not_drawn_again(spent):
+    assert draws.claim(spent.pk)
+    Drawing.objects.all().delete()
+    assert not draws.claim(spent.pk)
+    assert not Drawing.objects.exists()
+
+
+def test_elections_are_never_changed_or_deleted(spent):
+    draws.claim(spent.pk)
+    for change in (Election.objects.all().delete, lambda: Election.objects.update(attempt=7)):
+        with pytest.raises(Exception, match="never changed or deleted"), transaction.atomic():
+            change()
+
+
+def test_a_database_that_lacks_the_last_election_is_on_hold(spent, record, analyst, ask):
+    draws.claim(spent.pk)
+    write(record, {"kind": "done", "id": str(uuid4())})  # another database had it
+    other = lifecycle.request_release(analyst, spent.dataset, ask(epsilon="0.25"))
+    with pytest.raises(OnHold):
+        draws.claim(other.pk)
+    assert hold.cause() == HoldCause.OLDER
+    with pytest.raises(OnHold):
+        lifecycle.request_release(analyst, spent.dataset, ask(epsilon="0.125"))
+    draws.finish(spent.pk, b"a map", "0" * 64)
+    clock.tick()
+    lifecycle.sweep()
+    assert (state(spent), state(other)) == ("spent", "reserved")
+
+
+def test_a_release_that_another_database_may_have_drawn_has_no_result(spent, record):
+    write(record, intent(spent.pk))  # and this process died, or the database went back
+    assert not draws.claim(spent.pk)
+    assert hold.cause() is None
+    clock.tick()
+    assert state(spent) == "failed"
+    assert not Election.objects.filter(release=spent).exists()
+    assert spent.dataset.accounts.get(kind="presence").committed == 5 * 10**11
+    assert verify(spent.dataset).ok
+
+
+def test_an_election_of_a_release_that_the_database_does_not_know_holds_everything(spent, record):
+    write(record, intent(uuid4()))
+    with pytest.raises(OnHold):
+        draws.claim(spent.pk)
+    assert hold.cause() == HoldCause.OLDER
+
+
+def test_a_commit_that_fails_elects_nobody_and_costs_nothing(spent, record, monkeypatch):
+    def fail(*_arguments, **_options):
+        raise OSError("the database is away")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BaseDatabaseWrapper, "commit", fail)
+        with pytest.raises(OSError, match="away"):
+            draws.claim(spent.pk)
+    connection.close()
+    assert lines_of(record)[-1]["kind"] == "void"
+    assert draws.claim(spent.pk)
+
+
+def test_without_its_record_an_installation_is_on_hold(spent, record):
+    shutil.rmtree(record)
+    with pytest.raises(OnHold):
+        draws.claim(spent.pk)
+    assert hold.cause() == HoldCause.NO_RECORD
+
+
+@pytest.mark.parametrize("change", ["copied", "spoilt", "other machine"])
+def test_a_record_that_is_not_this_one_counts_as_none(spent, record, change, monkeypatch, tmp_path):
+    path = journal_of(record)
+    if change == "copied":
+        shutil.copy(path, tmp_path / "copy")
+        (tmp_path / "copy").replace(path)
+    elif change == "spoilt":
+        path.write_bytes(path.read_bytes() + b"{}\n")
+    else:
+        monkeypatch.setattr(place, "_MACHINE", tmp_path / "nothing")
+    with pytest.raises(OnHold):
+        draws.claim(spent.pk)
+    assert hold.cause() == HoldCause.OTHER_PLACE
+
+
+def test_a_line_that_was_cut_off_was_never_acted_upon(spent, record):
+    path = journal_of(record)
+    with path.open("ab") as file:
+        file.write(b'{"kind":"intent","id":"')
+    assert draws.claim(spent.pk)
+    assert [line["kind"] for line in lines_of(record)][-2:] == ["intent", "done"]
+
+
+def test_a_witness_sees_a_machine_that_went_back_with_its_record(spent, record, witness):
+    witness.mkdir()
+    draws.claim(spent.pk)
+    write(witness, {"kind": "done", "id": str(uuid4())})  # what this machine did before it went back
+    with pytest.raises(OnHold):
+        elections.look()
+    assert hold.cause() == HoldCause.OLDER
+
+
+def test_nothing_is_drawn_while_the_witness_is_away(spent, witness, tmp_path):
+    tmp_path.joinpath("witness").write_text("no folder")
+    with pytest.raises(NotADirectoryError):
+        draws.claim(spent.pk)
+    assert not Drawing.objects.exists()
+
+
+class TestAfterTheMachineWasStartedAnew:
+    @pytest.fixture
+    def started_anew(self, spent, monkeypatch):
+        monkeypatch.setattr(place, "boot", lambda: "another start")
+        elections.look()
+
+    def test_what_was_queued_waits_for_an_operator(self, spent, started_anew):
+        assert not draws.claim(spent.pk)
+        carry_out(spent.pk)
+        assert state(spent) == "spent"
+        resuming.nothing_was_lost("the power failed")
+        assert Installation.objects.get().confirm_before is None
+        carry_out(spent.pk)
+        assert state(spent) == "published"
+        assert verify(spent.dataset).ok
+
+    def test_its_charge_is_not_given_back(self, dataset, analyst, ask, monkeypatch, settings):
+        settings.START_SECONDS = 3600
+        release = lifecycle.request_release(analyst, dataset, ask())
+        monkeypatch.setattr(place, "boot", lambda: "another start")
+        elections.look()
+        assert not transitions.cancel(release.pk, actor=analyst)
+        Release.objects.update(expires_at=release.requested_at, starts_at=release.requested_at)
+        clock.tick()
+        assert state(release) == "reserved"
+
+    def test_others_are_asked_and_drawn(self, started_anew, make_dataset, add_checkins, analyst, ask):
+        other = make_dataset("other")
+        add_checkins(other)
+        release = lifecycle.request_release(analyst, other, ask())
+        carry_out(release.pk)
+        assert state(release) == "published"
+
+    def test_with_a_witness_nothing_waits(self, spent, monkeypatch, witness):
+        witness.mkdir()
+        monkeypatch.setattr(place, "boot", lambda: "another start")
+        elections.look()
+        assert hold.waits_since() is None
+        carry_out(spent.pk)
+        assert state(spent) == "published"
+
+
+def test_nobody_says_that_nothing_was_lost_where_the_record_knows_better(spent, record):
+    write(record, {"kind": "done", "id": str(uuid4())})
+    with pytest.raises(OnHold):
+        elections.look()
+    with pytest.raises(resuming.CannotResume):
+        resuming.nothing_was_lost("I hope so")
+    assert hold.cause() == HoldCause.OLDER
