@@ -15,26 +15,7 @@ from heatmaps.record import elections, hold, place
 from heatmaps.record.hold import OnHold
 from heatmaps.record.journal import opened
 from heatmaps.releases import clock, draws, lifecycle
-from tests.ingest import conftest as ingest
-from tests.releases import conftest as releases
 from tests.services.draws import carry_out
-
-for _name in ("database", "sqlite_url", "postgresql_url"):
-    globals()[_name] = getattr(ingest, _name)
-for _name in ("steward", "analyst", "make_dataset", "add_checkins", "dataset", "ask", "no_broker"):
-    globals()[_name] = getattr(releases, _name)
-
-
-@pytest.fixture
-def db(database):
-    """Real commits: an election is one."""
-
-
-@pytest.fixture(autouse=True)
-def record(settings, tmp_path):
-    """The record's folder, which begins empty."""
-    settings.RECORD_DIR = tmp_path / "record"
-    return settings.RECORD_DIR
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """What a server does with the database it finds: draws what is queued, or is on hold.
 
-python -m tests.services.going_back [draw SLUG | report SLUG | ask SLUG EPSILON | kill COUNT]
+python -m tests.services.going_back [draw SLUG | keep SLUG | report SLUG | ask SLUG EPSILON | kill COUNT]
 """
 
 import contextlib
@@ -16,7 +16,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.db import connections  # noqa: E402
+from django.db import Error, connections  # noqa: E402
 from django.db.backends.base.base import BaseDatabaseWrapper  # noqa: E402
 
 from heatmaps.ledger import transitions  # noqa: E402
@@ -38,6 +38,19 @@ def draw(slug):
         clock.tick()
         for release_id in Release.objects.filter(state="spent", drawing=None).values_list("pk", flat=True):
             _try(release_id)
+    return report(slug)
+
+
+def keep(slug):
+    """Works as a worker does, whatever becomes of its database, until the file `stop` is there."""
+    killing.write_down_draws()
+    while not (settings.STATE_DIR / "stop").exists():
+        with contextlib.suppress(Error):
+            lifecycle.sweep()
+            clock.tick()
+            for release_id in Release.objects.filter(state="spent").values_list("pk", flat=True):
+                _try(release_id)
+        time.sleep(0.1)
     return report(slug)
 
 
@@ -102,7 +115,9 @@ def _try(release_id):
 
 
 def main(act, *arguments):
-    print(json.dumps({"ask": ask, "draw": draw, "report": report, "kill": kill}[act](*arguments)))
+    print(
+        json.dumps({"ask": ask, "draw": draw, "keep": keep, "report": report, "kill": kill}[act](*arguments))
+    )
 
 
 if __name__ == "__main__":

@@ -111,13 +111,28 @@ class Postgres:
     @classmethod
     @contextlib.contextmanager
     def started(cls, *, in_memory=False):
+        create = [cls._program("initdb"), "-U", "hazemap", "-A", "trust", "-E", "UTF8", "-N"]
+        with cls._running(create, in_memory=in_memory) as server:
+            yield server
+
+    @contextlib.contextmanager
+    def replica(self):
+        """A server with what this one has now, and nothing that comes later: a replica that lagged when it
+        took over."""
+        copy = [self._program("pg_basebackup"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "hazemap"]
+        with self._running([*copy, "-X", "stream", "-c", "fast"], in_memory=True) as server:
+            yield server
+
+    @classmethod
+    @contextlib.contextmanager
+    def _running(cls, create, *, in_memory):
         user = cls._unprivileged()
         place = roomy_memory() if in_memory else None
         folder = Path(tempfile.mkdtemp(prefix="hazemap-postgres-", dir=place))
         try:
             if user:
                 shutil.chown(folder, user)
-            server = cls._start(folder, user)
+            server = cls._start(create, folder, user)
             try:
                 yield server
             finally:
@@ -126,13 +141,12 @@ class Postgres:
             shutil.rmtree(folder, ignore_errors=True)
 
     @classmethod
-    def _start(cls, folder, user):
+    def _start(cls, create, folder, user):
         def run(*command):
             return {"args": list(command), "user": user, "cwd": folder, "stdout": subprocess.DEVNULL}
 
         cluster = str(folder / "cluster")
-        create = [cls._program("initdb"), "-D", cluster, "-U", "hazemap", "-A", "trust", "-E", "UTF8", "-N"]
-        subprocess.run(**run(*create), check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(**run(*create, "-D", cluster), check=True, stderr=subprocess.DEVNULL)
         port = free_port()
         switches = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": folder}
         switches |= {"fsync": "off", "max_connections": 200, "log_min_messages": "fatal"}
@@ -171,6 +185,11 @@ class Postgres:
     def execute(self, statement, database="postgres"):
         with psycopg.connect(self.url(database), autocommit=True) as connection:
             connection.execute(statement)
+
+    def value(self, query, database):
+        """The first value that a query gives."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            return connection.execute(query).fetchone()[0]
 
     def _answers(self):
         try:

@@ -1,16 +1,19 @@
 """No database that goes back draws again: each way of going back, with the record kept, copied and gone."""
 
 import shutil
+import subprocess
 
 import pytest
 
 from tests.services.installation import Installation
+from tests.services.programs import Postgres, wait_until
 
 QUEUED = 3
 HALF = 10**12 // 2
+RECORDS = ("kept", "copied along", "gone")
 
 
-def _going_back(installation, act, *arguments):
+def going_back(installation, act, *arguments):
     return installation.script("going_back", act, *arguments)
 
 
@@ -22,88 +25,120 @@ def queued(migrated_sqlite, tmp_path):
     return made
 
 
-def copied(installation, folder, record):
-    """A copy of the state folder; its record: kept where it is, copied along, or gone."""
-    shutil.copytree(installation.folder, folder)
-    return with_record(Installation(folder=folder), installation, record)
-
-
-def restored(installation, archive, folder, record):
+def restored(archive, folder):
+    """What the command makes of a backup."""
     folder.mkdir(mode=0o700)
-    other = with_record(Installation(folder=folder), installation, record)
-    assert "On hold" in other.manage("restore", archive).stdout
-    return other
+    made = Installation(folder=folder)
+    assert "On hold" in made.manage("restore", archive).stdout
+    return made
 
 
-def with_record(other, installation, record):
+def with_record(made, installation, record):
+    """The record of an installation: where it is, copied along, or gone."""
     original = installation.folder.with_name(f"{installation.folder.name}-record")
-    if record == "kept":
-        other.record = original
-    elif record == "copied along":
-        shutil.copytree(original, other.folder.with_name(f"{other.folder.name}-record"))
-    return other
+    made.record = made.folder.with_name(f"{made.folder.name}-record") if record != "kept" else original
+    shutil.rmtree(made.record) if record == "gone" and made.record.exists() else None
+    if record == "copied along":
+        shutil.copytree(original, made.record, dirs_exist_ok=True)
+    return made
 
 
-def drawn_twice(*reports):
-    drawn = [release for report in reports for release in report["drawn"]]
-    return {release for release in drawn if drawn.count(release) > 1}
+def assert_draws_nothing(made):
+    report = going_back(made, "draw", "city")
+    assert (report["drawn"], report["committed"], report["problem"]) == ([], QUEUED * HALF, "")
+    assert report["cause"] is not None
 
 
-WAYS = [
-    pytest.param(way, record, stopped, marks=() if (record, stopped) == ("kept", True) else pytest.mark.long)
-    for way in ("command", "folder")
-    for record in ("kept", "copied along", "gone")
-    for stopped in (True, False)
-]
+def assert_drew_each_once(report, *, cause=None):
+    assert (sorted(report["drawn"]), report["cause"]) == (sorted(set(report["drawn"])), cause)
+    assert (len(report["drawn"]), report["committed"], report["problem"]) == (QUEUED, QUEUED * HALF, "")
 
 
-@pytest.mark.parametrize(("way", "record", "stopped"), WAYS)
-def test_nothing_is_drawn_a_second_time(queued, tmp_path, way, record, stopped):
-    if way == "command":
-        queued.manage("backup", tmp_path / "backup.tgz")
-    else:
-        shutil.copytree(queued.folder, tmp_path / "earlier")
-    before = _going_back(queued, "draw", "city") if stopped else None
-    if way == "command":
-        other = restored(queued, tmp_path / "backup.tgz", tmp_path / "other", record)
-    else:
-        other = copied(Installation(folder=tmp_path / "earlier"), tmp_path / "other", "kept")
-        other = with_record(Installation(folder=other.folder), queued, record)
-    after = _going_back(other, "draw", "city")
-    before = before or _going_back(queued, "draw", "city")
-    assert (before["states"], before["cause"]) == (["published"] * QUEUED, None)
-    assert not drawn_twice(before, after)
-    assert (after["drawn"], after["committed"], after["problem"]) == ([], QUEUED * HALF, "")
-    assert after["cause"] is not None
-
-
-def test_what_was_drawn_since_is_charged_as_the_record_says(queued, tmp_path):
-    queued.manage("createdemo", "--empty")
+def test_a_restored_backup_draws_nothing_that_was_drawn_since(queued, tmp_path):
     queued.manage("backup", tmp_path / "backup.tgz")
-    queued.script("going_back", "ask", "city", "0.25")
-    queued.script("going_back", "ask", "city", "0.125")
-    assert _going_back(queued, "draw", "city")["states"] == ["published"] * (QUEUED + 2)
-    other = restored(queued, tmp_path / "backup.tgz", tmp_path / "other", "kept")
-    words = other.manage("resume", "--reason", "the disk broke", "--other-copy", "stopped").stdout
-    assert "charged: what the record says" in words
-    assert "/sign-in/new-password/" in words
-    after = _going_back(other, "draw", "city")
-    assert (after["states"], after["cause"], after["problem"]) == (["failed"] * QUEUED, None, "")
-    assert after["committed"] == QUEUED * HALF + HALF // 2 + HALF // 4
-
-
-def test_all_that_was_left_is_charged_where_nobody_knows(queued, tmp_path):
-    queued.manage("createdemo", "--empty")
-    queued.manage("backup", tmp_path / "backup.tgz")
-    other = restored(queued, tmp_path / "backup.tgz", tmp_path / "other", "gone")
-    words = other.manage("resume", "--reason", "the machine burnt", "--other-copy", "stopped").stdout
-    assert "charged: all that was left" in words
-    assert _going_back(other, "report", "city")["committed"] == 10 * 2 * HALF
+    assert_drew_each_once(going_back(queued, "draw", "city"))
+    made = restored(tmp_path / "backup.tgz", tmp_path / "other")
+    assert_draws_nothing(with_record(made, queued, "kept"))
 
 
 @pytest.mark.long
-def test_a_thousand_kills_while_electing_hold_nothing_and_draw_nothing_twice(queued):
-    told = _going_back(queued, "kill", 100)
-    assert told["cause"] is None
-    assert {tuple(outcome) for outcome in told["outcomes"][::2]} == {(True, False, "failed", False)}
-    assert {tuple(outcome) for outcome in told["outcomes"][1::2]} == {(True, False, "running", True)}
+def test_no_copy_of_a_folder_draws_whether_the_first_server_still_runs_or_not(queued, tmp_path):
+    queued.manage("backup", tmp_path / "backup.tgz")
+    copies = []
+    for number, record in enumerate(RECORDS):
+        made = restored(tmp_path / "backup.tgz", tmp_path / f"restored-{number}")
+        copies.append(with_record(made, queued, record))
+        shutil.copytree(queued.folder, tmp_path / f"copied-{number}")
+        copies.append(with_record(Installation(folder=tmp_path / f"copied-{number}"), queued, record))
+    for made in copies:  # the first server has everything still before it
+        assert_draws_nothing(made)
+    assert_drew_each_once(going_back(queued, "draw", "city"))
+    for made in copies:  # it has ended
+        assert_draws_nothing(made)
+
+
+@pytest.fixture
+def queued_postgres(migrated_postgres, postgres, tmp_path):
+    template, name = migrated_postgres
+    database = postgres.new_database(name)
+    made = template.copied_to(tmp_path / "state", postgres.url(database))
+    made.script("killing", "queue", QUEUED, "city")
+    yield made, database
+    postgres.drop(database)
+
+
+@pytest.mark.long
+def test_a_worker_whose_database_is_restored_under_it_draws_nothing_again(
+    queued_postgres, postgres, tmp_path
+):
+    made, database = queued_postgres
+    dump = tmp_path / "dump"
+    whose = ["-h", "127.0.0.1", "-p", str(postgres.port), "-U", "hazemap", "-d", database]
+    subprocess.run([Postgres._program("pg_dump"), *whose, "-Fc", "-f", dump], check=True)
+    with made.running("-m", "tests.services.going_back", "keep", "city"):
+        ended = "SELECT count(*) FROM heatmaps_release WHERE state = 'published'"
+        wait_until(lambda: postgres.value(ended, database) == QUEUED, seconds=300, what="every draw")
+        restore = [Postgres._program("pg_restore"), *whose, "--clean", "--if-exists", "--single-transaction"]
+        subprocess.run([*restore, dump], check=True)
+        held = "SELECT hold_cause FROM heatmaps_installation"
+        wait_until(lambda: postgres.value(held, database) == "older", seconds=300, what="the hold")
+    assert_drew_each_once(going_back(made, "report", "city"), cause="older")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("record", RECORDS)
+def test_a_replica_that_lagged_when_it_took_over_draws_nothing_again(
+    queued_postgres, postgres, tmp_path, record
+):
+    made, database = queued_postgres
+    with postgres.replica() as replica:
+        assert_drew_each_once(going_back(made, "draw", "city"))
+        shutil.copytree(made.folder, tmp_path / "other")
+        (tmp_path / "other" / "draws").unlink()
+        other = Installation(folder=tmp_path / "other", database_url=replica.url(database))
+        assert_draws_nothing(with_record(other, made, record))
+
+
+@pytest.mark.long
+def test_what_was_drawn_since_is_charged_as_the_record_says(queued, tmp_path):
+    queued.manage("createdemo", "--empty")
+    queued.manage("backup", tmp_path / "backup.tgz")
+    for epsilon in ("0.25", "0.125"):
+        going_back(queued, "ask", "city", epsilon)
+    assert going_back(queued, "draw", "city")["states"] == ["published"] * (QUEUED + 2)
+    made = with_record(restored(tmp_path / "backup.tgz", tmp_path / "other"), queued, "kept")
+    words = made.manage("resume", "--reason", "the disk broke", "--other-copy", "stopped").stdout
+    assert "charged: what the record says" in words
+    assert "/sign-in/new-password/" in words
+    after = going_back(made, "draw", "city")
+    assert (after["states"], after["cause"], after["problem"]) == (["failed"] * QUEUED, None, "")
+    # Those that were queued keep their own charge.
+    assert after["committed"] == QUEUED * HALF + HALF // 2 + HALF // 4
+
+
+@pytest.mark.long
+def test_kills_while_electing_hold_nothing_and_draw_nothing_twice(queued):
+    report = going_back(queued, "kill", 100)
+    assert report["cause"] is None
+    assert {tuple(outcome) for outcome in report["outcomes"][::2]} == {(True, False, "failed", False)}
+    assert {tuple(outcome) for outcome in report["outcomes"][1::2]} == {(True, False, "running", True)}
