@@ -17,6 +17,7 @@ from heatmaps.children.turns import Busy
 from heatmaps.exports.file_cache import NotRendered
 from heatmaps.people.permissions import is_administrator
 from heatmaps.people.sign_in import FactorKeyChanged
+from heatmaps.record.hold import OnHold
 from heatmaps.sources.sources_file import SourcesFileError
 
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
@@ -29,7 +30,7 @@ def server_error(request: HttpRequest, *arguments: Any, **named: Any) -> HttpRes
     error = sys.exc_info()[1]
     if not isinstance(error, OperationalError | InterfaceError):
         return defaults.server_error(request, *arguments, **named)
-    _log.error("database.away", cause=error)
+    log_away(error)
     # No request for the template: to say who is signed in would ask the database.
     page = loader.get_template("503.html").render({"seconds": RETRY_SECONDS})
     headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
@@ -41,6 +42,11 @@ def no_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     with suppress(MultiPartParserError):
         _ = request.POST  # read once in vain, it is empty from then on
     return defaults.page_not_found(request, exception)
+
+
+def log_away(error: BaseException) -> None:
+    """The operator's line; nobody is told the error, which names hosts, and rows."""
+    _log.error("database.away", cause=error)
 
 
 class SaysBusy:
@@ -57,6 +63,10 @@ class SaysBusy:
         if isinstance(error, NotRendered):
             return render(
                 request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
+            )
+        if isinstance(error, OnHold):
+            return render(
+                request, "busy.html", {"heading": "On hold", "error": error}, status=503
             )
         if isinstance(error, FactorKeyChanged):
             return render(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from heatmaps.ledger import events, facts
@@ -12,7 +13,7 @@ from heatmaps.ledger.amounts import LARGEST
 from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions.limits import check_reason
 from heatmaps.ledger.transitions.locks import locked, locked_accounts
-from heatmaps.ledger.transitions.moves import FAIL, LOSE, MOVES, QUEUED, RESTORED
+from heatmaps.ledger.transitions.moves import CONFIRMED, FAIL, LOSE, MOVES, QUEUED, RESTORED
 from heatmaps.models import (
     Account,
     AccountKind,
@@ -78,6 +79,20 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
         }
         events.append(ledger, RESTORED, actor=None, release=None, before=before, after=after)
     return restoration
+
+
+def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
+    """Let questions be asked again of a restored dataset, at a steward's word; False where none waits.
+
+    opt_outs: where they came from, for everybody to read.
+    """
+    with locked(dataset.pk) as ledger:
+        waiting = Restoration.objects.filter(dataset=dataset, confirmed_at=None)
+        if not waiting.update(confirmed_at=timezone.now(), confirmed_by=actor):
+            return False
+        after: Facts = {"opt_outs": opt_outs}
+        events.append(ledger, CONFIRMED, actor=actor, release=None, before={}, after=after)
+    return True
 
 
 def _end(ledger: Ledger, release: Release, now: datetime) -> None:

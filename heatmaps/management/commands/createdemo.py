@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from heatmaps.demo import accounts, datasets
 from heatmaps.management import demo_collection
 from heatmaps.management.demo_collection import DemoRound
+from heatmaps.record.hold import OnHold
 
 
 class Command(BaseCommand):
@@ -35,14 +36,14 @@ class Command(BaseCommand):
         **options: Any,
     ) -> None:
         steward = accounts.ensure()
-        if not empty:
-            datasets.ensure(steward, self._say)
-        if collection:
-            wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
-            try:
+        try:
+            if not empty:
+                datasets.ensure(steward, self._say)
+            if collection:
+                wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
                 demo_collection.run(steward, wanted, self._say)
-            except demo_collection.CannotRun as refusal:
-                raise CommandError(str(refusal)) from None
+        except (OnHold, demo_collection.CannotRun) as refusal:
+            raise CommandError(str(refusal)) from None
         self._say(f"name and password to sign in with: {accounts.credentials_path()}")
         self._say(f"the administrator's: {accounts.administrator_credentials_path()}")
 
