@@ -65,9 +65,7 @@ class SaysBusy:
                 request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
             )
         if isinstance(error, OnHold):
-            return render(
-                request, "busy.html", {"heading": "On hold", "error": error}, status=503
-            )
+            return render(request, "busy.html", {"heading": "On hold", "error": error}, status=503)
         if isinstance(error, FactorKeyChanged):
             return render(
                 request, "busy.html", {"heading": "Codes cannot be checked", "error": error}, status=503

@@ -1,7 +1,7 @@
 """Answers every request with 503 while the installation is on hold.
 
-A database that went back revives ended sessions, tokens and public maps: nothing of it is used, and none of it
-is looked at, before its operator said what happened.
+A database that went back revives ended sessions, tokens and public maps: nothing of it is used before its
+operator said what happened.
 """
 
 from collections.abc import Callable

@@ -69,7 +69,7 @@ def lives(dataset, reserve):
 
 def test_it_ends_what_was_queued_and_keeps_its_charge(dataset, lives):
     before = account(dataset).committed
-    restore(dataset, {kind: 0 for kind in AccountKind})
+    restore(dataset, dict.fromkeys(AccountKind, 0))
 
     states = {name: Release.objects.get(pk=made.pk).state for name, made in lives.items()}
     assert states == {

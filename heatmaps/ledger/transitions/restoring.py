@@ -26,6 +26,7 @@ from heatmaps.models import (
     RestoredCharge,
     Round,
     SourceReading,
+    SourceSurvey,
 )
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,6 +60,8 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
         known_until = _EPOCH + timedelta(microseconds=last.at_microseconds)
         for release in Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk"):
             _end(ledger, release, now)
+        # Of a lake as it was before the backup: whoever opted out since is in what was found.
+        SourceSurvey.objects.filter(dataset=dataset).delete()
         Restoration.objects.filter(dataset=dataset, confirmed_at=None).update(confirmed_at=now)
         restoration = Restoration.objects.create(
             dataset=dataset,
