@@ -30,7 +30,7 @@ def server_error(request: HttpRequest, *arguments: Any, **named: Any) -> HttpRes
     error = sys.exc_info()[1]
     if not isinstance(error, OperationalError | InterfaceError):
         return defaults.server_error(request, *arguments, **named)
-    log_away(error)
+    _log.error("database.away", cause=error)
     # No request for the template: to say who is signed in would ask the database.
     page = loader.get_template("503.html").render({"seconds": RETRY_SECONDS})
     headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
@@ -42,11 +42,6 @@ def no_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     with suppress(MultiPartParserError):
         _ = request.POST  # read once in vain, it is empty from then on
     return defaults.page_not_found(request, exception)
-
-
-def log_away(error: BaseException) -> None:
-    """The operator's line; nobody is told the error, which names hosts, and rows."""
-    _log.error("database.away", cause=error)
 
 
 class SaysBusy:

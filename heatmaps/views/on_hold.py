@@ -6,30 +6,27 @@ operator said what happened.
 
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final, NoReturn
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from django.urls import Resolver404, resolve
-from structlog.contextvars import get_contextvars
 
 from heatmaps.http.health import PATH
+from heatmaps.models import HoldCause
 from heatmaps.record import hold
 from heatmaps.record.hold import OnHold
-from heatmaps.views.errors import RETRY_SECONDS, log_away
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
+STATUS: Final = HTTPStatus.SERVICE_UNAVAILABLE
 _FOR_PROGRAMS: Final = {"api", "gis"}
 _NOT_KEPT: Final = {"Cache-Control": "no-store"}
 
 
 def refuse_on_hold(get_response: GetResponse) -> GetResponse:
-    """Middleware, before sessions are read; a query a request. Health is asked all the same.
-
-    Where the database does not answer, nobody knows whether there is a hold: no view runs either.
-    """
+    """Middleware, before sessions are read; a query a request. Health is asked all the same."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.path_info == PATH:
@@ -37,18 +34,27 @@ def refuse_on_hold(get_response: GetResponse) -> GetResponse:
         try:
             cause = hold.cause()
         except (OperationalError, InterfaceError) as error:
-            if not _is_for_programs(request):
-                raise
-            return _database_away(error)
-        if cause is None:
-            return get_response(request)
-        if _is_for_programs(request):
-            return _problem(OnHold.code, f"{OnHold()}")
-        # No request for the template: who is signed in is nothing to be believed.
-        page = loader.get_template("on_hold.html").render({"cause": cause.label})
-        return HttpResponse(page, status=HTTPStatus.SERVICE_UNAVAILABLE, headers=_NOT_KEPT)
+            # Whether there is a hold is not known: the database stays away for all of this request.
+            with connection.execute_wrapper(_away(error)):
+                return get_response(request)
+        return get_response(request) if cause is None else _refusal(request, cause)
 
     return answer
+
+
+def _away(error: Exception) -> Callable[..., NoReturn]:
+    def refuse(*_arguments: Any) -> NoReturn:
+        raise error
+
+    return refuse
+
+
+def _refusal(request: HttpRequest, cause: HoldCause) -> HttpResponse:
+    if _is_for_programs(request):
+        return _problem(str(OnHold()))
+    # No request for the template: who is signed in is nothing to be believed.
+    page = loader.get_template("on_hold.html").render({"cause": cause.label})
+    return HttpResponse(page, status=STATUS, headers=_NOT_KEPT)
 
 
 def _is_for_programs(request: HttpRequest) -> bool:
@@ -58,22 +64,13 @@ def _is_for_programs(request: HttpRequest) -> bool:
         return False
 
 
-def _database_away(error: Exception) -> HttpResponse:
-    log_away(error)
-    number = get_contextvars().get("request_id", "")
-    problem = _problem("unavailable", f"the database does not answer; try again soon (request {number})")
-    problem["Retry-After"] = str(RETRY_SECONDS)
-    return problem
-
-
-def _problem(code: str, sentence: str) -> HttpResponse:
+def _problem(sentence: str) -> HttpResponse:
     """A problem detail as the API's own are (RFC 9457)."""
-    status = HTTPStatus.SERVICE_UNAVAILABLE
     body = {
         "type": "about:blank",
-        "title": status.phrase,
-        "status": int(status),
-        "code": code,
+        "title": STATUS.phrase,
+        "status": int(STATUS),
+        "code": OnHold.code,
         "detail": sentence[0].upper() + sentence[1:],
     }
-    return JsonResponse(body, status=status, content_type="application/problem+json", headers=_NOT_KEPT)
+    return JsonResponse(body, status=STATUS, content_type="application/problem+json", headers=_NOT_KEPT)
