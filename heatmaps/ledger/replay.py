@@ -198,6 +198,7 @@ class Replay:
                 self.limits[kind] = limit if limit == NO_LIMIT else max(int(limit), self.committed[kind])
             else:
                 self.unbounded[kind] += 1
+                self.limits[kind] = NO_LIMIT
         self._expect(event, "limit", after["limits"], self.limits)
         self._expect(event, "balance", after["committed"], self.balances())
         self._check_limits(event)

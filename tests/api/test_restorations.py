@@ -13,7 +13,7 @@ CONFIRMED = {"members": [], "opt_outs_entered": True}
 @pytest.fixture
 def restore():
     def make(dataset, **facts):
-        charges = {AccountKind.PRESENCE: 10**12, AccountKind.DELTA: None}
+        charges = {AccountKind.PRESENCE: 10**12}
         unknown = transitions.Unknown(charges=charges, other_copy="stopped", reason="a test", **facts)
         return transitions.restore(dataset, unknown)
 

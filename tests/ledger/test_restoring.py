@@ -129,6 +129,14 @@ def test_it_leaves_no_bound_where_there_is_no_limit(dataset, lives):
     assert_verifies(dataset)
 
 
+def test_it_lifts_a_limit_under_which_a_charge_has_no_bound(dataset, lives):
+    """It was lifted in the time that the backup does not know: the record has such a charge."""
+    restore(dataset, {PRESENCE: None})
+
+    assert (account(dataset).limit, account(dataset).unbounded) == (None, True)
+    assert_verifies(dataset)
+
+
 def test_it_charges_what_an_account_can_count_at_most(dataset):
     restoration = restore(dataset, {DELTA: LARGEST + 1, PRESENCE: LARGEST + 1})
 

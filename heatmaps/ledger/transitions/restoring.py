@@ -50,7 +50,8 @@ class Unknown:
 def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
     """End what was queued, as no result with its charge kept, and charge what is not known.
 
-    A limit that the charges pass was raised meanwhile, and rises with them. Nothing can be asked of the
+    A limit that the charges pass was raised meanwhile, and rises with them; one with a charge without a bound
+    was lifted. Nothing can be asked of the
     dataset until a steward confirmed it. Errors: InvalidLimit without a reason.
     """
     check_reason(unknown.reason)
@@ -121,7 +122,8 @@ def _charge(account: Account, unknown: Unknown, restoration: Restoration) -> int
     if amount is not None and amount > LARGEST - account.committed:
         amount = left  # more than the account can count
     if amount is None:
-        account.unbounded = True  # an account with a limit has a charge
+        # Where there is a limit it was lifted meanwhile: no other charge is without a bound.
+        account.unbounded, account.limit = True, None
     else:
         account.committed += amount
         account.limit = None if account.limit is None else max(account.limit, account.committed)
