@@ -52,7 +52,8 @@ class NeedsVersion(LedgerError):
 
 def latest(dataset: Dataset) -> Restoration | None:
     """The latest restore of a dataset, confirmed or not."""
-    return Restoration.objects.filter(dataset=dataset).select_related("confirmed_by").first()
+    rows = Restoration.objects.filter(dataset=dataset).select_related("confirmed_by")
+    return rows.order_by("-pk").first()
 
 
 def waits(dataset: Dataset) -> bool:

@@ -58,7 +58,8 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
     with locked(dataset.pk) as ledger:
         now = timezone.now()
         last = Event.objects.get(dataset=dataset, sequence=ledger.last_sequence)
-        known_until = _EPOCH + timedelta(microseconds=last.at_microseconds)
+        # Down to the minute: others than stewards have no closer moment of an event (`ledger.reading`).
+        known_until = (_EPOCH + timedelta(microseconds=last.at_microseconds)).replace(second=0, microsecond=0)
         for release in Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk"):
             _end(ledger, release, now)
         # Of a lake as it was before the backup: whoever opted out since is in what was found.
