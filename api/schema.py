@@ -30,7 +30,8 @@ MEANINGS: Final = {
     "says when to try again.",
     503: "The database does not answer (`unavailable`), the server lacks the dataset's key or cannot use its "
     "file of tables in lakes (`sources_file`), or it is as "
-    "busy as it may be (`busy`, `planning_takes_long`); `Retry-After` says when to try again.",
+    "busy as it may be (`busy`, `planning_takes_long`); `Retry-After` says when to try again. Or it, or the "
+    "dataset, is on hold after a restore (`on_hold`) until its operator, or a steward, said what to do.",
 }
 ALWAYS: Final = (400, 401, 403, 429, 503)
 

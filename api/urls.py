@@ -19,6 +19,7 @@ from api.views import (
     opt_outs,
     plans,
     releases,
+    restorations,
     shuffler,
     sources,
     tokens,
@@ -80,6 +81,11 @@ urlpatterns = [
     path("v1/datasets/<slug:slug>/ledger/", ledger.Ledger.as_view(), name="ledger"),
     path("v1/datasets/<slug:slug>/members/", members.Members.as_view(), name="members"),
     path("v1/datasets/<slug:slug>/members/<int:account_id>/", members.Member.as_view(), name="member"),
+    path(
+        "v1/datasets/<slug:slug>/restoration/",
+        restorations.DatasetRestoration.as_view(),
+        name="restoration",
+    ),
     path("v1/datasets/<slug:slug>/invitations/", members.Invitations.as_view(), name="invitations"),
     path(
         "v1/datasets/<slug:slug>/invitations/<uuid:invitation_id>/",

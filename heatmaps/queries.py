@@ -14,6 +14,7 @@ from heatmaps.ingest.uploads import rejected_rows_path
 from heatmaps.ledger.amounts import as_decimal, units_per_one
 from heatmaps.ledger.balances import Balance, balances
 from heatmaps.ledger.reading import Selection, events_for
+from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.masses import column_copies
 from heatmaps.models import (
     AccountKind,
@@ -21,7 +22,6 @@ from heatmaps.models import (
     Dataset,
     DataVersion,
     Event,
-    Membership,
     Release,
     ReleaseState,
     Restoration,
@@ -30,7 +30,8 @@ from heatmaps.models import (
     UploadState,
 )
 from heatmaps.numbers import count
-from heatmaps.people.permissions import Act, Person, is_stranger, require
+from heatmaps.people.permissions import Act, Person, is_stranger, memberships, require
+from heatmaps.record import hold
 from heatmaps.regions import region_of
 from heatmaps.releases.publication import readable_release
 from heatmaps.releases.quotes import data_slice_of
@@ -84,7 +85,7 @@ def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
 
     With every word of `search` in their title or address.
     """
-    mine = Membership.objects.filter(user=person).values("dataset")
+    mine = memberships(person).values("dataset")
     found = Dataset.objects.all() if person.is_superuser else Dataset.objects.filter(pk__in=mine)
     for word in search.split():
         found = found.filter(Q(title__icontains=word) | Q(slug__icontains=word))
@@ -135,6 +136,13 @@ def charges_of(release: Release) -> list[tuple[str, str]]:
     """(account, exact amount) of a release."""
     rows = Charge.objects.filter(release=release).select_related("account").order_by("account")
     return [(AccountKind(row.account.kind).label, amount_text(row.amount, row.account.kind)) for row in rows]
+
+
+def waits_for_operator(dataset: Dataset) -> bool:
+    """Whether queued releases wait for an operator, as the machine was started anew."""
+    since = hold.waits_since()
+    queued = Release.objects.filter(dataset=dataset, state__in=QUEUED)
+    return since is not None and queued.filter(requested_at__lt=since).exists()
 
 
 def versions_of(dataset: Dataset) -> QuerySet[DataVersion]:

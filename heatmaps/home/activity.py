@@ -14,9 +14,9 @@ from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.models import (
     Dataset,
     Invitation,
-    Membership,
     Release,
     ReleaseState,
+    Restoration,
     Role,
     SourceSurvey,
     SurveyState,
@@ -24,6 +24,8 @@ from heatmaps.models import (
     UploadState,
 )
 from heatmaps.people import invitations
+from heatmaps.people.permissions import memberships
+from heatmaps.record import hold
 
 RECENT: Final = timedelta(days=7)
 MOST_FINISHED: Final = 5
@@ -54,16 +56,17 @@ class Waiting:
     more_queued: int
     files: list[Files]
     lakes: list[Dataset]  # data: for stewards only. Whose table could not be read
+    restored: list[Dataset]  # that one has to confirm
     low: list[Low]  # the worst first
     more_low: int
 
     def __bool__(self) -> bool:
-        return bool(self.queued or self.files or self.lakes or self.low)
+        return bool(self.queued or self.files or self.lakes or self.restored or self.low)
 
 
 def waiting_for(person: User) -> Waiting:
     """In the datasets that the person is a member of."""
-    members = Membership.objects.filter(user=person).select_related("dataset")
+    members = memberships(person).select_related("dataset")
     roles = {member.dataset: member.role for member in members.order_by("dataset__title", "dataset")}
     own = [dataset for dataset, role in roles.items() if role == Role.STEWARD]
     queued, low = _queued(person), _low(person, roles)
@@ -72,6 +75,7 @@ def waiting_for(person: User) -> Waiting:
         more_queued=max(queued.count() - MOST_QUEUED, 0),
         files=_files(own),
         lakes=_unread(own),
+        restored=_restored(own),
         low=low[:MOST_LOW],
         more_low=max(len(low) - MOST_LOW, 0),
     )
@@ -81,8 +85,19 @@ def finished_for(person: User) -> QuerySet[Release]:
     """Published releases of the person's datasets that became visible lately, the latest first."""
     now = timezone.now()
     told = Release.objects.filter(state=ReleaseState.PUBLISHED, visible_at__range=(now - RECENT, now))
-    mine = told.filter(dataset__memberships__user=person)
+    mine = told.filter(dataset__in=memberships(person).values("dataset"))
     return mine.select_related("dataset").order_by("-visible_at", "pk")[:MOST_FINISHED]
+
+
+def waits_for_operator(person: User) -> bool:
+    """Whether releases wait for an operator that administrators, or stewards of their datasets, hear of."""
+    since = hold.waits_since()
+    if since is None:
+        return False
+    queued = Release.objects.filter(state__in=QUEUED, requested_at__lt=since)
+    if not person.is_superuser:
+        queued = queued.filter(dataset__in=memberships(person).filter(role=Role.STEWARD).values("dataset"))
+    return queued.exists()
 
 
 def open_links() -> QuerySet[Invitation]:
@@ -91,7 +106,8 @@ def open_links() -> QuerySet[Invitation]:
 
 
 def _queued(person: User) -> QuerySet[Release]:
-    own = Release.objects.filter(requested_by=person, dataset__memberships__user=person)
+    mine = memberships(person).values("dataset")
+    own = Release.objects.filter(requested_by=person, dataset__in=mine)
     return own.filter(state__in=QUEUED).select_related("dataset").order_by("visible_at", "pk")
 
 
@@ -113,6 +129,12 @@ def _files(datasets: list[Dataset]) -> list[Files]:
 def _unread(datasets: list[Dataset]) -> list[Dataset]:
     failed = SourceSurvey.objects.filter(dataset__in=datasets, state=SurveyState.FAILED)
     pks = set(failed.values_list("pk", flat=True))
+    return [dataset for dataset in datasets if dataset.pk in pks]
+
+
+def _restored(datasets: list[Dataset]) -> list[Dataset]:
+    waiting = Restoration.objects.filter(dataset__in=datasets, confirmed_at=None)
+    pks = set(waiting.values_list("dataset", flat=True))
     return [dataset for dataset in datasets if dataset.pk in pks]
 
 

@@ -11,8 +11,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from heatmaps.budget import alerts, allowances
-from heatmaps.models import Account, Charge, Dataset, DataVersion, Membership, Release, ReleaseState, Role
-from heatmaps.people.permissions import ALLOWED, Act, note_reads
+from heatmaps.models import Account, Charge, Dataset, DataVersion, Release, ReleaseState, Role
+from heatmaps.people.permissions import ALLOWED, Act, memberships, note_reads
 from heatmaps.queries import percent_of
 from heatmaps.releases.epsilon.forecast import fitting
 from heatmaps.wording.budget_left import more_like_the_last, part_left
@@ -73,7 +73,7 @@ class Card:
 def cards_of(person: User, datasets: Sequence[Dataset]) -> list[Card]:
     """One for each, in their order; an administrator's reading is recorded."""
     note_reads(person, [dataset.pk for dataset in datasets])
-    members = Membership.objects.filter(user=person, dataset__in=datasets)
+    members = memberships(person).filter(dataset__in=datasets)
     roles = dict(members.values_list("dataset", "role"))
     latest = {release.dataset_id: release for release in _latest(datasets)}
     charges = _charges(latest.values())

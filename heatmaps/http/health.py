@@ -12,7 +12,9 @@ from kombu.exceptions import OperationalError
 
 from heatmaps import schema
 from heatmaps.models import Dataset, Release, ReleaseState
+from heatmaps.record import hold
 
+PATH: Final = "/healthz"
 WORKER_SECONDS: Final = 1.0  # how long a worker may take to answer
 WATCH_SECONDS: Final = 1.0
 FRESH_SECONDS = 5.0  # how long a look counts
@@ -47,7 +49,7 @@ class _NotMigratedError(Exception):
 def _database_problem() -> str:
     try:
         _check_migrations()
-        return _demo_problem()
+        return _hold_problem() or _demo_problem()
     except DatabaseError:
         return "the database does not answer"
     except _NotMigratedError:
@@ -58,6 +60,11 @@ def _database_problem() -> str:
 def _check_migrations() -> None:
     if schema.is_behind(connection):
         raise _NotMigratedError
+
+
+def _hold_problem() -> str:
+    cause = hold.cause()
+    return "" if cause is None else f"on hold: {cause.label}"
 
 
 def _demo_problem() -> str:

@@ -15,6 +15,7 @@ from heatmaps.models import (
     DataVersion,
     GuideFile,
     Release,
+    Restoration,
     Round,
     RowCapacity,
 )
@@ -179,6 +180,12 @@ def limit_fact(limit: int | None) -> int | str:
 
 def charge_fact(amount: int | None) -> int | str:
     return NO_BOUND if amount is None else amount
+
+
+def restoration_facts(restoration: Restoration) -> events.Facts:
+    """From when on nothing is known, and what was charged for it."""
+    charges = {str(row.account.kind): charge_fact(row.amount) for row in restoration.charges.all()}
+    return {"known_until": events.microseconds(restoration.known_until), "charges": charges}
 
 
 def schedule_fact(dataset: Dataset) -> str:

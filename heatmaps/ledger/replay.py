@@ -20,6 +20,7 @@ from heatmaps.ledger.facts import (
 from heatmaps.ledger.transitions.moves import (
     ALLOWANCE,
     CANCEL,
+    CONFIRMED,
     FAIL,
     GUIDE,
     LATE,
@@ -85,6 +86,8 @@ class Replay:
     schedule: str = NO_SCHEDULE  # of data versions
     retention: int | str = FOR_EVER  # of check-ins, in days
     slot_doublings: int = 0
+    restorations: list[Mapping[str, Any]] = field(default_factory=list)  # what is not known, and charged
+    waits: bool = False  # for a steward, after the last of them
     # By account and person: an allowance of one's own, or everybody's; and what each person took.
     allowances: dict[tuple[str, int | str], int | str] = field(default_factory=dict)
     taken: dict[tuple[str, int | str], int] = field(default_factory=dict)
@@ -119,6 +122,7 @@ class Replay:
             LIMIT: self._change_limit,
             ALLOWANCE: self._change_allowance,
             RESTORED: self._restore,
+            CONFIRMED: self._confirm,
             VERSION: self._advance,
             GUIDE: self._store_guide,
             ROUND: self._fix_round,
@@ -198,6 +202,13 @@ class Replay:
         self._expect(event, "limit", after["limits"], self.limits)
         self._expect(event, "balance", after["committed"], self.balances())
         self._check_limits(event)
+        self.restorations.append({name: after[name] for name in ("known_until", "charges")})
+        self.waits = True
+
+    def _confirm(self, event: Event, _before: Any, _after: Any) -> None:
+        if not self.waits:
+            raise Disagreement(event.sequence, "the event confirms what was not restored")
+        self.waits = False
 
     def allowance(self, account: str, person: int | str) -> int | str:
         """As events write it: units, "no limit" or, for a person, "default"."""
@@ -252,6 +263,8 @@ class Replay:
         charges, facts = after["charges"], after["release"]
         if set(charges) != set(self.limits):
             raise Disagreement(event.sequence, "the event charges other accounts than there are")
+        if self.waits:
+            raise Disagreement(event.sequence, "the event asks of a restored dataset that nobody confirmed")
         assert event.release is not None  # noqa: S101 - checked by the caller
         release = ReplayedRelease(
             state=ReleaseState.RESERVED,

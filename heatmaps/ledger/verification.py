@@ -19,6 +19,7 @@ from heatmaps.models import (
     Ledger,
     Release,
     ReleaseState,
+    Restoration,
     Result,
     Round,
 )
@@ -54,6 +55,7 @@ def verify(dataset: Dataset) -> Report:
             _check_guides(dataset, replay)
             _check_rounds(dataset, replay)
             _check_accounts(dataset, replay)
+            _check_restorations(dataset, replay)
             _check_allowances(dataset, replay)
             _check_releases(dataset, replay)
             _check_charges(dataset, replay)
@@ -137,6 +139,15 @@ def _check_accounts(dataset: Dataset, replay: Replay) -> None:
         told = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
         if (facts.limit_fact(account.limit), account.committed, account.unbounded) != told:
             raise Disagreement(None, f"account {kind}: its limit or balance is not what the events add up to")
+
+
+def _check_restorations(dataset: Dataset, replay: Replay) -> None:
+    rows = Restoration.objects.filter(dataset=dataset).order_by("pk")  # clocks may step back
+    stored = [facts.restoration_facts(row) for row in rows.prefetch_related("charges__account")]
+    if stored != replay.restorations:
+        raise Disagreement(None, "what was charged after a restore is not what the events say")
+    if rows.filter(confirmed_at=None).exists() != replay.waits:
+        raise Disagreement(None, "whether a steward confirmed a restore is not what the events say")
 
 
 def _check_allowances(dataset: Dataset, replay: Replay) -> None:

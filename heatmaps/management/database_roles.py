@@ -7,6 +7,8 @@ table nor disable a trigger, and which read and write every table but these:
 | --- | --- | --- |
 | events, reads by administrators, guide files, elections | read, append | read, append |
 | the installation | read, append | everything |
+| restores | read, change | read |
+| what was charged after a restore | read | read |
 | migrations that ran | read | read |
 | check-ins, enrolments, partial sums of shares, readings, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
@@ -28,6 +30,7 @@ from psycopg import sql
 EVERYTHING: Final = ("SELECT", "INSERT", "UPDATE", "DELETE")
 APPEND: Final = ("SELECT", "INSERT")
 READ: Final = ("SELECT",)
+CHANGE: Final = ("SELECT", "UPDATE")
 NOTHING: Final[tuple[str, ...]] = ()
 
 # For a table that is not named here: everything.
@@ -36,10 +39,13 @@ BOTH: Final = {
     "heatmaps_administratorread": APPEND,
     "heatmaps_guidefile": APPEND,
     "heatmaps_election": APPEND,
+    "heatmaps_restoration": READ,
+    "heatmaps_restoredcharge": READ,
     "django_migrations": READ,
 }
 WEB: Final = BOTH | {
     "heatmaps_installation": APPEND,
+    "heatmaps_restoration": CHANGE,
     "heatmaps_checkin": NOTHING,
     "heatmaps_enrolment": NOTHING,
     "heatmaps_packedcheckins": NOTHING,

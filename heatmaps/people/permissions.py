@@ -13,7 +13,10 @@
 | store, change and delete district files | yes | no | no | no |
 | store guide files, before the first upload | yes | no | no | no |
 | plan and cancel rounds of a collection, give its shuffler another token | yes | no | no | no |
+| confirm the members and opt-outs that a restore brought back | yes | no | no | no |
 
+Until a steward confirmed a dataset that was restored, its analysts and auditors are strangers to it: somebody
+may have removed them since the backup.
 Members read a release's name and note; whoever asked for it and stewards change them.
 Whatever an administrator who is no member sees of a dataset leaves a row for its stewards
 (`heatmaps.administrator_reads`): `require`, `may` and `note_reads` write it where they let him see.
@@ -30,10 +33,11 @@ from typing import Final
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from heatmaps import administrator_reads
-from heatmaps.models import Dataset, Membership, Profile, Role
+from heatmaps.models import Dataset, Membership, Profile, Restoration, Role
 
 
 class Act(StrEnum):
@@ -48,6 +52,7 @@ class Act(StrEnum):
     KEEP_DISTRICTS = "keep_districts"
     KEEP_GUIDES = "keep_guides"
     PLAN_ROUNDS = "plan_rounds"
+    CONFIRM_RESTORATION = "confirm_restoration"
 
 
 ADMINISTRATOR = "administrator"
@@ -64,6 +69,7 @@ ALLOWED: dict[Act, frozenset[str]] = {
     Act.KEEP_DISTRICTS: frozenset({Role.STEWARD}),
     Act.KEEP_GUIDES: frozenset({Role.STEWARD}),
     Act.PLAN_ROUNDS: frozenset({Role.STEWARD}),
+    Act.CONFIRM_RESTORATION: frozenset({Role.STEWARD}),
 }
 
 # What makes no sense for a collection, whoever asks, and what does for nothing else.
@@ -83,10 +89,16 @@ def roles(person: Person, dataset: Dataset) -> frozenset[str]:
     """The roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
-    held = set(Membership.objects.filter(dataset=dataset, user=person).values_list("role", flat=True))
+    held = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
     if person.is_superuser:
         held.add(ADMINISTRATOR)
     return frozenset(held)
+
+
+def memberships(person: User) -> QuerySet[Membership]:
+    """The memberships by which `person` has a role now."""
+    restored = Restoration.objects.filter(confirmed_at=None).values("dataset")
+    return Membership.objects.filter(Q(role=Role.STEWARD) | ~Q(dataset__in=restored), user=person)
 
 
 def may(person: Person, dataset: Dataset, act: Act) -> bool:
@@ -136,7 +148,7 @@ def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
     """Which of these datasets a person is a member of; administrators as such are of none."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
-    mine = Membership.objects.filter(user=person, dataset__in=set(dataset_ids))
+    mine = memberships(person).filter(dataset__in=set(dataset_ids))
     return frozenset(mine.values_list("dataset", flat=True))
 
 
@@ -144,7 +156,7 @@ def note_reads(person: Person, dataset_ids: Iterable[int]) -> None:
     """Record that an administrator reads of these datasets, where no `require` came before: in lists."""
     if isinstance(person, User) and person.is_superuser:
         shown = set(dataset_ids)
-        mine = Membership.objects.filter(user=person, dataset__in=shown).values_list("dataset", flat=True)
+        mine = memberships(person).filter(dataset__in=shown).values_list("dataset", flat=True)
         administrator_reads.record(person, shown - set(mine))
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from django.db.models import Q, QuerySet
 
-from heatmaps.models import Dataset, Membership, Release, ReleaseState
-from heatmaps.people.permissions import Person, is_administrator, note_reads
+from heatmaps.models import Dataset, Release, ReleaseState
+from heatmaps.people.permissions import Person, is_administrator, memberships, note_reads
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import data_slice_of
 from heatmaps.result_kinds import names_of_kind
@@ -57,7 +57,7 @@ def _readable(person: Person) -> QuerySet[Release]:
     public = Q(public_since__isnull=False)
     if not person.is_authenticated or not person.is_active:
         return Release.objects.filter(public)
-    mine = Membership.objects.filter(user=person).values("dataset")
+    mine = memberships(person).values("dataset")
     return Release.objects.filter(public | Q(dataset__in=mine))
 
 

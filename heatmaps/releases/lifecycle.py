@@ -40,7 +40,7 @@ from heatmaps.models import (
     Result,
 )
 from heatmaps.people.permissions import Act, Person, require
-from heatmaps.record import elections
+from heatmaps.record import elections, hold
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of, text_of
 from heatmaps.releases import draws, promises, quotes, source_readings
@@ -164,10 +164,12 @@ def cancel(person: Person, release: Release) -> None:
 
 
 def may_be_cancelled(release: Release) -> bool:
-    """Before it begins, as it says; a round is cancelled where it was planned."""
+    """Before it begins, as it says, unless it waits for an operator; a round is cancelled where it was
+    planned."""
     if release.dataset.is_collection:
         return False
-    return release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
+    is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
+    return is_ahead and not hold.keeps_back(release)
 
 
 def result_of(release: Release) -> Released:

@@ -5,9 +5,10 @@ from typing import Final
 
 from django import template
 
+from heatmaps.ingest import restorations
 from heatmaps.models import Dataset
 from heatmaps.people.permissions import Act, Person, would_allow
-from heatmaps.queries import current_version
+from heatmaps.queries import current_version, waits_for_operator
 from heatmaps.wording.guarantee import RELATIONS_IN_SHORT
 from mechanisms.guarantee import Relation
 
@@ -37,6 +38,9 @@ class Tabs:
     shown: tuple[Tab, ...]
     may_release: bool
     lacks_data: bool  # for those who may upload: no data version yet
+    is_restored: bool  # and nobody confirmed it
+    may_confirm: bool
+    waits_for_operator: bool  # for those who may do something about it
 
 
 @register.simple_tag
@@ -51,4 +55,7 @@ def tabs_of(dataset: Dataset, person: Person) -> Tabs:
         ),
         may_release=would_allow(person, dataset, Act.RELEASE),
         lacks_data=would_allow(person, dataset, Act.UPLOAD) and current_version(dataset) is None,
+        is_restored=restorations.waits(dataset),
+        may_confirm=would_allow(person, dataset, Act.CONFIRM_RESTORATION),
+        waits_for_operator=would_allow(person, dataset, Act.MANAGE_MEMBERS) and waits_for_operator(dataset),
     )

@@ -8,9 +8,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from heatmaps.models import ApiToken, Membership
+from heatmaps.models import ApiToken
 from heatmaps.people import interventions
-from heatmaps.people.permissions import may_create_datasets
+from heatmaps.people.permissions import may_create_datasets, memberships
 from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.people import TokenForm
 from heatmaps.views.requests import PersonRequest
@@ -20,7 +20,7 @@ FORM_METHODS = ["GET", "HEAD", "POST"]
 
 @require_safe
 def account(request: PersonRequest) -> HttpResponse:
-    mine = Membership.objects.filter(user=request.user).select_related("dataset")
+    mine = memberships(request.user).select_related("dataset")
     context = {
         "section": "account",
         "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),

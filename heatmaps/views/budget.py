@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from datetime import datetime
+from typing import Final, TypeAlias
 from uuid import UUID
 
 from django.core.paginator import Paginator
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_safe
 from heatmaps import queries
 from heatmaps.budget import alerts
 from heatmaps.budget.history import History, Step, histories_of
+from heatmaps.budget.spending import RESTORED
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.models import Release
 from heatmaps.people.permissions import Act, dataset_for, may
@@ -23,12 +25,15 @@ from heatmaps.wording.release_line import ReleaseLine, lines_for
 
 CHARGES_A_PAGE: Final = 6
 
+_Charge: TypeAlias = tuple[datetime, UUID | None]  # None: after a restore
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeLine:
     """What a release took of each account, and what was taken by then; empty where it took nothing."""
 
-    line: ReleaseLine
+    line: ReleaseLine | None  # None: charged after a restore, for what nobody knows
+    at: datetime
     cells: tuple[tuple[str, str], ...]  # heading, exact amount
 
 
@@ -36,7 +41,7 @@ class ChargeLine:
 def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
     dataset = dataset_for(request.user, slug)
     histories = histories_of(dataset)
-    steps = _by_release(histories)
+    steps = _by_charge(histories)
     charges = Paginator(list(reversed(steps)), CHARGES_A_PAGE).get_page(request.GET.get("charges"))
     context = {
         "section": "datasets",
@@ -46,6 +51,7 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "charts": [budget_chart(history) for history in histories],
         "heads": [head for history in histories for head in _heads(history)],
         "charges": charges,
+        "restored": RESTORED,
         "lines": _lines(request, list(charges.object_list), histories, steps),
         "promise": promise_for(queries.total_guarantee(dataset), dataset, subject="the releases so far"),
         "may_change_limits": may(request.user, dataset, Act.CHANGE_LIMIT),
@@ -53,40 +59,35 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "ledger/budget.html", context)
 
 
-def _by_release(histories: Sequence[History]) -> dict[UUID, dict[str, Step]]:
-    """Each release's steps by account, in the order they were taken."""
+def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, Step]]:
+    """Steps by account, in the order they were taken; what was charged after one restore is together."""
     steps = sorted(
-        (
-            (step.at, step.release, history.kind, step)
-            for history in histories
-            for step in history.steps
-            if step.release is not None
-        ),
-        key=lambda row: row[:2],
+        (step.at, str(step.release), history.kind, step) for history in histories for step in history.steps
     )
-    found: dict[UUID, dict[str, Step]] = {}
-    for _, release, kind, step in steps:
-        found.setdefault(release, {})[kind] = step
-    return found
+    charges: dict[_Charge, dict[str, Step]] = {}
+    for at, _, kind, step in steps:
+        charges.setdefault((at, step.release), {})[kind] = step
+    return charges
 
 
 def _lines(
     request: PersonRequest,
-    shown: Sequence[UUID],
+    shown: Sequence[_Charge],
     histories: Sequence[History],
-    steps: dict[UUID, dict[str, Step]],
+    charges: dict[_Charge, dict[str, Step]],
 ) -> list[ChargeLine]:
-    releases = Release.objects.select_related("dataset", "version").in_bulk(shown)
+    asked = [release for _, release in shown if release is not None]
+    releases = Release.objects.select_related("dataset", "version").in_bulk(asked)
+    lines = {line.release.pk: line for line in lines_for(request.user, [releases[pk] for pk in asked])}
     return [
         ChargeLine(
-            line=line,
+            line=None if charge[1] is None else lines[charge[1]],
+            at=charge[0],
             cells=tuple(
-                cell
-                for history in histories
-                for cell in _cells(history, steps[line.release.pk].get(history.kind))
+                cell for history in histories for cell in _cells(history, charges[charge].get(history.kind))
             ),
         )
-        for line in lines_for(request.user, [releases[release] for release in shown])
+        for charge in shown
     ]
 
 

@@ -17,6 +17,7 @@ from heatmaps.children.turns import Busy
 from heatmaps.exports.file_cache import NotRendered
 from heatmaps.people.permissions import is_administrator
 from heatmaps.people.sign_in import FactorKeyChanged
+from heatmaps.record.hold import OnHold
 from heatmaps.sources.sources_file import SourcesFileError
 
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
@@ -58,6 +59,8 @@ class SaysBusy:
             return render(
                 request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
             )
+        if isinstance(error, OnHold):
+            return render(request, "busy.html", {"heading": "On hold", "error": error}, status=503)
         if isinstance(error, FactorKeyChanged):
             return render(
                 request, "busy.html", {"heading": "Codes cannot be checked", "error": error}, status=503

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from heatmaps.home import activity
 from heatmaps.home.cards import cards_of
 from heatmaps.models import Dataset, ReleaseState
-from heatmaps.people.permissions import is_administrator, may_create_datasets
+from heatmaps.people.permissions import is_administrator, may_create_datasets, memberships
 from heatmaps.views.releases import seconds_left
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.release_line import release_line
@@ -22,7 +22,7 @@ MOST_CARDS: Final = 8
 
 @require_safe
 def home(request: PersonRequest) -> HttpResponse:
-    mine = Dataset.objects.filter(memberships__user=request.user)
+    mine = Dataset.objects.filter(pk__in=memberships(request.user).values("dataset"))
     waiting = activity.waiting_for(request.user)
     context = {
         "section": "home",
@@ -31,6 +31,7 @@ def home(request: PersonRequest) -> HttpResponse:
         "waiting": waiting,
         "queued": [(release_line(one, member=True), one, seconds_left(one)) for one in waiting.queued],
         "finished": [release_line(one, member=True) for one in activity.finished_for(request.user)],
+        "waits_for_operator": activity.waits_for_operator(request.user),
         "may_create": may_create_datasets(request.user),
     }
     if is_administrator(request.user):

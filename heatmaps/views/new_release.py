@@ -19,6 +19,7 @@ from heatmaps.ledger.errors import LedgerError
 from heatmaps.ledger.transitions import slots
 from heatmaps.models import Dataset, Release
 from heatmaps.people.permissions import Act, dataset_for, may
+from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of
 from heatmaps.releases import calibration, lifecycle, readings
 from heatmaps.views.basemap import with_streets
@@ -165,7 +166,7 @@ def _ask(request: PersonRequest, found: Dataset, form: ReleaseForm, name_form: N
         )
     except ParameterError as error:
         form.explain(error)
-    except LedgerError as refusal:
+    except (LedgerError, OnHold) as refusal:
         form.add_error(None, f"Nothing was spent: {refusal}.")
     return None
 

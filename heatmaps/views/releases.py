@@ -18,9 +18,11 @@ from heatmaps.districts.files import files_of
 from heatmaps.exports import district_sums, release_files
 from heatmaps.exports.sheet_words import citation
 from heatmaps.ledger.errors import LedgerError
+from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.maps.streets import streets_of
 from heatmaps.models import Release, ReleaseState
 from heatmaps.people.permissions import Act, may
+from heatmaps.record import hold
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.comparison import is_comparable
 from heatmaps.releases.names import may_rename
@@ -45,6 +47,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
         "may_cancel": _may_cancel(request, found),
         "seconds_left": seconds_left(found),
         "may_publish": may(request.user, found.dataset, Act.PUBLISH),
+        "waits_for_operator": _waits_for_operator(request, found),
     }
     if found.state == ReleaseState.PUBLISHED:
         context |= _published(found) | _shared(request, found)
@@ -133,6 +136,12 @@ def _start_at(release: Release, *, outsider: bool) -> str:
 def seconds_left(found: Release) -> int:
     """Until its outcome is told; counted here, as a reader's clock may be wrong."""
     return max(0, ceil((found.visible_at - timezone.now()) / timedelta(seconds=1)))
+
+
+def _waits_for_operator(request: PersonRequest, found: Release) -> bool:
+    """A fact of the server, for those who may ask its operator."""
+    is_queued = found.state in QUEUED and hold.keeps_back(found)
+    return is_queued and may(request.user, found.dataset, Act.MANAGE_MEMBERS)
 
 
 def _published(found: Release) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from heatmaps.ledger.errors import LedgerError
 from heatmaps.models import Dataset, Round
 from heatmaps.numbers import count, size
 from heatmaps.people.permissions import Act, dataset_for, may
+from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import refusals
 from heatmaps.views.forms.rounds import RoundForm
@@ -181,7 +182,7 @@ def _plan(request: PersonRequest, dataset: Dataset, form: RoundForm) -> bool:
         made = rounds.plan(request.user, dataset, form.request(), page_sha384=page_sha384(), **form.moments)
     except ParameterError as error:
         form.explain(error)
-    except (LedgerError, Busy) as error:
+    except (LedgerError, Busy, OnHold) as error:
         form.add_error(None, f"{str(error).capitalize()}.")
     else:
         messages.success(

@@ -32,7 +32,10 @@ TITLES: Final = {
     "postpone": "Release postponed",
     "publish": "Release published",
     "fail": "Release ended without a result, its charge stays",
+    "lose": "Release not drawn after a restore, its charge stays",
     "cancel": "Release cancelled, its charge is given back",
+    "restored": "Database restored, what is not known is charged",
+    "confirmed": "Members and opt-outs confirmed after the restore",
     "limit": "Limit changed",
     "allowance": "Allowance changed",
     "version": "Data version advanced",
@@ -68,7 +71,7 @@ _WORDS: Final[Mapping[str, Callable[[str], str]]] = {
     "role": lambda role: role.replace("_", " "),
 }
 _ACCOUNTS: Final = ("member", "invited_by")  # account ids, shown by name
-_MICROSECONDS: Final = ("starts_at", "visible_at")
+_MICROSECONDS: Final = ("starts_at", "visible_at", "known_until")
 _SECONDS: Final = ("since", "until")
 _NAMES: Final = {
     "within": "part of the region",

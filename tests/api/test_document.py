@@ -1,8 +1,11 @@
 """The OpenAPI document is made once, whoever asks for it and how often."""
 
+import pytest
 from django.test import Client
 from drf_spectacular.drainage import GENERATOR_STATS, reset_generator_stats
 from drf_spectacular.generators import SchemaGenerator
+
+pytestmark = pytest.mark.django_db  # whether the server is on hold is asked before any answer
 
 # Of what is answered: fields that depend on the kind of result, of refusal or of schedule, and on the state.
 SOMETIMES = {

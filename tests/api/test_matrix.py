@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from api.errors import PROBLEM_JSON
 from heatmaps.ingest import opt_outs
+from heatmaps.ledger import transitions
 from heatmaps.models import AdministratorRead, ApiToken, Membership, Scope
 from heatmaps.people import invitations
 from heatmaps.releases import publication
@@ -28,6 +29,7 @@ READ, RELEASE, STEWARD, NO_SCOPE = "read", "release", "steward", ""
 ALL = (200, 200, 200, 200, 200, 401)
 MEMBERS = (200, 200, 200, 200, 404, 401)
 STEWARDS = (200, 403, 403, 403, 404, 401)
+UNCONFIRMED = (200, 404, 404, 403, 404, 401)
 MANAGERS = (200, 403, 403, 200, 404, 401)
 ASKING = (200, 200, 403, 403, 404, 401)
 
@@ -214,6 +216,14 @@ OPERATIONS = {
     ("DELETE", "invitation"): Operation(
         statuses=instead(MANAGERS, 204), scope=STEWARD, about=("slug", "invitation")
     ),
+    # Of one that nobody confirmed: a member who is no steward is a stranger to it.
+    ("GET", "restoration"): Operation(statuses=UNCONFIRMED, scope=STEWARD, about=("restored",)),
+    ("POST", "restoration"): Operation(
+        statuses=UNCONFIRMED,
+        scope=STEWARD,
+        about=("restored",),
+        body={"members": [], "opt_outs_entered": True},
+    ),
     ("GET", "upload"): Operation(statuses=STEWARDS, scope=STEWARD, about=ONE_UPLOAD),
     ("GET", "upload-rejected"): Operation(statuses=instead(STEWARDS, 404), scope=STEWARD, about=ONE_UPLOAD),
     ("POST", "upload-undo"): Operation(statuses=instead(STEWARDS, 409), scope=STEWARD, about=ONE_UPLOAD),
@@ -257,15 +267,18 @@ HINT = "give it a row in OPERATIONS of tests/api/test_matrix.py, as the head of 
 
 
 @pytest.fixture
-def things(people, dataset, upload, published):
+def things(people, dataset, upload, published, make_dataset):
     """What addresses are about, by the names that the rows use."""
     token, _ = ApiToken.objects.create(user=people["steward"], name="test", scopes=["read"])
     entry, _ = opt_outs.enter(people["steward"], dataset, "left out")
     walks = make_collection(people["steward"])
     for name in ("analyst", "auditor"):
         Membership.objects.create(dataset=walks, user=people[name], role=name)
+    restored = make_dataset("restored")
+    transitions.restore(restored, transitions.Unknown(charges={}, other_copy="unknown", reason="a test"))
     return {name: person.pk for name, person in people.items()} | {
         "slug": dataset.slug,
+        "restored": restored.slug,
         "upload": upload.pk,
         "release": published.pk,
         "districts": store_districts(people["steward"], dataset, file_id=FILE_ID).pk,

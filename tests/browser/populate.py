@@ -20,11 +20,23 @@ from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_K
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import transaction  # noqa: E402
 from django.test.utils import override_settings  # noqa: E402
+from django.utils import timezone  # noqa: E402
 
 from heatmaps.ingest import uploads  # noqa: E402
-from heatmaps.models import ApiToken, Dataset, Drawing, DrawingState, Membership, Release  # noqa: E402
+from heatmaps.ledger import transitions  # noqa: E402
+from heatmaps.models import (  # noqa: E402
+    AccountKind,
+    ApiToken,
+    Dataset,
+    Drawing,
+    DrawingState,
+    Installation,
+    Membership,
+    Release,
+)
 from heatmaps.people import invitations, password_links  # noqa: E402
 from heatmaps.people.sessions import SessionStore  # noqa: E402
+from heatmaps.record import hold  # noqa: E402
 from heatmaps.releases import clock, lifecycle, publication  # noqa: E402
 from heatmaps.releases.lifecycle import ReleaseRequest  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
@@ -46,9 +58,12 @@ def main():
     named |= files(people["steward"], dataset) | lives(people["analyst"], dataset)
     named |= starts(people["steward"], people["analyst"])
     named |= {"walks": collection(people["steward"], people["analyst"]).slug}
+    named |= {"restored": restored(people["steward"], people["analyst"]).slug}
     named |= links(people, dataset) | point(people["steward"], named["panel"])
     publication.set_public(people["steward"], Release.objects.get(pk=named["published"]), public=True)
     people["secured"] = secured(named)
+    hold.installation()
+    Installation.objects.update(confirm_before=timezone.now())  # what is queued waits for an operator
     sessions = {name: session(person) for name, person in people.items()}
     sessions["half-way"] = half_way(people["secured"])
     print(json.dumps({"named": named, "sessions": sessions}))
@@ -123,6 +138,17 @@ def collection(steward, analyst):
     Membership.objects.create(dataset=walks, user=analyst, role="analyst")
     seed.plan_round(steward, walks)
     return walks
+
+
+def restored(steward, analyst):
+    """A dataset that nobody confirmed after a restore."""
+    made = seed.make_dataset(steward, "restored")
+    Membership.objects.create(dataset=made, user=analyst, role="analyst")
+    seed.add_checkins(made)
+    reason = "the disk broke"
+    charges = {AccountKind.PRESENCE: 10**12}
+    transitions.restore(made, transitions.Unknown(charges=charges, other_copy="unknown", reason=reason))
+    return made
 
 
 def queued(analyst):

@@ -23,6 +23,7 @@ ERRORS = {
     "403_csrf.html": {},
     "413.html": {"most": "2 GB"},
     "500.html": {},
+    "on_hold.html": {"cause": "the database was restored from a backup"},
 }
 
 

@@ -5,9 +5,9 @@ python -m tests.services.model SEQUENCES SEED
 Each sequence is a dataset of its own: three people ask, cancel, ask again with used keys; workers draw, are
 sent the same release again, crash before a commit, between commits or in the draw, outlast their first lease
 by renewing it, or come back after they were declared dead; limits and allowances change, versions advance,
-time steps in both directions, the clock ticks, the sweep runs; people without the right to an act try it all
-the same. The outcome of each step is compared with the model, and now and then and at the end all that is
-stored.
+time steps in both directions, the clock ticks, the sweep runs; the database is restored, and a steward
+confirms it; people without the right to an act try it all the same. The outcome of each step is compared with
+the model, and now and then and at the end all that is stored.
 """
 
 import json
@@ -65,11 +65,13 @@ class Sequence(Queue):
     kinds: list = field(default_factory=lambda: ["open", "version"])
     refused: Counter = field(default_factory=Counter)
     doublings: int = 0
+    restored: Counter = field(default_factory=Counter)  # charged for what is not known, by account
+    unbounded: set = field(default_factory=set)  # accounts
 
     def live(self):
         self.limits = dict(self.dataset.accounts.values_list("kind", "limit"))
         acts = [self.ask] * 8 + [self.work] * 5 + [self.cancel, self.limit, self.allowance, self.trespass]
-        acts += [self.tick] * 5 + [self.clock, self.sweep, self.advance]
+        acts += [self.tick] * 5 + [self.clock, self.sweep, self.advance, self.restore]
         for _ in range(self.chance.randint(*STEPS)):
             self.chance.choice(acts)()
             if self.chance.random() < 0.2:
@@ -207,7 +209,7 @@ class Sequence(Queue):
         limits = self.limits | {account.kind: new}
         if seen != old:
             assert outcome == "LimitMoved"
-        elif (new is not None and self.balances()[account.kind] > new) or not self.some(limits):
+        elif (new is not None and self.is_over(account.kind, new)) or not self.some(limits):
             assert outcome == "InvalidLimit"
         elif self.world.crash_at:
             assert outcome == "Crash"
@@ -259,6 +261,9 @@ class Sequence(Queue):
         assert self.tried(lambda: self.chance.choice(of_stewards)(analyst))[0] == "PermissionDenied"
         self.compare()
 
+    def is_over(self, kind, limit):
+        return kind in self.unbounded or self.balances()[kind] > limit
+
     @staticmethod
     def cancelled(release, who):
         lifecycle.cancel(who, release)
@@ -275,6 +280,35 @@ class Sequence(Queue):
         self.version = next_version(self.dataset, actor=self.people[0]).number
         self.kinds.append("version")
 
+    def restore(self):
+        """Some charges are recorded, and of other accounts nothing is known."""
+        self.world.crash_at = None
+        known = [kind for kind in self.limits if self.chance.random() < 0.7]
+        charges = {kind: QUARTER * self.chance.choice([0, 0, 1, 9]) for kind in known}
+        unknown = transitions.Unknown(charges=charges, other_copy="unknown", reason="why")
+        transitions.restore(self.dataset, unknown)
+        assert self.tried(self.asked_anew)[0] == "OnHold"
+        assert transitions.confirm(self.dataset, actor=self.people[0], opt_outs="none")
+        ends = {"reserved": "lose", "spent": "fail"}
+        order = {pk: one.starts for pk, one in self.known.items() if one.state in ends}
+        for pk in sorted(order, key=lambda pk: (order[pk], pk)):
+            one = self.known[pk]
+            self.move(one, "failed", ends[one.state])
+            one.drawing = ""
+        for kind, limit in self.limits.items():
+            left = None if limit is None else limit - self.balances()[kind]
+            amount = charges.get(kind, left)
+            self.restored[kind] += amount or 0
+            if amount is None:
+                self.unbounded.add(kind)
+            if limit is not None:
+                self.limits[kind] = max(limit, self.balances()[kind])
+        self.kinds += ["restored", "confirmed"]
+
+    def asked_anew(self):
+        request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=2)
+        return lifecycle.request_release(self.people[0], self.dataset, request)
+
     def tried(self, act):
         """("done", what came back), or (the error's name, None)."""
         try:
@@ -290,6 +324,7 @@ class Sequence(Queue):
         accounts = list(Account.objects.filter(dataset=self.dataset))
         assert {row.kind: row.committed for row in accounts} == self.balances()
         assert {row.kind: row.limit for row in accounts} == self.limits
+        assert {row.kind for row in accounts if row.unbounded} == self.unbounded
         rows = Allowance.objects.filter(account__in=accounts).exclude(person=None)
         taken = {(row.account_id, row.person_id): row.committed for row in rows}
         for row, person in product(accounts, self.people):
@@ -303,7 +338,8 @@ class Sequence(Queue):
         """What is taken of each account, by one person or by all."""
         kept = [one for one in self.known.values() if one.state != "cancelled"]
         held = [self.charges(one.epsilon) for one in kept if person in (None, one.owner)]
-        return {kind: sum(charge[kind] for charge in held) for kind in self.limits}
+        unknown = Counter() if person else self.restored
+        return {kind: unknown[kind] + sum(charge[kind] for charge in held) for kind in self.limits}
 
     def charges(self, epsilon):
         return {kind: 0 if kind == "delta" else EPSILONS[epsilon] for kind in self.limits}

@@ -29,7 +29,7 @@ from heatmaps.people import invitations  # noqa: E402
 from heatmaps.releases import clock, lifecycle  # noqa: E402
 from tests.services import seed  # noqa: E402
 
-WEB, WORKER = "hazemap_web", "hazemap_worker"
+OWNER, WEB, WORKER = "hazemap", "hazemap_web", "hazemap_worker"
 PAGES = (
     "dataset",
     "dataset-releases",
@@ -136,6 +136,7 @@ def main():
         # So many that it should have a copy in columns, which its pages look for.
         Upload.objects.filter(pk=new.pk).update(rows_accepted=200_000)
         refused |= open_everything(steward, administrator, city, first, new)
+    confirmed = restore(steward, city)
     with signed_in_as(WORKER):
         told = {
             "problem": verify(city).problem,
@@ -147,9 +148,22 @@ def main():
             "kept": CheckIn.objects.filter(upload=new.pk).count(),
             "opted out": Suppression.in_effect(DataVersion.objects.latest("number")).count(),
             "reads": administrator_reads(city),
+            "confirmed": confirmed,
             "refused": refused,
         }
     print(json.dumps(told))
+
+
+def restore(steward, city):
+    """The status of a steward's confirmation, after the owner of the tables let a restored server go on."""
+    with signed_in_as(OWNER):
+        transitions.restore(city, transitions.Unknown(charges={}, other_copy="unknown", reason="a test"))
+    with signed_in_as(WEB):
+        client = Client(raise_request_exception=False)
+        client.force_login(steward)
+        page = reverse("restoration", args=[city.slug])
+        assert client.get(page).status_code == 200
+        return client.post(page, {"opt_outs_entered": "yes"}).status_code
 
 
 def open_everything(steward, administrator, city, release, upload):

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from django.apps import apps
 
-from heatmaps.management.database_roles import APPEND, EVERYTHING, NOTHING, READ
+from heatmaps.management.database_roles import APPEND, CHANGE, EVERYTHING, NOTHING, READ
 from tests.services.installation import Installation
 
 pytestmark = [pytest.mark.postgres]
@@ -47,7 +47,9 @@ RIGHTS = {
     "heatmaps_dataset": (EVERYTHING, EVERYTHING),
     "heatmaps_dataversion": (EVERYTHING, EVERYTHING),
     "heatmaps_districtfile": (EVERYTHING, EVERYTHING),
+    "heatmaps_election": (APPEND, APPEND),
     "heatmaps_guidefile": (APPEND, APPEND),
+    "heatmaps_installation": (APPEND, EVERYTHING),
     "heatmaps_enrolment": (NOTHING, EVERYTHING),
     "heatmaps_event": (APPEND, APPEND),
     "heatmaps_ledger": (EVERYTHING, EVERYTHING),
@@ -60,6 +62,8 @@ RIGHTS = {
     "heatmaps_release": (EVERYTHING, EVERYTHING),
     "heatmaps_requestkey": (EVERYTHING, EVERYTHING),
     "heatmaps_round": (EVERYTHING, EVERYTHING),
+    "heatmaps_restoration": (CHANGE, READ),
+    "heatmaps_restoredcharge": (READ, READ),
     "heatmaps_result": (EVERYTHING, EVERYTHING),
     "heatmaps_drawing": (NOTHING, EVERYTHING),
     "heatmaps_sourcereading": (NOTHING, EVERYTHING),
@@ -173,6 +177,7 @@ def test_web_and_workers_do_all_their_work(granted):
         "kept": 50,
         "opted out": 1,
         "reads": True,
+        "confirmed": 302,
         "refused": {},
     }
 

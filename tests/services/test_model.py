@@ -12,6 +12,9 @@ from tests.services.installation import ROOT
 EVENTS = {"open", "version", "reserve", "spend", "publish", "fail", "cancel", "limit", "allowance"} | {
     "late",
     "postpone",
+    "lose",
+    "restored",
+    "confirmed",
 }
 REFUSED = {"BudgetExceeded", "AllowanceExceeded", "IdempotencyConflict"}
 ENDS = ("published", "failed", "cancelled")

@@ -22,13 +22,14 @@ from heatmaps.ledger.transitions.limits import change_limit
 from heatmaps.ledger.transitions.locks import locked
 from heatmaps.ledger.transitions.opening import open_ledger, record
 from heatmaps.ledger.transitions.reserving import reserve
-from heatmaps.ledger.transitions.restoring import Unknown, restore
+from heatmaps.ledger.transitions.restoring import Unknown, confirm, restore
 
 __all__ = [
     "Unknown",
     "cancel",
     "change_allowance",
     "change_limit",
+    "confirm",
     "delay",
     "fail",
     "locked",

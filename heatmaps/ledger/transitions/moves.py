@@ -30,6 +30,7 @@ QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)  # one state to the 
 LATE, POSTPONE = "late", "postpone"  # other moments for a release that is queued
 OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
 RESTORED = "restored"  # the database was, and what cannot be known of the time since is charged
+CONFIRMED = "confirmed"  # by a steward: the members and opt-outs of a dataset that was restored
 VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
 GUIDE = "guide"  # a guide file was stored
 ROUND = "round"  # what a round of a collection is was fixed

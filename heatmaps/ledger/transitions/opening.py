@@ -12,7 +12,16 @@ from heatmaps.ledger.errors import InvalidLimit
 from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions.limits import check_limit, check_some_limit
 from heatmaps.ledger.transitions.locks import locked
-from heatmaps.ledger.transitions.moves import ALLOWANCE, LATE, LIMIT, MOVES, OPEN, POSTPONE, RESTORED
+from heatmaps.ledger.transitions.moves import (
+    ALLOWANCE,
+    CONFIRMED,
+    LATE,
+    LIMIT,
+    MOVES,
+    OPEN,
+    POSTPONE,
+    RESTORED,
+)
 from heatmaps.models import Account, AccountKind, Dataset
 from mechanisms.guarantee import Relation
 
@@ -50,7 +59,7 @@ def record(
 
     at: what it is stamped with; None: now.
     """
-    if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE, LATE, POSTPONE, RESTORED}:
+    if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE, LATE, POSTPONE, RESTORED, CONFIRMED}:
         raise ValueError(f"kind is {kind}, which only its own transition writes")
     with locked(dataset.pk) as ledger:
         events.append(ledger, kind, actor=actor, release=None, before=before, after=after, at=at)

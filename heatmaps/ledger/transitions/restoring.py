@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from heatmaps.ledger import events, facts
@@ -12,7 +13,7 @@ from heatmaps.ledger.amounts import LARGEST
 from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions.limits import check_reason
 from heatmaps.ledger.transitions.locks import locked, locked_accounts
-from heatmaps.ledger.transitions.moves import FAIL, LOSE, MOVES, QUEUED, RESTORED
+from heatmaps.ledger.transitions.moves import CONFIRMED, FAIL, LOSE, MOVES, QUEUED, RESTORED
 from heatmaps.models import (
     Account,
     AccountKind,
@@ -25,6 +26,7 @@ from heatmaps.models import (
     RestoredCharge,
     Round,
     SourceReading,
+    SourceSurvey,
 )
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -48,16 +50,20 @@ class Unknown:
 def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
     """End what was queued, as no result with its charge kept, and charge what is not known.
 
-    A limit that the charges pass was raised meanwhile, and rises with them. Nothing can be asked of the
+    A limit that the charges pass was raised meanwhile, and rises with them; one with a charge without a bound
+    was lifted. Nothing can be asked of the
     dataset until a steward confirmed it. Errors: InvalidLimit without a reason.
     """
     check_reason(unknown.reason)
     with locked(dataset.pk) as ledger:
         now = timezone.now()
         last = Event.objects.get(dataset=dataset, sequence=ledger.last_sequence)
-        known_until = _EPOCH + timedelta(microseconds=last.at_microseconds)
+        # Down to the minute: others than stewards have no closer moment of an event (`ledger.reading`).
+        known_until = (_EPOCH + timedelta(microseconds=last.at_microseconds)).replace(second=0, microsecond=0)
         for release in Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk"):
             _end(ledger, release, now)
+        # Of a lake as it was before the backup: whoever opted out since is in what was found.
+        SourceSurvey.objects.filter(dataset=dataset).delete()
         Restoration.objects.filter(dataset=dataset, confirmed_at=None).update(confirmed_at=now)
         restoration = Restoration.objects.create(
             dataset=dataset,
@@ -78,6 +84,20 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
         }
         events.append(ledger, RESTORED, actor=None, release=None, before=before, after=after)
     return restoration
+
+
+def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
+    """Let questions be asked again of a restored dataset, at a steward's word; False where none waits.
+
+    opt_outs: where they came from, for everybody to read.
+    """
+    with locked(dataset.pk) as ledger:
+        waiting = Restoration.objects.filter(dataset=dataset, confirmed_at=None)
+        if not waiting.update(confirmed_at=timezone.now(), confirmed_by=actor):
+            return False
+        after: Facts = {"opt_outs": opt_outs}
+        events.append(ledger, CONFIRMED, actor=actor, release=None, before={}, after=after)
+    return True
 
 
 def _end(ledger: Ledger, release: Release, now: datetime) -> None:
@@ -103,6 +123,7 @@ def _charge(account: Account, unknown: Unknown, restoration: Restoration) -> int
     if amount is not None and amount > LARGEST - account.committed:
         amount = left  # more than the account can count
     if amount is None:
+        # Where there is a limit it was lifted meanwhile: no other charge is without a bound.
         account.unbounded, account.limit = True, None
     else:
         account.committed += amount

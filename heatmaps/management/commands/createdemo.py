@@ -40,14 +40,13 @@ class Command(BaseCommand):
         try:
             if not empty:
                 datasets.ensure(steward, self._say)
+            if collection:
+                wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
+                demo_collection.run(steward, wanted, self._say)
         except OnHold as refusal:
             raise CommandError(f"{refusal}: `{settings.PROGRAM} resume --help`") from None
-        if collection:
-            wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
-            try:
-                demo_collection.run(steward, wanted, self._say)
-            except demo_collection.CannotRun as refusal:
-                raise CommandError(str(refusal)) from None
+        except demo_collection.CannotRun as refusal:
+            raise CommandError(str(refusal)) from None
         self._say(f"name and password to sign in with: {accounts.credentials_path()}")
         self._say(f"the administrator's: {accounts.administrator_credentials_path()}")
 

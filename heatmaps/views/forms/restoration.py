@@ -1,0 +1,46 @@
+"""Asks what a steward confirms after a restore."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+
+from heatmaps.models import Membership
+from heatmaps.views.forms.shared import offer
+
+
+class RestorationForm(forms.Form):
+    """Nobody is ticked beforehand: whoever was removed since the backup must not come back unseen."""
+
+    members = forms.TypedMultipleChoiceField(
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Who is still a member?",
+        help_text="Whoever is not ticked is removed. You stay.",
+    )
+    opt_outs_entered = forms.BooleanField(
+        label="All opt-outs are entered again",
+        error_messages={"required": "Enter the opt-outs first, then tick this."},
+    )
+
+    def __init__(
+        self, data: Any = None, *, others: QuerySet[Membership], asks_opt_outs: bool, **options: Any
+    ) -> None:
+        super().__init__(data, **options)
+        rows = [(row.user_id, f"{row.user.get_username()} ({_role(row)})") for row in others]
+        offer(self, "members", [(str(account), label) for account, label in rows])
+        if not rows:
+            del self.fields["members"]
+        if not asks_opt_outs:
+            del self.fields["opt_outs_entered"]
+
+    @property
+    def kept(self) -> list[int]:
+        """The accounts that were ticked."""
+        return list(self.cleaned_data.get("members", []))
+
+
+def _role(row: Membership) -> str:
+    closed = "" if row.user.is_active else ", account closed"
+    return f"{row.get_role_display().lower()}{closed}"
