@@ -67,8 +67,10 @@ class Watch:
         self.text = "".join(_lines(name, value) for name, value in values.items())
 
     def application(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """A WSGI application of one page, for the hosts of the pages: else a page of another website could have
-        its name resolved to this address and read the answer in a browser of this network."""
+        """A WSGI application of one page, for the hosts of the pages.
+
+        Another website could have its own name lead here, and read the answer in a browser of this network.
+        """
         try:
             request = HttpRequest()
             request.META = environ
