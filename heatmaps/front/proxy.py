@@ -20,12 +20,12 @@ def believe_proxy(get_response: GetResponse) -> GetResponse:
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
-        said = {name: request.META.pop(name) for name in list(request.META) if name.startswith(CLAIMS)}
+        claims = {name: request.META.pop(name) for name in list(request.META) if name.startswith(CLAIMS)}
         if is_proxy(str(request.META.get("REMOTE_ADDR", ""))):
-            client = str(said.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
+            client = str(claims.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
             if _address(client):
                 request.META["REMOTE_ADDR"] = client
-            if (scheme := said.get("HTTP_X_FORWARDED_PROTO")) in SCHEMES:
+            if (scheme := claims.get("HTTP_X_FORWARDED_PROTO")) in SCHEMES:
                 request.META["HTTP_X_FORWARDED_PROTO"] = scheme
         return get_response(request)
 

@@ -48,13 +48,13 @@ def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
     if sent and form.is_valid():
         try:
             file = cast(BinaryIO, form.cleaned_data["file"].file)
-            made = download.blurred(person, found, form.question(), file)
+            archive = download.blurred(person, found, form.question(), file)
         except ParameterError as error:
             form.explain(error)
         except UploadError as error:
             form.add_error("file", f"Nothing was blurred: {error}.")
         else:
-            answer = FileResponse(made, as_attachment=True, filename=f"{found.slug}-blurred.zip")
+            answer = FileResponse(archive, as_attachment=True, filename=f"{found.slug}-blurred.zip")
             add_never_cache_headers(answer)
             return answer
     context = {
