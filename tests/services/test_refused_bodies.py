@@ -1,14 +1,19 @@
 """Bodies that nobody wants: one whole answer each, however many come at once and whatever stands in front."""
 
 import logging
+import socket
 import ssl
+import struct
+import threading
+from collections import Counter
 from functools import partial
 
 import pytest
 
 from heatmaps.front import certificate
-from tests.services.front import Front
-from tests.services.programs import found_or_skip
+from heatmaps.front.connection import Connection
+from tests.services.front import Front, connected
+from tests.services.programs import found_or_skip, wait_until
 from tests.services.refused_bodies import CLIENTS, Answers, answered, outcomes, post
 from tests.services.tls import Tls, made_certificate
 
@@ -89,3 +94,34 @@ def test_nothing_follows_an_answer_that_ends_the_connection(front):
     assert outcomes(front.port, [last + post("/403")], 10) == {
         (0, Answers((200,), is_whole=True)): CLIENTS * 10
     }
+
+
+def test_only_the_loop_closes_whoever_finds_a_client_gone(front, monkeypatch):
+    """What a thread closes could be a new client's by the time the loop looks at it."""
+    serving, gone, closing = threading.Event(), threading.Event(), Counter()
+    close = Connection.handle_close
+
+    def serve(environ, start_response):
+        serving.set()
+        assert gone.wait(30)
+        return refuse(environ, start_response)
+
+    def close_and_count(connection):
+        closing[threading.current_thread().name] += 1
+        close(connection)
+
+    monkeypatch.setattr(Connection, "handle_close", close_and_count)
+    front.server.application = serve
+    request = b"GET / HTTP/1.1\r\n" + HOST + b"\r\n"
+    waiting = b"POST /404 HTTP/1.1\r\n" + HOST + b"Content-Length: 300\r\nExpect: 100-continue\r\n\r\n"
+    for _ in range(25):
+        serving.clear()
+        gone.clear()
+        with connected(front.port) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # resets
+            client.sendall(request + waiting)
+            assert serving.wait(30)
+        gone.set()
+        wait_until(lambda: not front.server.active_channels, seconds=30, what="its end")
+
+    assert set(closing) == {front.thread.name}
