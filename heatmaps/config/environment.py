@@ -14,7 +14,7 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | `HAZEMAP_WORKER_PASSWORD_FILE` | (none) | the same for `hazemap_worker` |
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
-| `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names this server answers to, separated by commas |
+| `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names of pages and metrics, separated by commas |
 | `HAZEMAP_ORIGINS` | (none) | origin at which browsers find this server; `https://…` needs HAZEMAP_PROXY |
 | `HAZEMAP_PROXY` | (none) | addresses or networks of the proxy, alone believed; `none` with `--certificate` |
 | `HAZEMAP_HSTS_SUBDOMAINS` | `0` | `1` where every name below the origin's speaks `https` too |

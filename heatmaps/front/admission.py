@@ -95,7 +95,6 @@ class Refusal(ErrorTask):  # type: ignore[misc]  # as above
         told |= {"Content-Type": kind, "Content-Security-Policy": NOTHING_LOADED, "Cache-Control": "no-store"}
         self.response_headers.extend(told.items())
         self.set_close_on_finish()
-        self.channel.lingers = True
         self.content_length = len(body)
         self.write(body)
 

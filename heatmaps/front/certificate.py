@@ -48,7 +48,7 @@ def context(certificate: Path, key: Path) -> ssl.SSLContext:
     made.num_tickets = 0
     made.set_alpn_protocols(["http/1.1"])
     try:
-        made.load_cert_chain(certificate, key, password=_no_password)
+        made.load_cert_chain(certificate, key, password=lambda: "")  # no question at the terminal
     except (OSError, ValueError) as error:
         reason = getattr(error, "reason", None) or type(error).__name__
         raise BadCertificate(f"{certificate} cannot serve TLS: {reason}") from None
@@ -98,8 +98,3 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise BadCertificate(f"{path}: {error.strerror}") from None
-
-
-def _no_password() -> str:
-    """Instead of a question at the terminal."""
-    return ""

@@ -1,10 +1,11 @@
 """Bounds what a connection may keep waiting, and how it ends."""
 
+import contextlib
 import socket
 import time
 from typing import Any
 
-from waitress.channel import HTTPChannel
+from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.utilities import BadRequest, RequestEntityTooLarge
 
 from heatmaps.front import limits
@@ -14,7 +15,10 @@ from heatmaps.http.attempt_limits import network_of
 
 
 class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no types
-    """One client's; `network` is what connections are counted by."""
+    """One client's; `network` is what connections are counted by.
+
+    Every flush holds `outbuf_lock`, as tasks also run while `requests` is empty. Only the loop closes.
+    """
 
     parser_class = Request
     task_class = Answer
@@ -23,8 +27,7 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
     is_encrypted = False  # TLS ends here (`tls.TlsConnection`)
     request: Any  # the `Request` that is coming in, or None
     asking = False  # the program is being asked about the body of `request`, and nothing is read meanwhile
-    lingers = False  # the client may still be sending when its answer is out
-    lingers_until = 0.0
+    lingers_until = 0.0  # the answer is out, and the client may still be sending
 
     def __init__(self, server: Any, sock: socket.socket, address: Any, *others: Any, **named: Any) -> None:
         self.network = network_of(address[0])
@@ -37,35 +40,45 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
         if not self.lingers_until:
             super().handle_read()
             return
-        try:
-            self.recv(limits.UNASKED_BYTES)  # closes at the end of what is sent
-        except OSError:
-            self.handle_close()
+        # Past TLS, and all that is there: what were unread at the end would reset the connection.
+        with contextlib.suppress(BlockingIOError):
+            reads = (socket.socket.recv(self.socket, limits.UNASKED_BYTES) for _ in range(limits.DRAIN_READS))
+            if not all(reads):
+                self.handle_close()
 
     def received(self, data: bytes) -> bool:
         went_on: bool = super().received(data)
         with self.requests_lock:
             request = self.request
-            if request is not None and request.asks:
+            if request is not None and request.asks and not self.close_when_flushed:
                 request.asks = False
-                self._ask(request)
+                if self.requests:  # answers keep their order, and this one would come before those under way
+                    self._refuse(BadRequest(""))
+                else:
+                    self.asking = True
+                    self.server.add_task(Admission(self, request))
         return went_on
 
     def handle_write(self) -> None:
-        if self.close_when_flushed and self.lingers and not self.will_close:
-            self._flush_exception(self._flush_some)
-            if not self.total_outbufs_len:
-                self._linger()
-        else:
-            super().handle_write()
+        if self.total_outbufs_len:
+            self._flush_exception(self._flush_some_if_lockable)
+        # In this order: all that is written was counted before the end was set.
+        if self.close_when_flushed and self.connected and not self.total_outbufs_len:
+            self._linger()
+        if self.will_close:
+            self.handle_close()
+
+    def send_continue(self) -> None:  # also from threads, which leave closing to the loop
+        self.request.expect_continue, self.sent_continue = False, True
+        with contextlib.suppress(ClientDisconnected):
+            self.write_soon(b"HTTP/1.1 100 Continue\r\n\r\n")
 
     def decided(self, *, welcome: bool) -> None:
         """What the program says of the body it was asked about; without a welcome its answer is written."""
         with self.requests_lock:
-            self.asking = False
             self.last_activity = time.time()
             if not (welcome and self.connected):
-                self.lingers = self.close_when_flushed = True
+                self.close_when_flushed = True
             elif self.request.is_too_large:
                 self._refuse(RequestEntityTooLarge(""))
             else:
@@ -73,15 +86,17 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
                 self.request.body_began = self.last_activity
                 if self.request.waits_for_continue:
                     self.send_continue()
+            self.asking = False
         self.server.pull_trigger()
 
     def waits_since(self) -> float | None:
         """Since when the client has sent no whole header; None while it is served or sends a body."""
+        request = self.request  # a thread may end it meanwhile
         if self.requests or self.asking or self.total_outbufs_len:
             return None
-        if self.request is None:
+        if request is None or self.lingers_until:
             return float(self.last_activity)
-        return None if self.request.headers_finished else float(self.request.began)
+        return None if request.headers_finished else float(request.began)
 
     def is_overdue(self, now: float) -> bool:
         if self.lingers_until:
@@ -99,13 +114,6 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
         spare = limits.BODY_SECONDS + request.body_bytes_received / limits.BODY_BYTES_A_SECOND
         return bool(now > request.body_began + spare)
 
-    def _ask(self, request: Request) -> None:
-        if self.requests:  # answers keep their order, and this one would come before those under way
-            self._refuse(BadRequest(""))
-            return
-        self.asking = True
-        self.server.add_task(Admission(self, request))
-
     def _refuse(self, error: BadRequest) -> None:
         """In its turn, after the requests that came before it."""
         self.request.refuse(error)
@@ -118,7 +126,5 @@ class Connection(HTTPChannel):  # type: ignore[misc]  # waitress carries no type
         """Nothing more is said; what still comes is thrown away, for a while."""
         self.close_when_flushed = False
         self.lingers_until = time.time() + limits.LINGER_SECONDS
-        try:
+        with contextlib.suppress(OSError):  # reset meanwhile, which is read next
             self.socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            self.will_close = True

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 SCHEMES = frozenset({"http", "https"})
+CLAIMS = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP")  # beginnings of their names
 
 
 def believe_proxy(get_response: GetResponse) -> GetResponse:
@@ -19,12 +20,12 @@ def believe_proxy(get_response: GetResponse) -> GetResponse:
     """
 
     def answer(request: HttpRequest) -> HttpResponse:
-        said = {name: request.META.pop(name) for name in list(request.META) if _is_forwarded(name)}
+        claims = {name: request.META.pop(name) for name in list(request.META) if name.startswith(CLAIMS)}
         if is_proxy(str(request.META.get("REMOTE_ADDR", ""))):
-            client = str(said.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
+            client = str(claims.get("HTTP_X_FORWARDED_FOR", "")).rpartition(",")[2].strip()
             if _address(client):
                 request.META["REMOTE_ADDR"] = client
-            if (scheme := said.get("HTTP_X_FORWARDED_PROTO")) in SCHEMES:
+            if (scheme := claims.get("HTTP_X_FORWARDED_PROTO")) in SCHEMES:
                 request.META["HTTP_X_FORWARDED_PROTO"] = scheme
         return get_response(request)
 
@@ -43,7 +44,3 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
-
-
-def _is_forwarded(name: str) -> bool:
-    return name.startswith("HTTP_X_FORWARDED") or name in {"HTTP_FORWARDED", "HTTP_X_REAL_IP"}

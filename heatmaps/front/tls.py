@@ -44,7 +44,7 @@ class TlsConnection(Connection):
             self._shake_hands()
             return
         try:
-            self._came = self._decrypted()
+            self._came = b"" if self.lingers_until else self._decrypted()
         except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return  # a part of a record, or nothing but a change of keys
         except OSError:
@@ -79,7 +79,7 @@ class TlsConnection(Connection):
         super().handle_close()
 
     def _linger(self) -> None:
-        self._say_end()  # what still comes is thrown away as it is, encrypted
+        self._say_end()
         super()._linger()
 
     def _shake_hands(self) -> None:

@@ -11,6 +11,7 @@ in was not guessing: the failures under that name from that address are forgotte
 
 import ipaddress
 import unicodedata
+from collections.abc import Callable
 from typing import Final
 
 import structlog
@@ -74,6 +75,16 @@ def guide(account_id: int) -> int:
     return _a_minute(GUIDES, str(account_id))
 
 
+def wait_of(scope: str, account_id: int) -> int:
+    """Seconds that somebody has to wait whose minute is used up, else 0; nothing is counted.
+
+    For forms with large bodies: refused before the body comes, counted once its CSRF token is checked.
+    """
+    key = _key(str(account_id))
+    count = _by_counters(lambda table: table.look(scope, key))
+    return count.seconds_left if count.times >= settings.MOST_A_MINUTE[scope] else 0
+
+
 def address_of(request: HttpRequest) -> str:
     """Where a request comes from (`heatmaps.front.proxy` says so behind a proxy)."""
     return network_of(str(request.META.get("REMOTE_ADDR", "")))
@@ -94,7 +105,8 @@ def network_of(text: str) -> str:
 
 def seconds_to_wait(scope: str, whose: str, *, most: int, seconds: int) -> int:
     """Count an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
-    counted = _counted(scope, _key(whose), seconds)
+    key = _key(whose)
+    counted = _by_counters(lambda table: table.count(scope, key, seconds))
     return 0 if counted.times <= most else counted.seconds_left
 
 
@@ -107,13 +119,15 @@ def _name_from(name: str, address: str) -> str:
     return f"{address} {unicodedata.normalize('NFKC', name).casefold().strip()}"
 
 
-def _counted(scope: str, key: str, seconds: int) -> counters.Count:
+def _by_counters(
+    act: Callable[[counters.OwnCounters | counters.SharedCounters], counters.Count],
+) -> counters.Count:
     if shared := counters.shared():
         try:
-            return shared.count(scope, key, seconds)
+            return act(shared)
         except RedisError as error:
             _log.warning("attempts.counted_here_only", cause=type(error))
-    return counters.own().count(scope, key, seconds)
+    return act(counters.own())
 
 
 def _key(whose: str) -> str:

@@ -50,6 +50,11 @@ class OwnCounters:
         times = storage.incr(key, seconds)
         return Count(times, _seconds_left(storage.get_expiry(key)))
 
+    def look(self, table: str, key: str) -> Count:
+        """Returns the count as it is."""
+        storage = self._tables[table]
+        return Count(storage.get(key), _seconds_left(storage.get_expiry(key)))
+
     def forget(self, table: str, key: str) -> None:
         """End a count before its time."""
         self._tables[table].clear(key)
@@ -60,7 +65,7 @@ class OwnCounters:
 
 
 class SharedCounters:
-    """Counts of all processes together, in Redis. Errors of both methods: RedisError."""
+    """Counts of all processes together, in Redis. Errors of all methods: RedisError."""
 
     def __init__(self, url: str) -> None:
         # An answer that does not come at once is none: the process counts by itself meanwhile.
@@ -72,6 +77,11 @@ class SharedCounters:
         name = f"{table}:{key}"
         times = self._storage.incr(name, seconds)
         return Count(times, _seconds_left(self._storage.get_expiry(name)))
+
+    def look(self, table: str, key: str) -> Count:
+        """Returns the count as it is."""
+        name = f"{table}:{key}"
+        return Count(self._storage.get(name), _seconds_left(self._storage.get_expiry(name)))
 
     def forget(self, table: str, key: str) -> None:
         """End a count before its time."""

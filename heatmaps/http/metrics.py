@@ -13,7 +13,9 @@ from threading import Event
 from typing import Any, Final
 
 from django.conf import settings
+from django.core.exceptions import DisallowedHost
 from django.db import Error, connection
+from django.http import HttpRequest
 
 from heatmaps import VERSION, schema
 from heatmaps.http import health
@@ -65,8 +67,18 @@ class Watch:
         self.text = "".join(_lines(name, value) for name, value in values.items())
 
     def application(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """A WSGI application of one page."""
-        status, text = self._answer(environ["PATH_INFO"], environ["REQUEST_METHOD"])
+        """A WSGI application of one page, for the hosts of the pages.
+
+        Another website could have its own name lead here, and read the answer in a browser of this network.
+        """
+        try:
+            request = HttpRequest()
+            request.META = environ
+            request.get_host()
+        except DisallowedHost:
+            status, text = "400 Bad Request", "HAZEMAP_ALLOWED_HOSTS lacks the host of this address\n"
+        else:
+            status, text = self._answer(environ["PATH_INFO"], environ["REQUEST_METHOD"])
         content = text.encode()
         kind, length = ("Content-Type", _TEXT), ("Content-Length", str(len(content)))
         start_response(status, [kind, length, *_HEADERS])

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 
 from heatmaps.blurring import download
 from heatmaps.http import attempt_limits
-from heatmaps.http.content_length import body_length, takes_up_to, was_admitted
+from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.http.rate_limits import come_again
 from heatmaps.ingest.errors import UploadError
 from heatmaps.models import Dataset
@@ -33,25 +33,28 @@ def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
         if body_length(request) > download.MOST_BYTES + _FORM_BYTES:
             most = size(download.MOST_BYTES)
             return render(request, "413.html", {"most": most}, status=413)
-        if not was_admitted(request) and (wait := attempt_limits.blur(request.user.pk)):
+        if wait := attempt_limits.wait_of(attempt_limits.BLUR, request.user.pk):
             return come_again(request, wait, files=True)
     return _answered(request, found)
 
 
 @csrf_protect
 def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
+    person = cast(PersonRequest, request).user
     sent = request.method == "POST"
+    if sent and (wait := attempt_limits.blur(person.pk)):
+        return come_again(request, wait, files=True)
     form = BlurForm(found, *([request.POST, request.FILES] if sent else []))
     if sent and form.is_valid():
         try:
             file = cast(BinaryIO, form.cleaned_data["file"].file)
-            made = download.blurred(cast(PersonRequest, request).user, found, form.question(), file)
+            archive = download.blurred(person, found, form.question(), file)
         except ParameterError as error:
             form.explain(error)
         except UploadError as error:
             form.add_error("file", f"Nothing was blurred: {error}.")
         else:
-            answer = FileResponse(made, as_attachment=True, filename=f"{found.slug}-blurred.zip")
+            answer = FileResponse(archive, as_attachment=True, filename=f"{found.slug}-blurred.zip")
             add_never_cache_headers(answer)
             return answer
     context = {

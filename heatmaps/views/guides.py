@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from heatmaps.guides import files, raster
 from heatmaps.http import attempt_limits
-from heatmaps.http.content_length import body_length, takes_up_to, was_admitted
+from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.http.rate_limits import come_again
 from heatmaps.models import Dataset
 from heatmaps.numbers import size
@@ -34,7 +34,7 @@ def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
         if body_length(request) > raster.MOST_BYTES + _FORM_BYTES:
             told = {"most": size(raster.MOST_BYTES), "is_map": True}
             return render(request, "413.html", told, status=413)
-        if not was_admitted(request) and (wait := attempt_limits.guide(request.user.pk)):
+        if wait := attempt_limits.wait_of(attempt_limits.GUIDES, request.user.pk):
             return come_again(request, wait, files=True)
     return _answered(request, found)
 
@@ -42,6 +42,8 @@ def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
 @csrf_protect
 def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
     person = cast(PersonRequest, request).user
+    if request.method == "POST" and (wait := attempt_limits.guide(person.pk)):
+        return come_again(request, wait, files=True)
     form = GuideFileForm(request.POST, request.FILES) if request.method == "POST" else GuideFileForm()
 
     def store() -> None:

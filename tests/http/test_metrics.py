@@ -116,10 +116,31 @@ def test_there_is_one_page_and_it_is_only_read(watch):
         assert asked(watch, "GET", path)[0] == "404 Not Found"
 
 
-def asked(watch, method, path):
+@pytest.mark.parametrize("host", ["maps.example.org", "127.0.0.1:9100", "localhost", "[::1]:9100"])
+def test_hosts_of_the_pages_are_answered(watch, settings, host):
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", "maps.example.org"]
+
+    assert asked(watch, "GET", "/metrics", host) == ("200 OK", watch.text.encode())
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:9100", "127.0.0.1.evil.example", "", "a b"])
+@pytest.mark.parametrize("path", ["/metrics", "/"])
+def test_no_website_reads_them_by_a_name_of_its_own(watch, settings, host, path):
+    """Which it lets name this address (DNS rebinding): the browser then sends the website's name as host."""
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", "maps.example.org"]
+
+    status, content = asked(watch, "GET", path, host)
+
+    assert status == "400 Bad Request"
+    assert b"hazemap_" not in content
+    assert b"evil" not in content
+
+
+def asked(watch, method, path, host="127.0.0.1"):
     statuses = []
     content = watch.application(
-        {"REQUEST_METHOD": method, "PATH_INFO": path}, lambda status, headers: statuses.append(status)
+        {"REQUEST_METHOD": method, "PATH_INFO": path, "HTTP_HOST": host},
+        lambda status, headers: statuses.append(status),
     )
     return statuses[0], b"".join(content)
 

@@ -5,9 +5,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
+from heatmaps.front.admission import BodyWanted, Unread
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release, Upload
 from heatmaps.releases import lifecycle, publication
@@ -241,3 +243,20 @@ def test_nothing_of_another_dataset_is_linked(make_town, publish, read, show):
     page = read("steward", "release-publication", release.pk)
     assert HIDDEN in page
     assert str(foreign.pk) not in page
+
+
+@pytest.mark.parametrize("name", ["guides", "blur"])
+def test_a_large_form_counts_once_it_is_here(client_of, empty, name):
+    """Its CSRF token is in the body. Who has no minute left is refused before the body comes."""
+    address, coming = reverse(name, args=[empty.slug]), {"wsgi.input": Unread(), "CONTENT_LENGTH": "300000"}
+    steward = client_of("steward", enforce_csrf_checks=True)
+    steward.cookies["csrftoken"] = "a" * 32
+    for _ in range(20):
+        with pytest.raises(BodyWanted):
+            steward.post(address, {}, **coming)
+
+    own = client_of("steward")
+    statuses = [own.post(address).status_code for _ in range(11)]
+
+    assert statuses == [422] * (most := settings.MOST_A_MINUTE[name]) + [429] * (11 - most)
+    assert steward.post(address, {}, **coming).status_code == 429

@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
+from heatmaps.http import counters
 from heatmaps.ingest import opt_outs
 from heatmaps.ledger import transitions
 from heatmaps.models import AdministratorRead, ApiToken
@@ -327,8 +328,7 @@ def ask(client_of, things, monkeypatch):
 
     def make(person, name, page, method):
         client = client_of(person)
-        about = [word[1:] if word.startswith("=") else things[word] for word in page.about]
-        address = reverse(name, args=about) + page.query
+        address = address_of(name, page, things) + page.query
         with transaction.atomic():
             body = page.body if method == "POST" else None
             answer = getattr(client, method.lower())(address, body)
@@ -336,6 +336,10 @@ def ask(client_of, things, monkeypatch):
         return answer
 
     return make
+
+
+def address_of(name, page, things):
+    return reverse(name, args=[word[1:] if word.startswith("=") else things[word] for word in page.about])
 
 
 def test_it_has_a_row_for_every_page():
@@ -363,8 +367,7 @@ def test_it_records_what_an_administrator_opens_of_a_dataset(ask, client_of, thi
     of_dataset = {"slug", "upload", "release"}
     for name, page in PAGES.items():
         if by_person(page.GET)["administrator"] == OK and (of_dataset & {*page.about} or name == "datasets"):
-            about = [word[1:] if word.startswith("=") else things[word] for word in page.about]
-            client_of("administrator").get(reverse(name, args=about))
+            client_of("administrator").get(address_of(name, page, things))
             last = AdministratorRead.objects.get(page=name, dataset__slug=things["slug"])
             assert last.reader.username == "administrator"
 
@@ -379,6 +382,25 @@ def test_it_takes_no_other_method(ask):
     }
 
     assert {key: status for key, status in told.items() if status != NOT_SO} == {}
+
+
+@pytest.mark.parametrize(
+    ("person", "reads"),
+    # What is read by POST, for the privacy of logs, counts visits of an address like any GET.
+    [("steward", set()), ("anonymous", {"place-search"})],
+)
+def test_forms_of_other_websites_use_up_no_limit(client_of, things, person, reads):
+    """What a page counts, it counts once the form is known to be its own: tried at every page there is."""
+    client, counting = client_of(person, enforce_csrf_checks=True), set()
+    client.cookies["csrftoken"] = "a" * 32
+    for name, page in PAGES.items():
+        counters.own().clear()
+        if name != "favicon.ico":
+            client.post(address_of(name, page, things), page.body | {"csrfmiddlewaretoken": "b" * 32})
+        if any(table.storage for table in counters.own()._tables.values()):
+            counting.add(name)
+
+    assert counting == reads
 
 
 @pytest.mark.parametrize("person", EVERYBODY)

@@ -17,16 +17,16 @@ class Front:
         self._listener = listen("127.0.0.1", 0)
         self.port = self._listener.getsockname()[1]
         self.server = server.create(self._answer, self._listener, threads=2, tls=tls)
-        self._thread = threading.Thread(target=self._run)
+        self.thread = threading.Thread(target=self._run)
 
     def __enter__(self):
         limits.most_body_bytes("/")  # imports all views, as `serve` does before it listens
-        self._thread.start()
+        self.thread.start()
         return self
 
     def __exit__(self, *error):
         self._stop.set()
-        self._thread.join(10)
+        self.thread.join(10)
         self.server.task_dispatcher.shutdown()
         self.server.asyncore.close_all(self.server._map)
 

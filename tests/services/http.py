@@ -6,9 +6,10 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 
-def get(port, path, *, session=None):
+def get(port, path, *, session=None, host=None):
     """(status, body) of a page; (0, "") while nobody listens."""
     headers = {} if session is None else {"Cookie": f"sessionid={session}"}
+    headers |= {} if host is None else {"Host": host}
     with contextlib.suppress(URLError, ConnectionError, TimeoutError):
         try:
             with urlopen(Request(f"http://127.0.0.1:{port}{path}", headers=headers), timeout=30) as answer:

@@ -3,6 +3,7 @@
 import json
 import time
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -10,7 +11,9 @@ import pytest
 
 from tests.services.front import connected, exchange, rest_of, statuses
 from tests.services.http import get, health
-from tests.services.programs import free_port, wait_until
+from tests.services.programs import found_or_skip, free_port, wait_until
+from tests.services.refused_bodies import STATED_BYTES, Answers, outcomes, post
+from tests.services.tls import Tls
 from tests.services.traffic import FILLED
 
 CSV = b"user,time,lat,lon\n"
@@ -184,3 +187,37 @@ def test_large_bodies_of_strangers_are_kept_nowhere(site):
             most = max(most, site.on_disk())
     assert most < 2**20
     assert site.process.memory_info().rss - before < 50 * 2**20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_behind_proxy", [False, True])
+def test_refused_bodies_of_many_get_one_answer_each_also_behind_a_proxy(site, is_behind_proxy):
+    guides = f"/api/v1/datasets/{FILLED}/guides/"
+    for _ in range(3):  # a minute's guide files
+        exchange(site.port, site.head(guides, 1, token=site.steward, more="Connection: close") + b"a")
+    tokens = {"analyst": site.analyst, "steward": site.steward}
+    refusals = {
+        403: (UPLOADS, "analyst", STATED_BYTES),
+        404: ("/nothing/", "analyst", STATED_BYTES),
+        405: (f"/api/v1/datasets/{FILLED}/", "steward", STATED_BYTES),
+        413: ("/api/v1/datasets/", "steward", 3_000_000),
+        429: (guides, "steward", STATED_BYTES),
+    }
+
+    def request(path, who, stated):
+        sent = {"sent": stated} if is_behind_proxy else {}  # which reads all of it before it passes it on
+        lines = f"Authorization: Bearer {tokens[who]}", "Content-Type: application/json"
+        return post(path, *lines, stated=stated, **sent)
+
+    requests = [request(*refusal) for refusal in refusals.values()]
+    count = 10 if is_behind_proxy else 25
+    if is_behind_proxy:
+        found_or_skip(Tls)
+        with Tls.before(site.port) as proxy:
+            wrapped = partial(proxy.context.wrap_socket, server_hostname="127.0.0.1")
+            got = outcomes(proxy.port, requests, count, wrapped=wrapped)
+    else:
+        got = outcomes(site.port, requests, count)
+    assert got == {
+        (number, Answers((status,), is_whole=True)): 12 * count // 5 for number, status in enumerate(refusals)
+    }

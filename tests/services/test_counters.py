@@ -35,6 +35,23 @@ def test_there_is_room_again_when_counts_end():
     assert table.count(TABLE, "a", 1) == Count(1, 1)
 
 
+def test_looking_counts_nothing():
+    looks_at_counts(OwnCounters())
+
+
+@pytest.mark.redis
+def test_looking_at_shared_counts_counts_nothing(redis):
+    looks_at_counts(SharedCounters(redis.url))
+
+
+def looks_at_counts(table):
+    assert table.look(TABLE, "a").times == 0
+    assert table.count(TABLE, "a", SECONDS).times == 1
+    assert [table.look(TABLE, "a").times for _ in range(2)] == [1, 1]
+    assert 0 < table.look(TABLE, "a").seconds_left <= SECONDS
+    assert table.count(TABLE, "a", SECONDS).times == 2
+
+
 @pytest.mark.redis
 def test_shared_counts_end_by_themselves_and_are_forgotten(redis):
     table = SharedCounters(redis.url)

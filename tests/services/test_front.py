@@ -1,5 +1,6 @@
 """The web server's limits: what is refused, what ends, and that others are served meanwhile."""
 
+import re
 import time
 from ipaddress import ip_network
 
@@ -14,6 +15,7 @@ from tests.services.front import (
     sent_until_ended,
     statuses,
 )
+from tests.services.installation import ROOT
 from tests.services.programs import wait_until
 
 HOST = b"Host: 127.0.0.1\r\n"
@@ -187,3 +189,11 @@ def test_a_proxy_may_have_more_connections_but_not_all(front, monkeypatch, setti
     wait_until(lambda: len(front.server.active_channels) == 30, seconds=30, what="room")
     for client in some + more:
         client.close()
+
+
+def test_it_has_as_many_lines_as_its_decision_says():
+    decision = (ROOT / "docs" / "decisions" / "0008-web-server.md").read_text()
+    most = int(re.search(r"We maintain (\d+) lines at most", decision)[1])
+    lines = sum(len(file.read_text().splitlines()) for file in (ROOT / "heatmaps" / "front").glob("*.py"))
+
+    assert most - 50 < lines <= most

@@ -7,6 +7,7 @@ import pytest
 
 from tests.services.http import get, health
 from tests.services.programs import free_port, wait_until
+from tests.services.refused_bodies import Answers, outcomes, post
 
 pytestmark = pytest.mark.long
 
@@ -43,6 +44,8 @@ def test_serve_opens_them_beside_its_pages_and_they_stay_as_they_are_while_a_map
         assert "\nhazemap_worker_up 1\n" in said.pop()
         assert "hazemap_up" not in get(port, "/metrics")[1]
         assert get(own, "/healthz")[0] == 404
+        assert get(own, "/metrics", host="evil.example")[0] == 400
+        assert outcomes(own, [post("/metrics")], 10) == {(0, Answers((405,), is_whole=True)): 120}
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=30) == 0
     assert "Traceback" not in embedded.output()

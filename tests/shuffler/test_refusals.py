@@ -7,6 +7,7 @@ import uuid
 
 import pytest
 
+from tests.services.refused_bodies import Answers, outcomes, post
 from tests.shuffler import device
 from tests.shuffler.analyser_peer import TOKEN
 
@@ -79,6 +80,13 @@ def test_it_reads_nothing_of_a_body_that_is_too_large(shuffler, opened, unchange
     answer = connection.getresponse()
     assert answer.status == 422
     connection.close()
+
+
+def test_bodies_of_many_that_it_refuses_get_one_answer_each(shuffler, opened, unchanged):
+    made, *_ = opened
+    got = outcomes(shuffler.port, [post(f"/rounds/{made.id}/reports/"), post("/nothing/")], 20)
+
+    assert got == {(0, Answers((422,), is_whole=True)): 120, (1, Answers((404,), is_whole=True)): 120}
 
 
 def test_it_refuses_another_size_that_is_not_stated(shuffler, opened, unchanged):
