@@ -22,6 +22,10 @@ _LEFT_OUT: Final = (
     "This method keeps its largest squares only. Nobody knows how many people are in the others, so there is "
     "no smooth map."
 )
+_STARTED: Final = (
+    "Only rectangles were measured. Where people are inside of them is taken from the map that this one "
+    "started from, so sums have no stated error, and there is no smooth map."
+)
 _FITTED: Final = "This method does not say how far sums of its squares may be off, so there is no smooth map."
 
 
@@ -48,6 +52,8 @@ def why_no_heat(heatmap: Heatmap) -> str:
     """One sentence for a map that is shown in squares alone; empty for others."""
     if summands_of(heatmap) is not None or not heatmap.values.size:
         return ""
+    if heatmap.is_in_rectangles:
+        return _STARTED
     has_all = heatmap.values.size == 4**heatmap.level and (heatmap.levels == heatmap.level).all()
     return _LEFT_OUT if np.isfinite(heatmap.standard_errors).all() and not has_all else _FITTED
 
