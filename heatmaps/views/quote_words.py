@@ -24,7 +24,7 @@ from heatmaps.wording.release import error_words, for_map, promise_for_map, resu
 from mechanisms.error_bounds import ExpectedError
 from mechanisms.space.grid import Region
 
-NO_SUMS: Final = " The map will have no smooth view and no sums of areas: it would take these from its start."
+NO_SUMS: Final = " With it the map shows measured rectangles: no smooth view and no sums of areas."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
