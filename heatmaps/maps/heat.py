@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from heatmaps.maps import palette
+from mechanisms.central.adaptive.detection import people_in_one_place
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE
 from mechanisms.results.squares import Squares, squares_of
@@ -44,6 +45,7 @@ def heat_of(heatmap: Heatmap, region: Region) -> dict[str, object] | None:
         "width": usual_width(summands, region),
         "rate": float(RATE),
         "isBound": summands.is_bound,
+        "spots": _spots(heatmap),
         "palettes": {name: list(colours) for name, colours in palette.RAMPS.items()},
     }
 
@@ -56,6 +58,18 @@ def why_no_heat(heatmap: Heatmap) -> str:
         return _STARTED
     has_all = heatmap.values.size == 4**heatmap.level and (heatmap.levels == heatmap.level).all()
     return _LEFT_OUT if np.isfinite(heatmap.standard_errors).all() and not has_all else _FITTED
+
+
+def _spots(heatmap: Heatmap) -> list[float] | None:
+    """[level] people who, all in one place, are in a square of that level or finer ones 95 times in 100.
+
+    Empty of a map whose squares are all finest ones with equal noise; None where that is not known.
+    """
+    if heatmap.measurements is not None:
+        return people_in_one_place(heatmap)
+    errors = heatmap.standard_errors
+    is_even = heatmap.deviations is None and bool((heatmap.levels == heatmap.level).all())
+    return [] if is_even and bool((errors == errors[0]).all()) else None
 
 
 def usual_width(summands: Summands, region: Region) -> int:

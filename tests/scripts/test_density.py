@@ -74,6 +74,30 @@ def test_a_place_has_its_pixel_and_others_have_none(density):
     assert middle // side == pytest.approx(row * side, abs=1)
 
 
+def test_undrawn_places_state_the_density_of_a_crowd_that_would_be_drawn():
+    """As many people as the level needs whose squares are two widths wide; of a grid, by its noise alone."""
+    expression = """(() => {
+      const smoothed = (content, width) => hazemapDensity(content).smoothed(width);
+      const pixel = 200 * 256 + 40;
+      const one = { ...given, squares: [{ level: 11, x: [320], y: [1595], values: [1], deviations: [0] }] };
+      const grid = { ...given, spots: [] };
+      const more = { ...grid, squares: grid.squares.map((part) => ({ ...part, values: part.values.map(() => 0) })) };
+      return {
+        limits: [200_000, 40_000, 20_000].map((width) => smoothed({ ...given, spots: [9, 8, 7, 6, 5] }, width).limit(pixel)),
+        ones: [200_000, 40_000].map((width) => smoothed(one, width).value(pixel)),
+        grids: [smoothed(grid, 100_000), smoothed(more, 100_000)].map((density) => density.limit(pixel) / density.error(pixel)),
+        noise: smoothed(more, 100_000).limit(pixel) > 0,
+        unknown: smoothed(given, 100_000).limit(pixel),
+      };
+    })()"""
+    found = evaluated(["surface.js", "density.js"], expression, CONTENT)
+    wide, narrow, none = found["limits"]
+    assert wide / found["ones"][0] == pytest.approx(6, rel=0.05)  # squares of 2,200 / 8 km, two widths are 400
+    assert narrow / found["ones"][1] == pytest.approx(5, rel=0.05)
+    assert (none, found["unknown"]) == (None, None)
+    assert found["noise"]
+
+
 def test_colours_run_from_least_to_largest_and_fade_where_unsure():
     expression = """(() => {
       const { BANDS, bandShare, colour, fade, ramp, share } = hazemapColours;
