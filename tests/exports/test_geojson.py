@@ -100,7 +100,7 @@ def test_it_states_what_was_released():
 
 
 def test_squares_of_a_guided_map_name_the_rectangle_that_was_measured():
-    """Nothing is said of a square alone; squares with one number make a rectangle, which holds all they do."""
+    """Nothing is said of a square alone; squares with one number make a rectangle."""
     plain = make("adaptive", epsilon=1, resolution=32)
     people = crowd(plain, cells=25, persons=200)
     guide = Guide.of_map(plain.release(people, SeededSource(SEED)))

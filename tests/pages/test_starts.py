@@ -118,7 +118,7 @@ def test_another_datasets_map_is_offered_and_not_proposed(client_of, dataset, ma
 
 
 def test_only_a_map_of_the_same_people_is_proposed(dataset, publish, ask):
-    """Of another version or period, a start says where people are now: the map would state no errors of sums."""
+    """Of another version or period, a start says where people are now: sums would have no error."""
     release = publish(dataset)
     assert selected(ask()) == str(release.pk)
     assert NO_SUMS not in unescape(ask().content.decode())

@@ -85,8 +85,10 @@ def test_undrawn_places_state_the_density_of_a_crowd_that_would_be_drawn():
       const at = (changes, width) => hazemapDensity({ ...content, ...changes }).smoothed(width);
       const squares = [{ level: 11, ...one, values: [1], deviations: [0] }];
       const spots = [9, 8, 7, 6, 5]; // level 3 and 4 of squares of 275 and 137.5 km
-      const limits = [200_000, 80_000].map((width) => at({ spots }, width).limit(pixel) / at({ squares }, width).value(pixel));
-      const unknown = [at({ spots }, 20_000), at({ spots: null }, 80_000)].map((density) => density.limit(pixel));
+      const limits = [200_000, 80_000].map(
+        (width) => at({ spots }, width).limit(pixel) / at({ squares }, width).value(pixel));
+      const unknown = [at({ spots }, 20_000), at({ spots: null }, 80_000)].map(
+        (density) => density.limit(pixel));
       return { limits, unknown, grid: at({ spots: [] }, 100_000).limit(pixel) };
     })(given)"""
     given = {"content": CONTENT, "one": one, "pixel": row * 256 + column}

@@ -1,4 +1,4 @@
-"""The detection limit that undrawn places state: who stands there in such numbers is drawn 95 times in 100."""
+"""The detection limit that undrawn places state: such a crowd there is drawn 95 times in 100."""
 
 import os
 from dataclasses import replace
@@ -11,7 +11,7 @@ from heatmaps.maps.heat import heat_of
 from mechanisms.guide import Guide
 from mechanisms.records.aggregation import masses
 from mechanisms.reproduction.seeded import SeededSource
-from mechanisms.space.grid import FINEST_LEVEL, Region, morton_decode, morton_encode
+from mechanisms.space.grid import FINEST_LEVEL, Region, morton_decode
 from tests.mechanisms.central.test_coverage import CITIES, place
 from tests.mechanisms.examples import SEED, make
 from tests.scripts.node import evaluated

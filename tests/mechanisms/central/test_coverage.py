@@ -152,8 +152,8 @@ def test_intervals_hold_where_there_is_something(version, of_coloured):
 def test_intervals_hold_in_guided_maps_of_made_up_crowds(is_counted, cells, large):
     """A map of the same crowd as a guide alone, which tells where its few places are, and counted in.
 
-    Moved by two cells, which is one of the map, it takes all people to be where nobody is. 380 large regions: a
-    standard error of 1.3 %. Districts have an error where squares were measured, and nowhere else.
+    Moved by two cells, which is one of the map, it takes all people to be where nobody is. 380 large regions:
+    a standard error of 1.3 %. Districts have an error where squares were measured, and nowhere else.
     """
     mechanism, pairs = make("adaptive", epsilon=1, resolution=32), []
     for seed in range(20):

@@ -1,4 +1,4 @@
-"""What is stated of measured rectangles holds whatever the start says; `start_errors` prints the whole table."""
+"""What is stated of measured rectangles holds whatever the start says (`start_errors` prints a table)."""
 
 import os
 
