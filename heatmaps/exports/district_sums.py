@@ -24,7 +24,7 @@ from mechanisms.space.grid import Region
 
 COLUMNS: Final = ("area", "people", "within", "share", "covered")
 WITHIN: Final = 2  # standard errors to either side that are told of a sum
-_ERRORS_STATED: Final = "a map of a method that says how far sums of its squares may be off"
+_ERRORS_STATED: Final = "a map that says how far sums of its squares may be off"
 LEAST: Final = 1e-3  # of an area, or of the map: what has less in common lies outside
 _SECONDS: Final = 20.0  # for which somebody else's same question is waited for
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heatmaps.area_centres import centres_of
 from heatmaps.exports.content import Released
 from heatmaps.exports.number_texts import decimals, lines, texts
+from mechanisms.central.adaptive.guided_raster import rectangle_numbers
 from mechanisms.central.grid_laplace.empty_cells import told_of
 
 AT_ONCE: Final = 20_000  # polygons held in memory
@@ -23,9 +24,10 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 
     Properties, null where not stated: `value`, `standard_error` and the ends `low` and `high` of a 95 %
     interval in persons; `deviation`, which is added in quadrature for the error of several squares together;
-    `share` of the sum of all values (0 everywhere when that is 0); `distinguishable` from zero. A map of
-    areas has a point a centre after its squares, with the persons nearest to it. Any resolution: the file
-    grows with the squares, not the cells.
+    `share` of the sum of all values (0 everywhere when that is 0); `distinguishable` from zero; `rectangle`,
+    the number of the measured rectangle that a square is a part of. Then `deviation` and `distinguishable`
+    are null: nothing smaller than a rectangle was measured. A map of areas has a point a centre after its
+    squares, with the persons nearest to it. Any resolution: the file grows with the squares, not the cells.
     """
     sheet = json.dumps(released.sheet, ensure_ascii=False)
     box = json.dumps(list(released.region))
@@ -49,13 +51,15 @@ def feature_lines(
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
-    total, told = float(heatmap.values.sum()), told_of(heatmap)
+    total, told, rectangles = float(heatmap.values.sum()), told_of(heatmap), rectangle_numbers(heatmap)
     deviations = heatmap.deviations
-    if deviations is None:
+    if deviations is None or rectangles is not None:
         deviations = np.full(heatmap.values.size, np.nan)
     errors = np.stack((heatmap.standard_errors, *heatmap.intervals(), deviations))
-    apart = np.full(heatmap.values.size, "null")
-    if told is not None:
+    apart = numbers = np.full(heatmap.values.size, "null")
+    if rectangles is not None:
+        numbers = rectangles.astype(str)
+    elif told is not None:
         apart = np.where(told.has(heatmap.levels, heatmap.prefixes), "true", "false")
     for start in range(0, heatmap.values.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
@@ -63,7 +67,8 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
         west, south, east, north = (texts(side, missing="") for side in bounds.T)
         values = heatmap.values[part]
         shares = values / total if total > 0 else np.zeros_like(values)
-        said = (decimals(values, missing=""), decimals(shares, missing=""), pa.array(apart[part]))
+        said = (decimals(values, missing=""), decimals(shares, missing=""))
+        classes = (pa.array(apart[part]), pa.array(numbers[part]))
         error, least, most, deviation = (decimals(column, missing="null") for column in errors[:, part])
         written = lines(
             *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
@@ -71,7 +76,8 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
             *("], [", west, ", ", south, ']]]}, "properties": {"value": ', said[0]),
             *(', "standard_error": ', error, ', "low": ', least, ', "high": ', most),
             *(', "deviation": ', deviation),
-            *(', "share": ', said[1], ', "distinguishable": ', said[2], "}}"),
+            *(', "share": ', said[1], ', "distinguishable": ', classes[0]),
+            *(', "rectangle": ', classes[1], "}}"),
             between="",
             after=_BETWEEN.decode(),
         )

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from heatmaps.maps import palette
+from mechanisms.central.adaptive.detection import people_in_one_place
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE
 from mechanisms.results.squares import Squares, squares_of
@@ -21,6 +22,10 @@ _WIDEST: Final = 1 / 20  # of the shorter side
 _LEFT_OUT: Final = (
     "This method keeps its largest squares only. Nobody knows how many people are in the others, so there is "
     "no smooth map."
+)
+_STARTED: Final = (
+    "Only rectangles were measured. Where people are inside of them is taken from the map that this one "
+    "started from, so sums have no stated error, and there is no smooth map."
 )
 _FITTED: Final = "This method does not say how far sums of its squares may be off, so there is no smooth map."
 
@@ -40,6 +45,7 @@ def heat_of(heatmap: Heatmap, region: Region) -> dict[str, object] | None:
         "width": usual_width(summands, region),
         "rate": float(RATE),
         "isBound": summands.is_bound,
+        "spots": _spots(heatmap),
         "palettes": {name: list(colours) for name, colours in palette.RAMPS.items()},
     }
 
@@ -48,8 +54,22 @@ def why_no_heat(heatmap: Heatmap) -> str:
     """One sentence for a map that is shown in squares alone; empty for others."""
     if summands_of(heatmap) is not None or not heatmap.values.size:
         return ""
+    if heatmap.is_in_rectangles:
+        return _STARTED
     has_all = heatmap.values.size == 4**heatmap.level and (heatmap.levels == heatmap.level).all()
     return _LEFT_OUT if np.isfinite(heatmap.standard_errors).all() and not has_all else _FITTED
+
+
+def _spots(heatmap: Heatmap) -> list[float] | None:
+    """[level] people who, all in one place, are in a square of that level or finer ones 95 times in 100.
+
+    Empty of a map whose squares are all finest ones with equal noise; None where that is not known.
+    """
+    if heatmap.measurements is not None:
+        return people_in_one_place(heatmap)
+    errors = heatmap.standard_errors
+    is_even = heatmap.deviations is None and bool((heatmap.levels == heatmap.level).all())
+    return [] if is_even and bool((errors == errors[0]).all()) else None
 
 
 def usual_width(summands: Summands, region: Region) -> int:

@@ -21,6 +21,7 @@ from heatmaps.models.fraction_field import fraction_text
 from heatmaps.releases import calibration, readings, slice_guarantee
 from heatmaps.releases.readings import Cost, Draw, Steering
 from mechanisms.catalogue import registry
+from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.error_bounds import ExpectedError
 from mechanisms.guarantee import Guarantee, Relation
@@ -83,6 +84,7 @@ class Quote:
     expected_error: ExpectedError | None  # None: no public number of persons to reckon with
     guide: Chosen | None
     expected_error_without_guide: ExpectedError | None  # None, too, where no guide is named
+    is_in_rectangles: bool  # the map would state no errors of sums, as its guide says where people are
     affordable: bool
     problem: str
     same_release: Release | None  # a published answer to the same question: free
@@ -212,6 +214,7 @@ def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
         expected_error=planned.expected_error(dataset),
         guide=planned.guide,
         expected_error_without_guide=_unguided_error(dataset, planned),
+        is_in_rectangles=isinstance(planned.mechanism, Adaptive) and planned.mechanism.is_in_rectangles,
         affordable=not refused,
         problem=str(refused[0]) if refused else "",
         same_release=same,

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heatmaps.guides.chain import chain
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset
 from heatmaps.releases import quotes
@@ -11,24 +10,26 @@ from heatmaps.releases.quotes import ReleaseRequest
 
 
 def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen]) -> Chosen | None:
-    """The first of them that is the dataset's own; None where the question without a guide was answered.
+    """The first of them that may be proposed; None where the question without a guide was answered.
 
-    That answer is free. A map of another dataset is offered, never proposed: who made it may not mean well.
-    So are files and what goes back to one: nobody can check what these were made from.
-
-    Errors: `ParameterError` for a question that is refused without a guide, too.
+    That answer is free. Errors: `ParameterError` for a question that is refused without a guide, too.
     """
     plain, version = quotes.plan(dataset, replace(request, guide=None)), quotes.latest_version(dataset)
     if version is not None and quotes.same_release(dataset, plain.question(version)):
         return None
-    return first_own(dataset, fitting)
+    return first_proposable(fitting, request.resolution)
 
 
-def first_own(dataset: Dataset, fitting: Sequence[Chosen]) -> Chosen | None:
-    """The first map of the dataset that goes back to no other dataset and to no file."""
-    for one in fitting:
-        before = list(chain(one.release))
-        is_own = all(release.dataset_id == dataset.pk and not release.guide_file_id for release in before)
-        if before and is_own:
-            return one
+def first_proposable(fitting: Sequence[Chosen], resolution: int | None) -> Chosen | None:
+    """The first map of the same people, by data version and slice, whose measured squares can be counted in.
+
+    Any other start is offered alone: it is taken for where people are inside of measured rectangles, so sums
+    have no stated error. resolution: of the new map; None: not known yet.
+    """
+    for chosen in fitting:
+        measured = chosen.guide.measured if chosen.same_people else None
+        if measured is None or measured.shares is not None:
+            continue
+        if resolution is None or resolution**2 >= 1 << measured.deepest:
+            return chosen
     return None

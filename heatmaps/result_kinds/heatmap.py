@@ -43,7 +43,8 @@ HEATMAP: Final = ResultKind(
             "low and high of its 95 % interval (null: not stated) in people; deviation in people, to "
             "be added in quadrature for the error of several squares together; share of the sum of all "
             "values; distinguishable from zero (null: not stated; on average at most 5 % of the squares "
-            "that are hold less than half a person); what no polygon covers has the value 0",
+            "that are hold less than half a person); rectangle, the number of the measured rectangle that "
+            "a square is a part of (null: squares were measured); what no polygon covers has the value 0",
             writer="heatmaps.exports.geojson.write_geojson",
             has_sheet=True,
         ),

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from typing import Final
 
 from django.contrib.auth.models import User
 
@@ -22,6 +23,8 @@ from heatmaps.wording.guides import option
 from heatmaps.wording.release import error_words, for_map, promise_for_map, result_word
 from mechanisms.error_bounds import ExpectedError
 from mechanisms.space.grid import Region
+
+NO_SUMS: Final = " With it the map shows measured rectangles: no smooth view and no sums of areas."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +69,14 @@ class QuoteWords:
 
     @property
     def start_told(self) -> str:
-        """What the start is worth; empty where nothing is predicted."""
+        """What the start is worth and what it costs the map; empty where nothing is predicted."""
         error, without = self.expected_error, self.error_without_start
         if error is None or without is None:
             return ""
+        lost = NO_SUMS if self.quote.is_in_rectangles else ""
         if not self.gains:
-            return f"No more exact here: {error.short} with and without it."
-        return f"Probably {error.short} instead of {without.short} if it fits, at the same cost."
+            return f"No more exact here: {error.short} with and without it.{lost}"
+        return f"Probably {error.short} instead of {without.short} if it fits, at the same cost.{lost}"
 
     @property
     def told(self) -> list[CostLine]:

@@ -38,7 +38,8 @@ class Heatmap:
     # (k,) ends of 95 % intervals in persons, where they are not `WITHIN_ERRORS` errors to either side
     lows: NDArray[np.float64] | None = field(default=None, repr=False)
     highs: NDArray[np.float64] | None = field(default=None, repr=False)
-    # (k,) persons: what a region adds to the error of a sum of several, in quadrature; None: not stated
+    # (k,) persons: what a region adds to the error of a sum of several, in quadrature; None: not stated.
+    # Maps in rectangles of before have them, and they are false where the guide is wrong.
     deviations: NDArray[np.float64] | None = field(default=None, repr=False)
     told_floor: float = math.nan  # persons: a region was told for being above it; nan: not so
     total: float = math.nan  # persons in all, estimated without cutting anything; nan: not stated

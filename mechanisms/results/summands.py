@@ -48,10 +48,12 @@ class Summands:
 def summands_of(heatmap: Heatmap) -> Summands | None:
     """The squares of a map for sums, at most `MOST_SQUARES`; None where no error of a sum is known.
 
-    That is so where squares that were left out may hold any number of people, and where squares were fitted
-    to each other without a stated deviation. A map with deviations and no standard errors states bounds.
+    That is so where squares that were left out may hold any number of people, where squares were fitted to
+    each other without a stated deviation, and where only rectangles were measured that squares are parts of:
+    maps of before state deviations there, too, which are false under a wrong guide. A map with deviations and
+    no standard errors states bounds.
     """
-    if not heatmap.values.size:
+    if not heatmap.values.size or heatmap.is_in_rectangles:
         return None
     found = _as_stated(heatmap) if heatmap.deviations is not None else _of_cut_noise(heatmap)
     level = heatmap.level

@@ -5,11 +5,14 @@
 globalThis.hazemapDensity = (content, frame) => {
   "use strict";
 
-  const { squares, rate, isBound } = content;
+  const { squares, rate, isBound, spots } = content;
   const { region, metres } = frame ?? content;
-  const { reach, smooth, threshold } = globalThis.hazemapSurface;
+  const { alone, reach, smooth, threshold } = globalThis.hazemapSurface;
   const MERCATOR = 85.0511287798066; // degrees: where web maps end
   const SIDE = 256; // pixels
+  const FINE_WIDTHS = 2; // a side: in a square no larger a crowd in one place is drawn
+  const LARGE = 1.645; // errors that noise stays below 95 times in 100
+  const CORNER = 1.5; // of a density at the corner of its square, which is drawn as if it were spread evenly
   const [west, south, east, north] = region;
   const columns = Float64Array.from({ length: SIDE }, (_, index) => (index + 0.5) / SIDE);
   const rows = mercatorRows();
@@ -52,13 +55,12 @@ globalThis.hazemapDensity = (content, frame) => {
   /** @type {Density["smoothed"]} */
   function smoothed(width) {
     const { offset, scale } = placeInMap();
-    const surface = smooth(
-      squares,
-      columns.map((at) => offset[0] + at * scale[0]),
-      rows.map((at) => offset[1] + at * scale[1]),
-      [(width / metres[0]) * scale[0], (width / metres[1]) * scale[1]],
-      [offset[0], offset[1], offset[0] + scale[0], offset[1] + scale[1]],
-    );
+    const [across, down] = [columns.map((at) => offset[0] + at * scale[0]), rows.map((at) => offset[1] + at * scale[1])];
+    /** @type {[number, number]} */
+    const widths = [(width / metres[0]) * scale[0], (width / metres[1]) * scale[1]];
+    /** @type {Box} */
+    const bounds = [offset[0], offset[1], offset[0] + scale[0], offset[1] + scale[1]];
+    const surface = smooth(squares, across, down, widths, bounds);
     const least = threshold(surface, rate);
     const unit = (/** @type {number} */ pixel) => perKm2[Math.floor(pixel / SIDE)] * scale[0] * scale[1];
     const value = (/** @type {number} */ pixel) => surface.values[pixel] * unit(pixel);
@@ -67,8 +69,17 @@ globalThis.hazemapDensity = (content, frame) => {
     const sureness = (/** @type {number} */ pixel) => (surface.errors[pixel] > 0 ? surface.values[pixel] / surface.errors[pixel] : 0);
     const isClear = (/** @type {number} */ pixel) => sureness(pixel) >= least;
     const { drawn, range } = shown(value, isClear);
+    const fine = Math.max(Math.ceil(-Math.log2(FINE_WIDTHS * Math.min(...widths))), 0); // level
+    const clear = reach(2 * Math.max(drawn, 1), SIDE * SIDE, rate); // errors, of one place more
+    // The density that is drawn 95 times in 100, by public facts and what was split; null where it is not known.
+    const limit = (/** @type {number} */ pixel) => {
+      if (!spots) return null;
+      if (!spots.length) return CORNER * (clear + LARGE) * surface.noise[pixel] * unit(pixel);
+      const ofOne = alone([across[pixel % SIDE], down[Math.floor(pixel / SIDE)]], widths, bounds);
+      return fine < spots.length ? spots[fine] * ofOne * unit(pixel) : null;
+    };
     return {
-      width, least, total, value, error, widest, sureness, isClear, range, reach: reach(drawn, SIDE * SIDE, rate), isBound,
+      width, least, total, value, error, widest, sureness, isClear, limit, range, reach: reach(drawn, SIDE * SIDE, rate), isBound,
     };
   }
 

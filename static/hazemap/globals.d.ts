@@ -19,6 +19,7 @@ declare global {
     width: number;
     rate: number;
     isBound: boolean;
+    spots: number[] | null;
     palettes: Record<string, string[]>;
   }
 
@@ -33,12 +34,13 @@ declare global {
     withError(value: number, error: number): string;
   }
 
-  interface SmoothSurface { values: Float64Array; errors: Float64Array; widest: Float64Array }
+  interface SmoothSurface { values: Float64Array; noise: Float64Array; errors: Float64Array; widest: Float64Array }
 
   interface Surface {
     smooth(
       squares: Squares[], columns: Float64Array, rows: Float64Array, widths: [number, number], bounds?: Box,
     ): SmoothSurface;
+    alone(place: [x: number, y: number], widths: [number, number], bounds?: Box): number;
     reach(shown: number, all: number, rate: number): number;
     threshold(surface: Pick<SmoothSurface, "values" | "errors">, rate: number): number;
     upperTail(z: number): number;
@@ -57,6 +59,7 @@ declare global {
     widest(pixel: number): number;
     sureness(pixel: number): number;
     isClear(pixel: number): boolean;
+    limit(pixel: number): number | null;
   }
 
   type Change = "more" | "fewer" | "none";
@@ -165,7 +168,7 @@ declare global {
   }
 
   type Frame = Pick<HeatContent, "region" | "metres">;
-  type MakeDensity = (content: Frame & Pick<HeatContent, "squares" | "rate" | "isBound">, frame?: Frame) => Density;
+  type MakeDensity = (content: Frame & Pick<HeatContent, "squares" | "rate" | "isBound" | "spots">, frame?: Frame) => Density;
   type Whereabouts = (places: Place[], point: Spot) => string;
   type Csv = (header: string[], rows: (string | number)[][]) => string;
 

@@ -53,9 +53,12 @@ window.hazemap.densityLines = (density, pixel, where) => {
 
   const { length, percent, roundedUp } = globalThis.hazemapNumbers;
   const { make } = globalThis.hazemapDom;
-  const [value, error] = [Math.max(density.value(pixel), 0), density.error(pixel)];
+  const value = Math.max(density.value(pixel), 0);
   const line = window.hazemap.readoutLine(where, window.hazemap.densityWords(density, pixel));
-  if (!density.isClear(pixel)) return [line, make("span", "", `about ${roundedUp(value + 2 * error)} people per km² at most`)];
+  if (!density.isClear(pixel)) {
+    const limit = density.limit(pixel);
+    return limit === null ? [line] : [line, make("span", "", `${roundedUp(limit)} people per km² would be drawn 19 times in 20`)];
+  }
   // On a map of less than a square kilometre, or a crowded one, it may be more than all.
   const share = value <= density.total ? `${percent(value / density.total)} of all per km²; ` : "";
   const told = `${share}± holds ${density.isBound ? "at least " : ""}19 of 20 places shown; smoothed over ${length(density.width)}`;

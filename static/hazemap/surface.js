@@ -77,7 +77,7 @@ globalThis.hazemapSurface = (() => {
   // alike is 1. squares: by level, {level, x, y, values, deviations}; columns, rows: ascending shares of the
   // region's width from west and height from north; widths: of the Gaussian, as shares of both; bounds: west,
   // north, east, south of the part that counts, as such shares. `widest`: the errors, were all people of a square
-  // in one place.
+  // in one place; `noise`: were they spread evenly.
   /** @type {Surface["smooth"]} */
   function smooth(squares, columns, rows, widths, [west, north, east, south] = [0, 0, 1, 1]) {
     const size = columns.length * rows.length;
@@ -88,7 +88,7 @@ globalThis.hazemapSurface = (() => {
     const withPlacing = (/** @type {number} */ weight) => noise.map(
       (variance, index) => Math.sqrt(variance + weight * placing[index]),
     );
-    return { values, errors: withPlacing(CLUMP), widest: withPlacing(1) };
+    return { values, noise: withPlacing(0), errors: withPlacing(CLUMP), widest: withPlacing(1) };
   }
 
   // The part of a window beyond the border has no squares: what is inside stands for it.
@@ -104,6 +104,16 @@ globalThis.hazemapSurface = (() => {
         placing[index] /= inside * inside;
       }
     }
+  }
+
+  // The value at a place, as such shares, where one person is, and nobody anywhere else.
+  /** @type {Surface["alone"]} */
+  function alone(place, widths, [west, north, east, south] = [0, 0, 1, 1]) {
+    return [[west, east], [north, south]].reduce((value, [from, to], axis) => {
+      const width = widths[axis];
+      const [{ mean: [inside] }] = windows(1, Float64Array.of(place[axis]), { width, from, to });
+      return (value * (1 - FOOT)) / TOTAL / width / inside;
+    }, 1);
   }
 
   /** @type {(part: Squares, columns: Float64Array, rows: Float64Array, axes: Axis[], sums: Float64Array[]) => void} */
@@ -195,5 +205,5 @@ globalThis.hazemapSurface = (() => {
     return 0.5 - density * sum;
   }
 
-  return { reach, smooth, threshold, upperTail };
+  return { alone, reach, smooth, threshold, upperTail };
 })();

@@ -262,3 +262,21 @@ def test_a_key_with_another_guide_is_another_request(api, city, ask):
     other = send("POST", "releases", city.slug, body=QUESTION, **key)
     assert (one.status_code, same.json()["id"]) == (202, one.json()["id"])
     assert (other.status_code, other.json()["code"]) == (422, "idempotency_conflict")
+
+
+def test_a_map_that_starts_from_a_file_states_no_error_of_sums(api, city, store, ask):
+    """Where people are inside of what was measured is taken from the file; it may be wrong, or aimed."""
+    file = store(city).json()["id"]
+    seed.add_checkins(city)
+    release = ask(city, guide=file)
+    client = api("analyst")
+    square = [[0, 0], [0.3, 0], [0.3, 0.3], [0, 0.3], [0, 0]]
+    area = {"type": "Polygon", "coordinates": [square]}
+    assert client.send("POST", "areas", ask(city)["id"], body=area).status_code == 200
+    refused = client.send("POST", "areas", release["id"], body=area)
+    assert refused.status_code == 422
+    assert "how far sums of its squares may be off" in refused.content.decode()
+    features = json.loads(b"".join(client.send("GET", "heatmap", release["id"], "geojson")))["features"]
+    told = [feature["properties"] for feature in features]
+    assert {(one["deviation"], one["distinguishable"]) for one in told} == {(None, None)}
+    assert all(one["rectangle"] >= 1 for one in told)

@@ -2,15 +2,28 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from heatmaps.exports import geojson
 from mechanisms.error_bounds import WITHIN_ERRORS
+from mechanisms.guide import Guide
+from mechanisms.reproduction.seeded import SeededSource
 from tests.exports.examples import NAN, OCEAN, SQUARES, make_released, written
+from tests.mechanisms.examples import SEED, crowd, make
 
-PROPERTIES = {"value", "standard_error", "low", "high", "deviation", "share", "distinguishable"}
+PROPERTIES = {
+    "value",
+    "standard_error",
+    "low",
+    "high",
+    "deviation",
+    "share",
+    "distinguishable",
+    "rectangle",
+}
 
 
 def read(released):
@@ -84,6 +97,31 @@ def test_it_states_what_was_released():
     assert (by_value[20.0]["low"], by_value[20.0]["high"]) == (None, None)
     assert [by_value[value]["distinguishable"] for value in (40.0, 5.0)] == [True, False]
     assert by_value[40.0]["share"] == 40 / 65.5
+
+
+def test_squares_of_a_guided_map_name_the_rectangle_that_was_measured():
+    """Nothing is said of a square alone; squares with one number make a rectangle."""
+    plain = make("adaptive", epsilon=1, resolution=32)
+    people = crowd(plain, cells=25, persons=200)
+    guide = Guide.of_map(plain.release(people, SeededSource(SEED)))
+    guided = replace(plain, guide=guide).release(people, SeededSource(SEED + 1))
+    of_before = replace(guided, deviations=np.ones(guided.values.size))
+    features = read(replace(make_released(), result=of_before))["features"]
+    assert {feature["properties"]["distinguishable"] for feature in features} == {None}
+    assert {feature["properties"]["deviation"] for feature in features} == {None}
+    squares = {}
+    for feature in features:
+        squares.setdefault(feature["properties"]["rectangle"], []).append(box(feature))
+    assert sorted(squares) == list(range(1, len(squares) + 1))
+    assert len(squares) < len(features) / 2
+    for parts in squares.values():
+        west, south, east, north = np.array(parts).T
+        around = (east.max() - west.min()) * (north.max() - south.min())
+        assert ((east - west) * (north - south)).sum() == pytest.approx(around)
+
+
+def test_squares_that_were_measured_are_in_no_rectangle():
+    assert {feature["properties"]["rectangle"] for feature in read(make_released())["features"]} == {None}
 
 
 def test_a_square_has_the_value_of_its_place():

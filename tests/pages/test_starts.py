@@ -13,6 +13,7 @@ from heatmaps.models import Release
 from heatmaps.releases import lifecycle, publication
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.forms import start
+from heatmaps.views.quote_words import NO_SUMS
 from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
@@ -114,6 +115,30 @@ def test_another_datasets_map_is_offered_and_not_proposed(client_of, dataset, ma
     assert str(foreign.pk) in starts(page)
     own = publish(dataset)
     assert selected(ask()) == str(own.pk)
+
+
+def test_only_a_map_of_the_same_people_is_proposed(dataset, publish, ask):
+    """Of another version or period, a start says where people are now: sums would have no error."""
+    release = publish(dataset)
+    assert selected(ask()) == str(release.pk)
+    assert NO_SUMS not in unescape(ask().content.decode())
+    period = ask(since="2026-01-01")
+    assert (list(starts(period)), selected(period)) == ([str(release.pk), "none"], "none")
+    seed.add_checkins(dataset, seed=2)
+    newer = ask()
+    assert (list(starts(newer)), selected(newer)) == ([str(release.pk), "none"], "none")
+    chosen = ask(guide=str(release.pk), proposed="none")
+    assert chosen.context["quote"].quote.guide.id == release.pk
+    assert NO_SUMS in unescape(chosen.content.decode())
+
+
+def test_a_map_of_rectangles_is_offered_and_not_proposed(dataset, publish, file, ask):
+    in_rectangles = publish(dataset, guide=str(file.pk))
+    assert selected(ask()) == "none"
+    assert str(in_rectangles.pk) in starts(ask())
+    in_squares = publish(dataset)
+    publish(dataset, guide=str(in_rectangles.pk), epsilon="5")
+    assert selected(ask()) == str(in_squares.pk)
 
 
 def test_an_empty_form_opens_with_it_where_its_epsilon_allows_one(client_of, make_dataset, publish):

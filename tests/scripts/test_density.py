@@ -74,6 +74,30 @@ def test_a_place_has_its_pixel_and_others_have_none(density):
     assert middle // side == pytest.approx(row * side, abs=1)
 
 
+def test_undrawn_places_state_the_density_of_a_crowd_that_would_be_drawn():
+    """As many people as the level needs whose squares are two widths wide; of a grid, by its noise alone."""
+    row, column = 200, 40
+    edges = [math.asinh(math.tan(math.radians(lat))) for lat in (70, 50)]
+    at = edges[0] + (edges[1] - edges[0]) * (row + 0.5) / 256
+    place = [(column + 0.5) / 256, (70 - math.degrees(math.atan(math.sinh(at)))) / 20]
+    one = dict(zip(("x", "y"), ([int(share * 2**11)] for share in place), strict=True))
+    expression = """(({ content, one, pixel }) => {
+      const at = (changes, width) => hazemapDensity({ ...content, ...changes }).smoothed(width);
+      const squares = [{ level: 11, ...one, values: [1], deviations: [0] }];
+      const spots = [9, 8, 7, 6, 5]; // level 3 and 4 of squares of 275 and 137.5 km
+      const limits = [200_000, 80_000].map(
+        (width) => at({ spots }, width).limit(pixel) / at({ squares }, width).value(pixel));
+      const unknown = [at({ spots }, 20_000), at({ spots: null }, 80_000)].map(
+        (density) => density.limit(pixel));
+      return { limits, unknown, grid: at({ spots: [] }, 100_000).limit(pixel) };
+    })(given)"""
+    given = {"content": CONTENT, "one": one, "pixel": row * 256 + column}
+    found = evaluated(["surface.js", "density.js"], expression, given)
+    assert found["limits"] == pytest.approx([6, 5], rel=0.02)
+    assert found["unknown"] == [None, None]
+    assert found["grid"] > 0
+
+
 def test_colours_run_from_least_to_largest_and_fade_where_unsure():
     expression = """(() => {
       const { BANDS, bandShare, colour, fade, ramp, share } = hazemapColours;

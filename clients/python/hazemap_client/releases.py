@@ -116,7 +116,10 @@ class Release(Awaited):
         return self._read("npy", _needed("numpy.lib.format", extra="array").read_array)  # loads no pickle
 
     def geodataframe(self) -> "geopandas.GeoDataFrame":
-        """Any result as a table with shapes in EPSG:4326; `attrs` has the release sheet. Needs geopandas."""
+        """Any result as a table with shapes in EPSG:4326; `attrs` has the release sheet. Needs geopandas.
+
+        Squares of a map with the same number `rectangle` were measured together: `dissolve("rectangle")`.
+        """
         geopandas, found = _needed("geopandas", extra="geo"), self.geojson()
         table = geopandas.GeoDataFrame.from_features(found["features"], crs="EPSG:4326")
         table.attrs["release_sheet"] = found.get("release_sheet", {})

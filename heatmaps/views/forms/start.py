@@ -70,7 +70,9 @@ def opened(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
     allowed = epsilons(dataset, entry.name, {})
     if not offered or not _is_in(allowed, epsilon):
         return Start(dataset=dataset, offered=offered)
-    return Start(dataset=dataset, offered=offered, chosen=starts.first_own(dataset, offered), is_allowed=True)
+    return Start(
+        dataset=dataset, offered=offered, chosen=starts.first_proposable(offered, None), is_allowed=True
+    )
 
 
 def sent(dataset: Dataset, guide: str, proposed: str) -> Start:
@@ -114,7 +116,7 @@ def _proposed(
     if not start.is_allowed:
         return None
     if looks_for_epsilon:
-        return starts.first_own(dataset, start.offered)
+        return starts.first_proposable(start.offered, request.resolution)
     return starts.proposed(dataset, request, start.offered)
 
 

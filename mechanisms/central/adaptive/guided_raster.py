@@ -7,12 +7,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.central.adaptive.boxes import painted
+from mechanisms.central.adaptive.boxes import Rectangles, painted
 from mechanisms.central.adaptive.guide_tree import GuideTree
 from mechanisms.central.adaptive.leaf_posterior import Spread, likely_occupied
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.posterior_map import posterior_map
 from mechanisms.central.adaptive.tree_posterior import Posterior
+from mechanisms.guide import Guide
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurements
 from mechanisms.results.significance import RATE, ToldApart
@@ -24,9 +25,6 @@ Floats = NDArray[np.float64]
 # Of a guide to what was measured in the end: below it people are spread evenly over rectangles. Chosen on
 # places of the even half.
 LEAST_FIT: Final = 0.25
-# Sums that cut through rectangles are off by how these are filled, whole ones are not: of what a rectangle
-# holds, so much of its square is added for either. Where the guide fits, and where it fits too little.
-SPREADING: Final = (0.07, 0.1)
 _WHOLE: Final = 1 - 1e-9  # of a rectangle, but for rounding
 
 
@@ -45,16 +43,19 @@ def guided_map(
 ) -> Heatmap:
     """Means with 95 % intervals, spread over the rectangles as the guide says.
 
-    A guide that fits too little says nothing: then they are spread evenly, with wider intervals.
+    A guide that fits too little says nothing: then they are spread evenly. Sums of squares have no stated
+    error: a sum that cuts through a rectangle is as far off as the guide is wrong there.
     """
     boxes = tree.rectangles(found.nodes.depths, found.nodes.codes)
     is_even = tree.fit(boxes, found.mean) < LEAST_FIT
     squares = rasterized(tree, found.nodes.depths, boxes, is_even=is_even)
-    spread_out = in_squares(found, squares, spreading=SPREADING[is_even])
     kept = replace(measurements, is_even=is_even)
-    drawn = posterior_map(spread_out, level=level, scale_persons=scale_persons, measurements=kept)
+    drawn = posterior_map(
+        in_squares(found, squares), level=level, scale_persons=scale_persons, measurements=kept
+    )
     return replace(
         drawn,
+        deviations=None,
         told=_told(found, squares),
         total_error=math.sqrt(float((found.deviation**2).sum())) * scale_persons,
     )
@@ -66,18 +67,32 @@ def _told(found: Posterior, squares: EvenSquares) -> ToldApart:
     return ToldApart.with_parents(squares.levels[chosen].astype(np.int64), squares.prefixes[chosen])
 
 
-def in_squares(found: Posterior, squares: EvenSquares, *, spreading: float) -> Posterior:
+def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
+    """(k,) of each square of a map the measured rectangle that it lies in, from 1; None for other maps."""
+    kept = heatmap.measurements
+    if kept is None or kept.shares is None:
+        return None
+    depths = np.concatenate([part.depths.astype(np.int64) for part in kept.parts])
+    codes = np.concatenate([part.codes for part in kept.parts])
+    starts = codes << kept.deepest - depths
+    order = np.lexsort((-depths, starts))
+    finest = order[np.unique(starts[order], return_index=True)[1]]  # of the nodes that begin at one place
+    tree = GuideTree.of(Guide(shares=kept.shares), level=heatmap.level, plain_from=kept.plain_from)
+    rectangles = Rectangles(tree=tree, nodes=Nodes(depths=depths[finest], codes=codes[finest]))
+    up = 2 * (heatmap.level - heatmap.levels.astype(np.int64))
+    return rectangles.holding(heatmap.prefixes << up, level=heatmap.level) + 1
+
+
+def in_squares(found: Posterior, squares: EvenSquares) -> Posterior:
     """Beliefs about squares, from those about the rectangles that they are parts of.
 
     A part may hold nothing, or all that its rectangle does, whatever the guide says.
     """
     leaf, share = squares.leaves, squares.shares
-    mean = found.mean[leaf] * share
-    spread = spreading * found.mean[leaf] ** 2 * (1 - share)
     return Posterior(
         nodes=Nodes(depths=2 * squares.levels.astype(np.int64), codes=squares.prefixes),
-        mean=mean,
-        deviation=np.sqrt((found.deviation[leaf] ** 2 + spread) * share),
+        mean=found.mean[leaf] * share,
+        deviation=found.deviation[leaf],
         spread=Spread(
             low=np.where(share < _WHOLE, 0.0, found.spread.low[leaf]),
             high=found.spread.high[leaf],

@@ -49,8 +49,9 @@ class Adaptive(GuessedPersons):
     two rounds.
     Error: `expected_error` is a forecast, not a bound; intervals of regions hold posterior quantiles and what
     was measured there (`leaf_beliefs`), `standard_errors` as wide as these. Sums of regions: `deviations`.
-    Regions told apart from empty ones: by the posterior, null "less than half a person". With a guide
-    rectangles are measured: their squares are told apart together, and may hold nothing or all that they do.
+    Regions told apart from empty ones: by the posterior, null "less than half a person". With a guide of
+    other masses rectangles are measured (`is_in_rectangles`): their squares are told apart together, may hold
+    nothing or all that they do, and sums of them have no stated error.
     References: message passing: Pearl, "Probabilistic Reasoning in Intelligent Systems", 1988; adaptive
     grids: Qardaji, Yang, Li, ICDE 2013; consistent trees: Hay, Rastogi, Miklau, Suciu, VLDB 2010.
     """
@@ -92,6 +93,11 @@ class Adaptive(GuessedPersons):
         if earlier.shares is None:
             return OneWalk(**public, earlier=earlier)
         return GuidedWalk(**public, guide=Guide(shares=earlier.shares), earlier=earlier)
+
+    @property
+    def is_in_rectangles(self) -> bool:
+        """Whether rectangles of a guide are measured, so that sums of squares have no stated error."""
+        return isinstance(self.rounds, GuidedWalk)
 
     def _earlier(self, guide: Guide) -> Measurements | None:
         """What the guide's map measured, where its cells are no finer than this map's."""

@@ -147,14 +147,13 @@ def test_intervals_hold_where_there_is_something(version, of_coloured):
 
 
 @pytest.mark.parametrize(
-    ("is_counted", "cells", "large", "of_districts"),
-    [(False, (0, 0), 0.93, 0.93), (True, (0, 0), 0.91, 0.93), (False, (2, 0), 0.93, 0.89)],
+    ("is_counted", "cells", "large"), [(False, (0, 0), 0.93), (True, (0, 0), 0.91), (False, (2, 0), 0.93)]
 )
-def test_intervals_hold_in_guided_maps_of_made_up_crowds(is_counted, cells, large, of_districts):
+def test_intervals_hold_in_guided_maps_of_made_up_crowds(is_counted, cells, large):
     """A map of the same crowd as a guide alone, which tells where its few places are, and counted in.
 
-    Moved by two cells, which is one of the map, it takes all people to be where nobody is; then .915 of the
-    districts are held (40 maps). 380 large regions: a standard error of 1.3 %.
+    Moved by two cells, which is one of the map, it takes all people to be where nobody is. 380 large regions:
+    a standard error of 1.3 %. Districts have an error where squares were measured, and nowhere else.
     """
     mechanism, pairs = make("adaptive", epsilon=1, resolution=32), []
     for seed in range(20):
@@ -167,8 +166,10 @@ def test_intervals_hold_in_guided_maps_of_made_up_crowds(is_counted, cells, larg
     assert tally.coverage(tally.large) > large
     assert tally.coverage(tally.told) > 0.91
     assert tally.empty < 0.09
-    error, stated = np.array(tally.districts).T
-    assert (error <= WITHIN_ERRORS * stated).mean() > of_districts
+    assert bool(tally.districts) == is_counted
+    if is_counted:
+        error, stated = np.array(tally.districts).T
+        assert (error <= WITHIN_ERRORS * stated).mean() > 0.93
 
 
 @pytest.mark.long
@@ -215,9 +216,13 @@ def test_intervals_hold_for_guided_maps_of_real_cities(kind, epsilon):
     tallies = [tallied("adaptive", city, epsilon, FEW, guide=kind, draws=draws) for city in CITIES]
     assert pooled(tallies, "large") > 0.93
     assert pooled(tallies, "told") > 0.93
+    is_in_squares = kind == "of the same people"
     for parts in ("districts", "parts"):
-        error, stated = np.concatenate([getattr(tally, parts) for tally in tallies]).T
-        assert (error <= WITHIN_ERRORS * stated).mean() > 0.93, parts
+        rows = [row for tally in tallies for row in getattr(tally, parts)]
+        assert bool(rows) == is_in_squares
+        if rows:
+            error, stated = np.array(rows).T
+            assert (error <= WITHIN_ERRORS * stated).mean() > 0.93, parts
     empty = np.concatenate([tally.places for tally in tallies]) < 0.5
     assert empty.sum() <= 0.05 * empty.size + 2 * np.sqrt(0.05 * empty.size)
 

@@ -105,7 +105,7 @@ def test_any_people_and_any_guide_make_a_map(facts):
 
 
 def in_order(heatmap):
-    for numbers in (heatmap.values, heatmap.lows, heatmap.highs, heatmap.deviations, heatmap.standard_errors):
+    for numbers in (heatmap.values, heatmap.lows, heatmap.highs, heatmap.standard_errors):
         assert np.isfinite(numbers).all()
         assert (numbers >= 0).all()
     assert (heatmap.lows <= heatmap.values).all()

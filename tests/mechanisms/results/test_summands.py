@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mechanisms.guide import Guide
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.summands import MOST_SQUARES, summands_of
@@ -89,3 +90,15 @@ def test_an_empty_map_has_none():
         standard_errors=empty,
     )
     assert summands_of(none) is None
+
+
+def test_a_map_in_rectangles_has_none_whatever_it_states():
+    """Also one of before, which has deviations: they went with the guide's own shares."""
+    plain = make("adaptive", epsilon=1, resolution=32)
+    masses = crowd(plain, cells=25, persons=200)
+    guide = Guide.of_map(plain.release(masses, SeededSource(SEED)))
+    heatmap = replace(plain, guide=guide).release(masses, SeededSource(SEED + 1))
+    assert heatmap.is_in_rectangles
+    assert heatmap.deviations is None
+    of_before = replace(heatmap, deviations=np.ones(heatmap.values.size))
+    assert (summands_of(heatmap), summands_of(of_before)) == (None, None)
