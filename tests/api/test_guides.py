@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, Client, encode_multipart
 from django.urls import reverse
 
+from heatmaps.guides.release_sheets import NOT_FROM_THESE_PEOPLE
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release
 from heatmaps.releases import publication
@@ -74,6 +75,7 @@ def test_a_file_is_stored_before_the_first_upload_and_guides_a_map(api, city, st
     assert stored.status_code == 201, stored.content
     told = stored.json()
     assert (told["kind"], told["epsilon"], told["unchecked"]) == ("file", None, UNCHECKED)
+    assert told["guarantee"] is None
     assert {name: told[name] for name in CITED} == CITED
     event = json.loads(Event.objects.get(kind="guide").after)
     assert event == {
@@ -99,6 +101,7 @@ def test_a_file_is_stored_before_the_first_upload_and_guides_a_map(api, city, st
         "sha256": told["sha256"],
         "file_sha256": told["file_sha256"],
         "unchecked": UNCHECKED,
+        "conditions": [NOT_FROM_THESE_PEOPLE],
     }
     assert verify(city).problem == ""
     GuideFile.objects.update(source="Somebody else")
