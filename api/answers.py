@@ -256,8 +256,8 @@ def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[
 
 
 def _together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Body | None:
-    found = together_or_none(dataset, guarantee, start)
-    return None if found is None else found.to_json()
+    together = together_or_none(dataset, guarantee, start)
+    return None if together is None else together.to_json()
 
 
 def _guide_of(found: Release, *, member: bool) -> Body | None:

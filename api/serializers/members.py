@@ -35,7 +35,7 @@ class MemberOut(serializers.Serializer[Any]):
 
 
 class EndingOut(serializers.Serializer[Any]):
-    """What became of a removed member's queued releases in this dataset."""
+    """Counts what became of a removed member's queued releases in this dataset."""
 
     cancelled = serializers.IntegerField(help_text="Their charges are given back.")
     kept = serializers.IntegerField(help_text="Stay queued, as asked for.")

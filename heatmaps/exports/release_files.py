@@ -243,8 +243,8 @@ def _job(release: Release, wanted: str) -> Job:
 
 def _together(release: Release) -> dict[str, Any] | None:
     own = Guarantee.from_json(release.guarantee)
-    found = together_or_none(release.dataset, own, choices.bound(release))
-    return None if found is None else found.to_json()
+    together = together_or_none(release.dataset, own, choices.bound(release))
+    return None if together is None else together.to_json()
 
 
 def _opened(release: Release, job: Job, key: str) -> BinaryIO:

@@ -39,7 +39,7 @@ def together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> To
 
 
 def together_or_none(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Guarantee | None:
-    """As `together`; None of a map that goes back to none that is counted."""
+    """Adds up as `together`; None of a map that goes back to none that is counted."""
     summed = together(dataset, guarantee, start)
     return None if summed.is_alone else summed.guarantee
 

@@ -49,8 +49,8 @@ def main() -> None:
             refusal = {"refused": [error.value.removeprefix("'").removesuffix("'"), error.allowed]}
             answer.write(json.dumps(refusal).encode() + b"\n")
         else:
-            told = {"sheet": None if sheet is None else sheet.to_json()}
-            answer.write(json.dumps(told).encode() + b"\n" + guide.shares.astype("<i8").tobytes())
+            first_line = {"sheet": None if sheet is None else sheet.to_json()}
+            answer.write(json.dumps(first_line).encode() + b"\n" + guide.shares.astype("<i8").tobytes())
 
 
 def guide_of(content: bytes, region: Region) -> tuple[Guide, FileSheet | None]:

@@ -21,14 +21,14 @@ _WITH_SHEET: Final = "one with the tags that Hazemap wrote, or a raster that is 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSheet:
-    """What a map says of itself. Nobody can check it, and it does not say which people it was made from."""
+    """Holds what a map says of itself. Nobody can check it, and it does not say whose check-ins are in it."""
 
     guarantee: Guarantee  # of the map and of all that it counts as those it started from
     conditions: tuple[str, ...] = ()  # on which that depends
 
     @classmethod
     def of_tags(cls, tags: Mapping[str, str]) -> Self | None:
-        """None where the tags are of no map of ours. Errors: `ParameterError` naming `guide`."""
+        """Reads tags; None where they are of no map of ours. Errors: `ParameterError` naming `guide`."""
         if tags.get("kind") != KIND:
             return None
         try:
@@ -80,4 +80,4 @@ def _conditions(guide: Mapping[str, Any]) -> tuple[str, ...]:
     if not guide.get("unchecked"):
         return ()
     named = guide.get("conditions", [NOT_FROM_THESE_PEOPLE])
-    return tuple(known for known in (SHEET_IS_RIGHT, NOT_FROM_THESE_PEOPLE) if known in named)
+    return tuple(text for text in (SHEET_IS_RIGHT, NOT_FROM_THESE_PEOPLE) if text in named)

@@ -67,7 +67,7 @@ def account_for(administrator: Person, account_id: int) -> User:
 
 @transaction.atomic
 def close(administrator: User, user: User, *, keep_queued: bool = False) -> Ending:
-    """Nobody signs in with it from now on; its sessions, tokens and links for a new password are gone.
+    """Ends an account: nobody signs in with it, and its sessions, tokens and links for a password are gone.
 
     What the person has reserved, in all datasets, is cancelled. keep_queued: it stays reserved.
     Errors: PermissionDenied, LastSteward, LastAdministrator, RolesMoved.
@@ -233,18 +233,18 @@ def _is_taken(name: str) -> bool:
 def _lock_datasets(user: User) -> list[int]:
     """Locks ledgers first and in order, as every move does; then the account, so that it gets no roles and
     reserves nothing while it is looked at. Errors: RolesMoved."""
-    held = _datasets_of(user)
-    for dataset_id in held:
+    dataset_ids = _datasets_of(user)
+    for dataset_id in dataset_ids:
         with transitions.locked(dataset_id):
             pass  # the row stays locked until the caller's transaction ends
     User.objects.select_for_update().get(pk=user.pk)
-    if not set(_datasets_of(user)) <= set(held):
+    if not set(_datasets_of(user)) <= set(dataset_ids):
         raise RolesMoved
-    return held
+    return dataset_ids
 
 
 def _datasets_of(user: User) -> list[int]:
-    """Where somebody has a role, or something queued from when there was one."""
+    """Lists where somebody has a role, or something queued from when there was one."""
     roles = Membership.objects.filter(user=user).values_list("dataset", flat=True)
     return sorted({*roles, *reservations.queued_by(user).values_list("dataset", flat=True)})
 

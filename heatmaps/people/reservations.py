@@ -18,7 +18,7 @@ from heatmaps.models import Release, ReleaseState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What becomes of the queued releases of somebody who goes."""
+    """Counts what becomes of the queued releases of somebody who goes."""
 
     cancelled: int = 0  # or to be cancelled: their charges come back
     begun: int = 0  # these end as they would have
@@ -26,7 +26,7 @@ class Ending:
 
 
 def queued_by(user: User) -> QuerySet[Release]:
-    """All of somebody's releases that are queued, in whatever dataset."""
+    """Selects somebody's queued releases, in all datasets."""
     return Release.objects.filter(requested_by=user, state__in=QUEUED, dataset__is_collection=False)
 
 
@@ -44,8 +44,8 @@ def end(actor: User, user: User, dataset_ids: Collection[int], *, keep: bool) ->
     """Cancels somebody's reservations in these datasets, whose ledgers the caller has locked."""
     queued = queued_by(user).filter(dataset__in=dataset_ids)
     if keep:
-        seen = foreseen(queued)
-        return Ending(kept=seen.cancelled, begun=seen.begun)
+        ending = foreseen(queued)
+        return Ending(kept=ending.cancelled, begun=ending.begun)
     outcomes = [
         transitions.cancel(release_id, actor=actor)
         for release_id in queued.order_by("dataset", "starts_at").values_list("pk", flat=True)

@@ -260,12 +260,12 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         # A published answer is given whatever became of the files.
         if dataset.source and not sources.may_be_read(version):
             raise SourceChanged
-        made = _new_release(requester, version, planned, label)
+        new = _new_release(requester, version, planned, label)
         with transitions.locked(dataset.pk):
             # Planning takes seconds, in which the role or the account may have ended.
             require(User.objects.get(pk=requester.pk), dataset, Act.RELEASE)
             release = transitions.reserve(
-                made,
+                new,
                 planned.charges,
                 actor=requester,
                 key=key.text,

@@ -177,11 +177,11 @@ def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
     return redirect("datasets") if own_rights_gone else redirect("account-of", account_id=account_id)
 
 
-def _queued(request: PersonRequest, found: User, act: str) -> dict[str, object]:
-    """What closing an account would cancel, of datasets whose stewards read who looked."""
+def _queued(request: PersonRequest, person: User, act: str) -> dict[str, object]:
+    """Counts what closing an account would cancel, and notes the look for the datasets' stewards."""
     if act != _CLOSE:
         return {}
-    releases = reservations.queued_by(found)
+    releases = reservations.queued_by(person)
     note_reads(request.user, releases.values_list("dataset", flat=True))
     return {"queued": reservations.foreseen(releases)}
 

@@ -4,15 +4,15 @@ from heatmaps.people.reservations import Ending
 
 
 def ending_words(ending: Ending) -> str:
-    """In the past; empty where nothing was queued."""
-    said = []
+    """Words it in the past; empty where nothing was queued."""
+    sentences = []
     if ending.cancelled:
         was = "release was" if ending.cancelled == 1 else "releases were"
-        said.append(f"{ending.cancelled} queued {was} cancelled, and the budget is back.")
+        sentences.append(f"{ending.cancelled} queued {was} cancelled, and the budget is back.")
     if ending.kept:
         stays = "release stays" if ending.kept == 1 else "releases stay"
-        said.append(f"{ending.kept} queued {stays} and will be drawn.")
+        sentences.append(f"{ending.kept} queued {stays} and will be drawn.")
     if ending.begun:
         had = "release had" if ending.begun == 1 else "releases had"
-        said.append(f"{ending.begun} {had} begun and will end as usual. What they cost stays spent.")
-    return " ".join(said)
+        sentences.append(f"{ending.begun} {had} begun and will end as usual. What they cost stays spent.")
+    return " ".join(sentences)

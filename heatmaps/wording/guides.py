@@ -69,7 +69,7 @@ def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = 
 
 
 def file_promise(file: GuideFile) -> str:
-    """What is counted of a stored file that is a Hazemap map; empty: it is none."""
+    """Words what is counted of a stored file that is a Hazemap map; empty: it is none."""
     dataset = file.dataset
     sheet = counted_sheet(Chosen(file=file), Relation(dataset.relation))
     if sheet is None:

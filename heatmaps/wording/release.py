@@ -87,7 +87,7 @@ def _subject(mechanism: str, chain: Together, *, on_devices: bool) -> str:
 
 
 def added(guarantee: Guarantee) -> str:
-    """What a map costs beside those it started from."""
+    """Words what a map costs beside those it started from."""
     loss_of_any = guarantee.loss(INFINITY)
     return f"Of this, ε = {loss(loss_of_any)} is what this map adds to those it started from."
 

@@ -26,21 +26,21 @@ UNCHECKED_BEFORE: Final = f"{_GUIDED_BEFORE}. {_UNKNOWN}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unchecked:
-    """What nobody can check about the start of a map."""
+    """Says what nobody can check about the start of a map."""
 
     sentence: str
     conditions: tuple[str, ...]  # on which the stated promise depends
 
 
 def unchecked_of(chosen: Chosen | None, relation: Relation | str) -> Unchecked | None:
-    """None where everything is known. relation: of the dataset whose map starts there."""
+    """Words it; None where everything is known. relation: of the dataset whose map starts there."""
     if chosen is None or not rests_on_file(chosen):
         return None
     return unchecked_file(counted_sheet(chosen, Relation(relation)), is_before=chosen.release is not None)
 
 
 def unchecked_file(sheet: FileSheet | None, *, is_before: bool = False) -> Unchecked:
-    """sheet: of the file, where it is counted. is_before: whether a map before this one started from it."""
+    """Words it of a file. sheet: its own, where it is counted. is_before: a map before this one started there."""
     if sheet is None:
         return Unchecked(
             sentence=UNCHECKED_BEFORE if is_before else UNCHECKED, conditions=(NOT_FROM_THESE_PEOPLE,)

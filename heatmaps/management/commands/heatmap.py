@@ -250,8 +250,8 @@ def _guide_facts(guide: RasterGuide | None) -> dict[str, object]:
         return {}
     digests = {"file_sha256": guide.file_sha256, "sha256": guide.guide.sha256}
     unchecked = unchecked_file(guide.sheet)
-    said = {"unchecked": unchecked.sentence, "conditions": list(unchecked.conditions)}
-    return {"guide": {**digests, **said}}
+    conditions = list(unchecked.conditions)
+    return {"guide": {**digests, "unchecked": unchecked.sentence, "conditions": conditions}}
 
 
 def _together(promise: Guarantee, guide: RasterGuide | None) -> Guarantee | None:
