@@ -40,7 +40,7 @@ def unchecked_of(chosen: Chosen | None, relation: Relation | str) -> Unchecked |
 
 
 def unchecked_file(sheet: FileSheet | None, *, is_before: bool = False) -> Unchecked:
-    """Words it of a file. sheet: its own, where it is counted. is_before: a map before this one started there."""
+    """Words it of a file. sheet: its own, where it is counted. is_before: an earlier map started from it."""
     if sheet is None:
         return Unchecked(
             sentence=UNCHECKED_BEFORE if is_before else UNCHECKED, conditions=(NOT_FROM_THESE_PEOPLE,)
