@@ -22,6 +22,7 @@ from heatmaps import queries
 from heatmaps.data_slice import DataSlice, moment_or_none
 from heatmaps.exports import district_sums
 from heatmaps.exports.release_files import PREVIEWS, SHEET
+from heatmaps.guides import choices
 from heatmaps.guides.chain import together_or_none
 from heatmaps.guides.choices import Chosen
 from heatmaps.ingest import uploads
@@ -125,7 +126,7 @@ def quote(
         quoted,
         data_slice=_data_slice(quoted.data_slice, found),
         guarantee=quoted.guarantee.to_json(),
-        guarantee_together=_together(found, quoted.guarantee, None if chosen is None else chosen.release),
+        guarantee_together=_together(found, quoted.guarantee, chosen),
         on_devices=None if quoted.on_devices is None else quoted.on_devices.to_json(),
         statements=for_map(quoted.guarantee, found, chosen, mechanism=quoted.request.mechanism),
         distance=distance_words(quoted.guarantee),
@@ -153,7 +154,7 @@ def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = Fal
     return _answer(
         ReleaseOut,
         found,
-        guarantee_together=_together(found.dataset, own, found.guide_release),
+        guarantee_together=_together(found.dataset, own, choices.bound(found)),
         distance=distance_words(own),
         links=_release_links(request, found, outsider=outsider),
         data_slice=_data_slice(data_slice_of(found), found.dataset),
@@ -176,7 +177,8 @@ def guide(found: Dataset, chosen: Chosen, sha256: str, *, member: bool) -> Body:
 def guide_file(file: GuideFile) -> Body:
     """As it was stored."""
     line = guide_line(file.dataset, Chosen(file=file), file.sha256)
-    return _answer(GuideFileOut, line, file_sha256=file.file_sha256, stored_at=file.stored_at)
+    guarantee = None if line.guarantee is None else line.guarantee.to_json()
+    return _answer(GuideFileOut, line, guarantee=guarantee, stored_at=file.stored_at)
 
 
 def upload(request: Request, found: Upload) -> Body:
@@ -253,9 +255,9 @@ def _release_links(request: Request, found: Release, *, outsider: bool) -> dict[
     return links
 
 
-def _together(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> Body | None:
-    found = together_or_none(dataset, guarantee, guide)
-    return None if found is None else found.to_json()
+def _together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Body | None:
+    together = together_or_none(dataset, guarantee, start)
+    return None if together is None else together.to_json()
 
 
 def _guide_of(found: Release, *, member: bool) -> Body | None:

@@ -5,6 +5,7 @@ from typing import Any, Final
 from rest_framework import serializers
 
 from api.serializers.fields import Exact, Strict, Text
+from api.serializers.guarantees import GuaranteeOut
 
 KINDS: Final = ["release", "file"]
 
@@ -40,3 +41,8 @@ class GuideFileOut(GuideOut):
     file_sha256 = serializers.CharField(help_text="Of the file that was sent; the ledger has it, too.")
     stored_at = serializers.DateTimeField()
     unchecked = serializers.CharField(help_text="What nobody can check about it; on every release sheet.")
+    guarantee = GuaranteeOut(
+        allow_null=True,
+        help_text="Of a map that Hazemap made, by the release sheet in its tags: counted in what maps that "
+        "start from it promise. null: any other file.",
+    )

@@ -34,6 +34,14 @@ class MemberOut(serializers.Serializer[Any]):
     open = serializers.BooleanField(source="user.is_active", help_text="False: the account is closed.")
 
 
+class EndingOut(serializers.Serializer[Any]):
+    """Counts what became of a removed member's queued releases in this dataset."""
+
+    cancelled = serializers.IntegerField(help_text="Their charges are given back.")
+    kept = serializers.IntegerField(help_text="Stay queued, as asked for.")
+    begun = serializers.IntegerField(help_text="Their turn had come: they end as usual, and stay charged.")
+
+
 class InvitationOut(serializers.Serializer[Any]):
     """An invitation without its link."""
 

@@ -20,16 +20,16 @@ from api.serializers.fields import (
     Whole,
     whole,
 )
+from api.serializers.guarantees import TRUSTS, GuaranteeOut
 from api.serializers.guides import GuideOut
 from heatmaps.data_slice import LONGEST_MOMENT, MOMENT_PATTERN
 from heatmaps.models import AccountKind
 from heatmaps.models.release import LONGEST_NAME, LONGEST_NOTE
 from heatmaps.result_kinds import RESULT_KINDS, ResultKind
 from mechanisms.catalogue import registry
-from mechanisms.guarantee import Relation, Trust
+from mechanisms.guarantee import Relation
 
 MECHANISMS: Final = [entry.name for entry in registry.entries()]
-TRUSTS: Final = [trust.value for trust in Trust]
 STATES = ["queued", "published", "cancelled", "no_result"]
 
 
@@ -150,30 +150,6 @@ class QuotedQuestionIn(QuestionIn):
         help_text="Instead of `epsilon`: the least ε is quoted at which the upper end of the predicted error "
         "is at most this many metres.",
     )
-
-
-class TermOut(serializers.Serializer[Any]):
-    """min(cap, alpha_per_m · (d rounded up to a multiple of step_m + offset_m))."""
-
-    cap = serializers.CharField()
-    alpha_per_m = serializers.CharField()
-    offset_m = serializers.CharField()
-    step_m = serializers.CharField()
-
-
-class GuaranteeOut(serializers.Serializer[Any]):
-    """Exact numbers as "p/q" or "inf"; the loss at distance d is the sum of the terms.
-
-    d is in metres on the ground, between records as they are read: `distance` says how.
-    """
-
-    relation = serializers.ChoiceField(choices=[relation.value for relation in Relation])
-    delta = serializers.CharField()
-    trust = serializers.ChoiceField(choices=TRUSTS)
-    max_distance_m = serializers.CharField()
-    terms = TermOut(many=True)
-    simulated = serializers.BooleanField()
-    if_shuffler_fails = serializers.DictField(allow_null=True)
 
 
 class DataSliceOut(serializers.Serializer[Any]):

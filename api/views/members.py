@@ -1,18 +1,26 @@
 """Manages members of a dataset and invitations to it."""
 
+from typing import Final
 from uuid import UUID
 
 from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api import pagination
 from api.schema import example, gone, listing, operation
-from api.serializers.members import InvitationOut, MemberIn, MemberOut, NewInvitationOut, RoleIn
-from api.views.shared import ApiView, body, person
+from api.serializers.members import EndingOut, InvitationOut, MemberIn, MemberOut, NewInvitationOut, RoleIn
+from api.views.shared import ApiView, body, one_of, person
 from heatmaps.models import Scope
 from heatmaps.people import invitations, members
 from heatmaps.people.permissions import Act, dataset_for
+
+_KEEP_QUEUED: Final = "keep_queued"
+_NO, _YES = "false", "true"
+_ENDING: Final = OpenApiParameter(
+    _KEEP_QUEUED, enum=[_NO, _YES], description="`true`: what the member has queued stays queued."
+)
 
 
 class Members(ApiView):
@@ -56,11 +64,13 @@ class Member(ApiView):
         now = members.change_role(person(request), found, asked["role"], reason=asked.get("reason", ""))
         return Response(MemberOut(now).data)
 
-    @operation("members_remove", gone("Removed."), (404, 409))
+    @operation("members_remove", EndingOut, (404, 409), parameters=[_ENDING])
     def delete(self, request: Request, slug: str, account_id: int) -> Response:
-        """Remove a member. Yourself, or anyone as steward or administrator. The last steward stays."""
-        members.remove(person(request), members.member_for(person(request), slug, account_id))
-        return Response(status=204)
+        """Remove a member. Yourself, or anyone as steward or administrator. The last steward stays. What the
+        member has queued in this dataset is cancelled, unless it has begun."""
+        member = members.member_for(person(request), slug, account_id)
+        keep = one_of(request, _KEEP_QUEUED, [_NO, _YES], default=_NO) == _YES
+        return Response(EndingOut(members.remove(person(request), member, keep_queued=keep)).data)
 
 
 class Invitations(ApiView):

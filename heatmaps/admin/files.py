@@ -43,5 +43,5 @@ class GuideFileAdmin(StoredFiles):
     ordering = ("dataset", "title")
     fields = (
         *("id", "dataset", "title", "source", "licence"),
-        *("file_sha256", "sha256", "stored_by", "stored_minute"),
+        *("file_sha256", "sha256", "sheet", "stored_by", "stored_minute"),
     )

@@ -61,7 +61,7 @@ class Job:
     statements: list[str] = field(default_factory=list)
     users: str = ""  # how those of the dataset are told apart
     mechanism_version: int = 1
-    guide: dict[str, str] | None = None  # the public map that it began from
+    guide: dict[str, Any] | None = None  # the public map that it began from
     collection: dict[str, Any] | None = None  # of a round, as `heatmaps.wording.collection` tells it
     together: dict[str, Any] | None = None  # guarantee with all maps of its data that it goes back to
     look: str = LIGHT.name  # of pictures

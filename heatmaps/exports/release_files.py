@@ -31,6 +31,7 @@ from heatmaps.exports.job import (
 )
 from heatmaps.exports.renderer import TOO_LARGE
 from heatmaps.exports.version import version
+from heatmaps.guides import choices
 from heatmaps.guides.chain import together_or_none
 from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.models import Release
@@ -242,8 +243,8 @@ def _job(release: Release, wanted: str) -> Job:
 
 def _together(release: Release) -> dict[str, Any] | None:
     own = Guarantee.from_json(release.guarantee)
-    found = together_or_none(release.dataset, own, release.guide_release)
-    return None if found is None else found.to_json()
+    together = together_or_none(release.dataset, own, choices.bound(release))
+    return None if together is None else together.to_json()
 
 
 def _opened(release: Release, job: Job, key: str) -> BinaryIO:

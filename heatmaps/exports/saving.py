@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from heatmaps.exports import Format, Released, format_of
-from heatmaps.exports.sheet import KIND
+from heatmaps.guides.release_sheets import KIND
 from mechanisms.check import ParameterError
 
 

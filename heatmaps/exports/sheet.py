@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Final
 
 from heatmaps.data_slice import WHOLE, DataSlice, moment_or_none
+from heatmaps.guides.release_sheets import KIND
 from heatmaps.result_kinds import kind_of_result
 from heatmaps.wording.guarantee import record_loss
 from heatmaps.wording.parameters import TEXTS
@@ -13,8 +14,6 @@ from heatmaps.wording.record_distance import distance_words
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation
 from mechanisms.results.serialization import Result
 from mechanisms.space.grid import Region
-
-KIND: Final = "hazemap release sheet"
 
 UNIT_OF_PRIVACY: Final = (
     "a person: whoever the column user names, with all of that person's check-ins in the data"
@@ -48,7 +47,7 @@ def release_sheet(
     users: str = "",
     values: str = "",
     mechanism_version: int = 1,
-    guide: Mapping[str, str] | None = None,
+    guide: Mapping[str, object] | None = None,
     collection: Mapping[str, object] | None = None,
     together: Guarantee | None = None,
 ) -> dict[str, object]:
@@ -78,7 +77,7 @@ def release_sheet(
             name: _json_value(value) for name, value in sorted(parameters.items()) if name not in TEXTS
         },
         **_losses(guarantee, dataset_region, radius_m),
-        **({"together": _losses(together, dataset_region, radius_m)} if together else {}),
+        **({"together": _together(together, dataset_region, radius_m)} if together else {}),
         "relation": guarantee.relation.value,
         "trust": guarantee.trust.value,
         "radius_m": None if radius_m is None else exact_text(Fraction(radius_m)),
@@ -132,6 +131,10 @@ def _losses(guarantee: Guarantee, region: Region, radius_m: Fraction | int | Non
         "radius_epsilon": None if radius_m is None else exact_text(guarantee.loss(radius_m)),
         "delta": exact_text(guarantee.delta),
     }
+
+
+def _together(guarantee: Guarantee, region: Region, radius_m: Fraction | int | None) -> dict[str, object]:
+    return {**_losses(guarantee, region, radius_m), "guarantee": guarantee.to_json()}
 
 
 def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:

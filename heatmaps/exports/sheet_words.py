@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from heatmaps.guides.release_sheets import NOT_FROM_THESE_PEOPLE
 from heatmaps.result_kinds import kind_of_sheet
 from heatmaps.wording.data_slice import PERIOD, box_words, period_words
 from heatmaps.wording.guarantee import decimal
@@ -26,9 +27,6 @@ _TRUST: Final = {
 }
 
 
-_ONLY_IF: Final = "if the file behind it was not made from these people"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetWords:
     """What a page, a picture or a file shows of a sheet."""
@@ -47,7 +45,9 @@ def in_words(sheet: Mapping[str, Any]) -> SheetWords:
 def headline(sheet: Mapping[str, Any]) -> str:
     """ "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
     goes_back = ", with the maps it started from" if "together" in sheet else ""
-    only_if = f", {_ONLY_IF}" if sheet.get("guide", {}).get("unchecked") else ""
+    guide = sheet.get("guide", {})
+    conditions = guide.get("conditions", [NOT_FROM_THESE_PEOPLE]) if guide.get("unchecked") else []
+    only_if = f", if {' and '.join(conditions)}" if conditions else ""
     return f"{_losses(sheet, sheet.get('together', sheet))}{goes_back}{only_if}"
 
 

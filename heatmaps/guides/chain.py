@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from heatmaps.models import Dataset, Release
-from mechanisms.guarantee import Guarantee
+from heatmaps.guides.choices import Chosen
+from heatmaps.guides.release_sheets import FileSheet
+from heatmaps.models import Dataset, GuideFile, Release
+from mechanisms.guarantee import Guarantee, Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,27 +14,43 @@ class Together:
     """Of a map and of all maps of its dataset that it goes back to."""
 
     guarantee: Guarantee
-    is_alone: bool  # it goes back to none
+    is_alone: bool  # it goes back to none that is counted
     goes_elsewhere: bool  # a map of another dataset is among those before it
 
 
-def together(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> Together:
-    """guarantee: of a map of the dataset that starts from the guide.
+def together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Together:
+    """Adds up what a map of the dataset and those before it promise.
+
+    guarantee: of the map. start: what it begins from.
 
     The guide shapes the map, so that whatever it tells is in there, too: a map that costs little tells no
-    less than the one it started from. Maps of the dataset behind one of another dataset count as well.
+    less than the one it started from. Maps of the dataset behind one of another dataset count as well, and so
+    does the map that a file is, of whomever it was made: that is not known.
     """
-    before = list(chain(guide))
+    before = [] if start is None else list(chain(start.release))
     own = [one for one in before if one.dataset_id == dataset.pk]
     for one in own:
         guarantee += Guarantee.from_json(one.guarantee)
-    return Together(guarantee=guarantee, is_alone=not own, goes_elsewhere=len(own) < len(before))
+    sheet = counted_sheet(start, guarantee.relation)
+    if sheet is not None:
+        guarantee += sheet.guarantee
+    is_alone = not own and sheet is None
+    return Together(guarantee=guarantee, is_alone=is_alone, goes_elsewhere=len(own) < len(before))
 
 
-def together_or_none(dataset: Dataset, guarantee: Guarantee, guide: Release | None) -> Guarantee | None:
-    """As `together`; None of a map that goes back to none of the dataset."""
-    found = together(dataset, guarantee, guide)
-    return None if found.is_alone else found.guarantee
+def together_or_none(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Guarantee | None:
+    """Adds up as `together`; None of a map that goes back to none that is counted."""
+    summed = together(dataset, guarantee, start)
+    return None if summed.is_alone else summed.guarantee
+
+
+def counted_sheet(start: Chosen | None, relation: Relation) -> FileSheet | None:
+    """Returns the release sheet of the file that the first map started from, where its losses add up."""
+    file = None if start is None else _first_file(start)
+    if file is None or file.sheet is None:
+        return None
+    sheet = FileSheet.from_json(file.sheet)
+    return sheet if sheet.guarantee.relation is relation else None
 
 
 def chain(guide: Release | None) -> Iterator[Release]:
@@ -42,7 +60,13 @@ def chain(guide: Release | None) -> Iterator[Release]:
         guide = guide.guide_release
 
 
-def rests_on_file(guide: Release) -> bool:
+def rests_on_file(start: Chosen) -> bool:
     """Whether the first of them started from a file, of which nobody can check what it was made from."""
-    *_, first = chain(guide)
-    return first.guide_file_id is not None
+    return _first_file(start) is not None
+
+
+def _first_file(start: Chosen) -> GuideFile | None:
+    if start.release is None:
+        return start.file
+    *_, first = chain(start.release)
+    return first.guide_file

@@ -84,6 +84,7 @@ def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFi
             file_sha256=read.file_sha256,
             shares=read.guide.shares.astype("<i8").tobytes(),
             sha256=read.guide.sha256,
+            sheet=None if read.sheet is None else read.sheet.to_json(),
             stored_by=steward,
             stored_at=timezone.now(),
         )
@@ -96,10 +97,13 @@ def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFi
 def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
     """Errors: `ParameterError` naming `file`, without the server's path."""
     try:
-        return raster.read(path, region_of(dataset))
+        read = raster.read(path, region_of(dataset))
     except ParameterError as error:
         value = "this file" if error.value in {shown(path), shown(path.name)} else error.value
         raise ParameterError("file", value.strip("'"), error.allowed) from None
+    if read.sheet is not None:
+        read.sheet.check(dataset.relation, parameter="file")
+    return read
 
 
 def _check(dataset: Dataset, facts: Facts) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from heatmaps.children import process
 from heatmaps.children.turns import turn
+from heatmaps.guides.release_sheets import FileSheet
 from mechanisms.check import ParameterError
 from mechanisms.guide import SIDE, Guide
 from mechanisms.space.grid import Region
@@ -38,6 +39,7 @@ class RasterGuide:
 
     guide: Guide
     file_sha256: str
+    sheet: FileSheet | None = None  # of a map of Hazemap
 
 
 def guide_from_raster(path: Path, region: Region) -> Guide:
@@ -80,16 +82,18 @@ def _read(stream: FileIO, path: Path, region: Region) -> RasterGuide:
         )
         if status:
             raise ParameterError("guide", path.name, ALLOWED)
-        guide = _answered(answer)
+        guide, sheet = _answered(answer)
     stream.seek(0)
-    return RasterGuide(guide=guide, file_sha256=hashlib.file_digest(stream, "sha256").hexdigest())
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return RasterGuide(guide=guide, file_sha256=digest, sheet=sheet)
 
 
-def _answered(answer: BinaryIO) -> Guide:
+def _answered(answer: BinaryIO) -> tuple[Guide, FileSheet | None]:
     """Errors: the child's own refusal."""
     answer.seek(0)
     told = json.loads(answer.readline(_LONGEST_LINE))
     if "refused" in told:
         value, allowed = told["refused"]
         raise ParameterError("guide", value, allowed)
-    return Guide(shares=np.frombuffer(answer.read(8 * SIDE**2), "<i8"))
+    sheet = None if told["sheet"] is None else FileSheet.from_json(told["sheet"])
+    return Guide(shares=np.frombuffer(answer.read(8 * SIDE**2), "<i8")), sheet

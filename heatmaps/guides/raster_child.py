@@ -16,6 +16,7 @@ from rasterio.io import MemoryFile
 from rasterio.warp import transform
 
 from heatmaps.guides import cell_sums
+from heatmaps.guides.release_sheets import FileSheet
 from mechanisms.check import ParameterError
 from mechanisms.guide import Guide
 from mechanisms.space.grid import Region
@@ -36,29 +37,31 @@ UNREADABLE: Final = "a GeoTIFF that is whole, and that less memory can read"
 
 def main() -> None:
     """Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
-    JSON, with the refusal if there is one; 4,096 shares, little-endian."""
+    JSON, with the refusal or the release sheet, if there is one; 4,096 shares, little-endian."""
     wanted = json.loads(sys.stdin.buffer.readline())
     with os.fdopen(wanted["file"], "rb") as stream:
         content = stream.read()
     _open_no_more_files()
     with os.fdopen(wanted["answer"], "wb") as answer:
         try:
-            shares = guide_of(content, Region(*wanted["region"])).shares.astype("<i8").tobytes()
+            guide, sheet = guide_of(content, Region(*wanted["region"]))
         except ParameterError as error:
             refusal = {"refused": [error.value.removeprefix("'").removesuffix("'"), error.allowed]}
             answer.write(json.dumps(refusal).encode() + b"\n")
         else:
-            answer.write(b"{}\n" + shares)
+            first_line = {"sheet": None if sheet is None else sheet.to_json()}
+            answer.write(json.dumps(first_line).encode() + b"\n" + guide.shares.astype("<i8").tobytes())
 
 
-def guide_of(content: bytes, region: Region) -> Guide:
+def guide_of(content: bytes, region: Region) -> tuple[Guide, FileSheet | None]:
     """Errors: `ParameterError` naming `guide`."""
     try:
         with warnings.catch_warnings(), Env(**_NOTHING_BESIDE), MemoryFile(content) as file:
             warnings.simplefilter("ignore", NotGeoreferencedWarning)
             with file.open(driver="GTiff") as raster:
                 _check(raster)
-                return Guide.of_values(cell_sums.of_raster(raster, region))
+                sheet = FileSheet.of_tags(raster.tags())
+                return Guide.of_values(cell_sums.of_raster(raster, region)), sheet
     except ParameterError:
         raise
     except _LIBRARY_ERRORS:

@@ -132,7 +132,8 @@ def _guide(release: Release) -> dict[str, int | str]:
 
 
 def guide_facts(file: GuideFile) -> dict[str, int | str]:
-    """A guide file: where it is from, and what was made of it."""
+    """A guide file: where it is from, what was made of it, and what a map of ours says of itself."""
+    sheet = "" if file.sheet is None else json.dumps(file.sheet, sort_keys=True)
     return {
         "guide": str(file.pk),
         "title": file.title,
@@ -140,6 +141,8 @@ def guide_facts(file: GuideFile) -> dict[str, int | str]:
         "licence": file.licence,
         "file_sha256": file.file_sha256,
         "guide_sha256": file.sha256,
+        # Left out of files that have none, as in events from before sheets were read.
+        **({"sheet_sha256": hashlib.sha256(sheet.encode()).hexdigest()} if sheet else {}),
     }
 
 

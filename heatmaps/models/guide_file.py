@@ -22,6 +22,8 @@ class GuideFile(models.Model):
     file_sha256 = models.CharField(max_length=64)  # of the file that was sent
     shares = models.BinaryField()  # of a `mechanisms.guide.Guide`: little-endian 64-bit integers
     sha256 = models.CharField(max_length=64)  # of the guide
+    # What a map of Hazemap says of itself (`heatmaps.guides.release_sheets`); null: a file that is none.
+    sheet = models.JSONField(null=True, blank=True, default=None)
     stored_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     stored_at = models.DateTimeField()
 

@@ -25,11 +25,12 @@ from django.utils import timezone
 
 from heatmaps.ledger import transitions
 from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
-from heatmaps.people import interventions, mails
+from heatmaps.people import interventions, mails, reservations
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
 from heatmaps.people.refusals import MemberError, RolesMoved
+from heatmaps.people.reservations import Ending
 from heatmaps.people.sessions import stored_key
 
 _LONGEST_NAME: Final = 150  # characters
@@ -65,19 +66,23 @@ def account_for(administrator: Person, account_id: int) -> User:
 
 
 @transaction.atomic
-def close(administrator: User, user: User) -> None:
-    """Nobody signs in with it from now on; its sessions, tokens and links for a new password are gone.
+def close(administrator: User, user: User, *, keep_queued: bool = False) -> Ending:
+    """Ends an account: nobody signs in with it, and its sessions, tokens and links for a password are gone.
 
+    What the person has reserved, in all datasets, is cancelled. keep_queued: it stays reserved.
     Errors: PermissionDenied, LastSteward, LastAdministrator, RolesMoved.
     """
     require_administrator(administrator)
+    locked = _lock_datasets(user)
     _check_stewardship(user)
     _check_administrators(user)
+    ending = reservations.end(administrator, user, locked, keep=keep_queued)
     User.objects.filter(pk=user.pk).update(is_active=False)
     write_profile(user, closed_at=timezone.now())
     ApiToken.objects.filter(user=user).delete()
     end_sessions(user)
     note("account.closed", administrator, user)
+    return ending
 
 
 @transaction.atomic
@@ -225,18 +230,29 @@ def _is_taken(name: str) -> bool:
     return folded(name) in map(folded, User.objects.values_list("username", flat=True).iterator())
 
 
-def _check_stewardship(user: User) -> None:
-    """Ledgers are locked first and in order, as every move does; then the account, so that it gets no roles
-    while it is looked at."""
-    stewardships = Membership.objects.filter(user=user, role=Role.STEWARD).order_by("dataset")
-    held = dict(stewardships.values_list("dataset", "dataset__slug"))
-    for dataset_id in held:
+def _lock_datasets(user: User) -> list[int]:
+    """Locks ledgers first and in order, as every move does; then the account, so that it gets no roles and
+    reserves nothing while it is looked at. Errors: RolesMoved."""
+    dataset_ids = _datasets_of(user)
+    for dataset_id in dataset_ids:
         with transitions.locked(dataset_id):
             pass  # the row stays locked until the caller's transaction ends
     User.objects.select_for_update().get(pk=user.pk)
-    now = dict(stewardships.values_list("dataset", "dataset__slug"))
-    if not now.keys() <= held.keys():
+    if not set(_datasets_of(user)) <= set(dataset_ids):
         raise RolesMoved
+    return dataset_ids
+
+
+def _datasets_of(user: User) -> list[int]:
+    """Lists where somebody has a role, or something queued from when there was one."""
+    roles = Membership.objects.filter(user=user).values_list("dataset", flat=True)
+    return sorted({*roles, *reservations.queued_by(user).values_list("dataset", flat=True)})
+
+
+def _check_stewardship(user: User) -> None:
+    """Errors: LastSteward."""
+    stewardships = Membership.objects.filter(user=user, role=Role.STEWARD).order_by("dataset")
+    now = dict(stewardships.values_list("dataset", "dataset__slug"))
     alone = [slug for dataset_id, slug in now.items() if not list(other_stewards(dataset_id, user))]
     if alone:
         raise LastSteward(alone)

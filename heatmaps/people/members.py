@@ -16,9 +16,10 @@ from django.http import Http404
 
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Event, Membership, Role
-from heatmaps.people import interventions
+from heatmaps.people import interventions, reservations
 from heatmaps.people.permissions import Act, dataset_for, require, would_allow
 from heatmaps.people.refusals import MemberError
+from heatmaps.people.reservations import Ending
 from mechanisms.check import ParameterError
 
 MEMBER: Final = "member"  # the kind of its events
@@ -130,13 +131,18 @@ def change_role(actor: User, member: Membership, role: str, *, reason: str = "")
     return now
 
 
-def remove(actor: User, member: Membership) -> None:
-    """End a membership; everybody may end his own. Errors: PermissionDenied, Http404, LastSteward."""
+def remove(actor: User, member: Membership, *, keep_queued: bool = False) -> Ending:
+    """Ends a membership, everybody his own, and cancels what this person has reserved in the dataset.
+
+    keep_queued: it stays reserved. Errors: PermissionDenied, Http404, LastSteward.
+    """
     with transitions.locked(member.dataset_id):
         now = _again(actor, member, Act.SEE if member.user_id == actor.pk else Act.MANAGE_MEMBERS)
         _check_stewards(now)
+        ending = reservations.end(actor, now.user, [now.dataset_id], keep=keep_queued)
         _record(actor, now, before=now.role, after=NO_ROLE, reason="")
         now.delete()
+    return ending
 
 
 def needs_reason(actor: User, dataset: Dataset, role: str) -> bool:

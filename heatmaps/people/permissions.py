@@ -8,7 +8,7 @@
 | ask for a release, cancel one's own | yes | yes | no | no |
 | read the ledger | yes | no | yes | yes |
 | change a limit, with a reason | yes | no | no | yes |
-| invite, change and remove members | yes | no | no | yes |
+| invite, change and remove members, with what these have queued | yes | no | no | yes |
 | make a published release public with or without its name, hide it again | yes | no | no | no |
 | store, change and delete district files | yes | no | no | no |
 | store guide files, before the first upload | yes | no | no | no |

@@ -275,14 +275,18 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         # A published answer is given whatever became of the files.
         if dataset.source and not sources.may_be_read(version):
             raise SourceChanged
-        release = transitions.reserve(
-            _new_release(requester, version, planned, label),
-            planned.charges,
-            actor=requester,
-            key=key.text,
-            body_sha256=key.body_sha256,
-            unless_answered=True,
-        )
+        new = _new_release(requester, version, planned, label)
+        with transitions.locked(dataset.pk):
+            # Planning takes seconds, in which the role or the account may have ended.
+            require(User.objects.get(pk=requester.pk), dataset, Act.RELEASE)
+            release = transitions.reserve(
+                new,
+                planned.charges,
+                actor=requester,
+                key=key.text,
+                body_sha256=key.body_sha256,
+                unless_answered=True,
+            )
         alerts.log_crossings(dataset, planned.charges)
     elif key.text is not None:
         RequestKey.objects.create(

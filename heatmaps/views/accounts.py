@@ -16,14 +16,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from heatmaps.models import Membership
-from heatmaps.people import accounts, invitations, password_links
+from heatmaps.people import accounts, invitations, password_links, reservations
 from heatmaps.people.permissions import may_create_datasets, note_reads
 from heatmaps.people.refusals import MemberError
+from heatmaps.people.reservations import Ending
 from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.people import InstallationInvitationForm
 from heatmaps.views.invitations import new_link
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
+from heatmaps.wording.ending import ending_words
 
 FORM_METHODS = ["GET", "HEAD", "POST"]
 PASSWORD_LINK_HOURS: Final = settings.PASSWORD_RESET_TIMEOUT // 3600
@@ -120,9 +122,10 @@ def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
     return render(request, "people/new_password_link.html", context)
 
 
-Change = Callable[[User, User], None]
+_CLOSE: Final = "close"
+Change = Callable[[User, User], Ending | None]
 CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
-    "close": (accounts.close, "The account is closed: nobody signs in with it, and its tokens are gone."),
+    _CLOSE: (accounts.close, "The account is closed: nobody signs in with it, and its tokens are gone."),
     "open": (accounts.reopen, "The account is open again."),
     "allow-datasets": (
         partial(accounts.allow_datasets, allowed=True),
@@ -147,8 +150,8 @@ CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
 }
 
 
-_ENDS_SESSIONS: Final = ("close", "remove-factor")
-_ENDS_RIGHTS: Final = ("close", "remove-factor", "unmake-administrator")
+_ENDS_SESSIONS: Final = (_CLOSE, "remove-factor")
+_ENDS_RIGHTS: Final = (_CLOSE, "remove-factor", "unmake-administrator")
 
 
 @require_http_methods(FORM_METHODS)
@@ -157,20 +160,30 @@ _ENDS_RIGHTS: Final = ("close", "remove-factor", "unmake-administrator")
 def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
     """GET asks once more. `act` is one of `CHANGES`, as its address says."""
     found = accounts.account_for(request.user, account_id)
+    context = {"section": "accounts", "person": found, "act": act}
     if request.method != "POST":
-        return render(
-            request, "people/account_change.html", {"section": "accounts", "person": found, "act": act}
-        )
+        return render(request, "people/account_change.html", context | _queued(request, found, act))
     carry_out, done = CHANGES[act]
+    if act == _CLOSE:
+        carry_out = partial(accounts.close, keep_queued="keep_queued" in request.POST)
     try:
-        carry_out(request.user, found)
+        ending = carry_out(request.user, found)
     except MemberError as refusal:
         return _page(request, found, refusal=refusal, status=409)
     if found == request.user and act in _ENDS_SESSIONS:
         logout(request)  # the row of this one is gone already
-    messages.success(request, done)
+    messages.success(request, done if ending is None else f"{done} {ending_words(ending)}".rstrip())
     own_rights_gone = found == request.user and act in _ENDS_RIGHTS
     return redirect("datasets") if own_rights_gone else redirect("account-of", account_id=account_id)
+
+
+def _queued(request: PersonRequest, person: User, act: str) -> dict[str, object]:
+    """Counts what closing an account would cancel, and notes the look for the datasets' stewards."""
+    if act != _CLOSE:
+        return {}
+    releases = reservations.queued_by(person)
+    note_reads(request.user, releases.values_list("dataset", flat=True))
+    return {"queued": reservations.foreseen(releases)}
 
 
 def _page(

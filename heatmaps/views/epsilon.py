@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Final
 from urllib.parse import urlencode
 
-from heatmaps.guides.chain import chain
+from heatmaps.guides.chain import chain, counted_sheet
 from heatmaps.models import Dataset
 from heatmaps.numbers import UP, length
 from heatmaps.regions import region_of
@@ -20,6 +20,7 @@ from heatmaps.views.forms.start import NOTHING as NO_START
 from heatmaps.wording import goals
 from heatmaps.wording.guarantee import decimal
 from mechanisms.check import ParameterError
+from mechanisms.guarantee import Relation
 from mechanisms.metric.protection_planner import Wish
 
 AGAIN: Final = "again"  # in a query: the filled form is shown once more, without an answer
@@ -108,9 +109,10 @@ def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.Too
 def _goes_back(dataset: Dataset, form: ReleaseForm) -> bool:
     """Whether a person chose a start that makes the map tell of others of the dataset, too."""
     chosen = form.start.chosen
-    if chosen is None or chosen.release is None or form.start.is_proposed:
+    if chosen is None or form.start.is_proposed:
         return False
-    return any(one.dataset_id == dataset.pk for one in chain(chosen.release))
+    is_counted = counted_sheet(chosen, Relation(dataset.relation)) is not None
+    return is_counted or any(one.dataset_id == dataset.pk for one in chain(chosen.release))
 
 
 def _unguided(form: ReleaseForm) -> ReleaseRequest:

@@ -19,6 +19,7 @@ from heatmaps.people.permissions import Act, dataset_for, may, require
 from heatmaps.views.forms.guides import GuideFileForm
 from heatmaps.views.requests import PersonRequest
 from heatmaps.views.submissions import submitted
+from heatmaps.wording.guides import file_promise
 
 _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 
@@ -57,7 +58,7 @@ def _answered(request: HttpRequest, found: Dataset) -> HttpResponseBase:
     context = {
         "section": "datasets",
         "dataset": found,
-        "files": files.files_of(found),
+        "files": [(file, file_promise(file)) for file in files.files_of(found)],
         "may_keep": may_keep,
         "is_in_time": may_keep and files.may_store(found),  # whether there was an upload is for stewards
         "form": form,

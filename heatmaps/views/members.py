@@ -12,15 +12,17 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from heatmaps.administrator_reads import reads_of
 from heatmaps.models import Dataset, Membership, Role
-from heatmaps.people import invitations, members
+from heatmaps.people import invitations, members, reservations
 from heatmaps.people.permissions import Act, dataset_for, may, require
 from heatmaps.people.refusals import MemberError
+from heatmaps.people.reservations import Ending
 from heatmaps.views.forms.people import MemberForm, RoleForm
 from heatmaps.views.forms.shared import explain
 from heatmaps.views.invitations import new_link
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
 from heatmaps.views.submissions import submitted
+from heatmaps.wording.ending import ending_words
 from heatmaps.wording.events import event_line
 from mechanisms.check import ParameterError
 
@@ -97,18 +99,29 @@ def remove(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
     """GET asks once more; one's own membership may be ended by oneself."""
     member = members.member_for(request.user, slug, account_id)
     own = member.user_id == request.user.pk
-    context = {"section": "datasets", "dataset": member.dataset, "member": member, "own": own}
+    queued = reservations.foreseen(reservations.queued_by(member.user).filter(dataset=member.dataset_id))
+    context = {
+        "section": "datasets",
+        "dataset": member.dataset,
+        "member": member,
+        "own": own,
+        "queued": queued,
+    }
     if request.method != "POST":
         return render(request, "people/remove.html", context)
     try:
-        members.remove(request.user, member)
+        ending = members.remove(request.user, member, keep_queued="keep_queued" in request.POST)
     except MemberError as refusal:
         return render(request, "people/remove.html", context | {"refusal": refusal}, status=409)
     if own:
-        messages.success(request, f"You are no longer a member of {member.dataset.title}.")
+        messages.success(request, f"You are no longer a member of {member.dataset.title}.{_more(ending)}")
         return redirect("datasets")
-    messages.success(request, f"{member.user.get_username()} is no longer a member.")
+    messages.success(request, f"{member.user.get_username()} is no longer a member.{_more(ending)}")
     return redirect("people", slug=slug)
+
+
+def _more(ending: Ending) -> str:
+    return f" {ending_words(ending)}".rstrip()
 
 
 def _page(request: PersonRequest, found: Dataset, *, status: int = 200, **forms: Any) -> HttpResponse:

@@ -56,7 +56,7 @@ _LOSSES: Final = ("epsilon", "delta")
 _HEADINGS: Final = {"limits": "limit of", "charges": "charge to", "committed": "committed of"}
 # Digests: the first characters tell them apart.
 _LONG: Final = (
-    *("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "collection"),
+    *("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "sheet_sha256", "collection"),
     "source_fingerprint",
 )
 _OF_ROUNDS: Final = ("facts_sha256", "invitations_sha256", "page_sha384", "analyser_key", "shuffler_key")

@@ -2,16 +2,19 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from heatmaps.guides import choices
+from heatmaps.guides.chain import counted_sheet
 from heatmaps.guides.choices import Chosen
-from heatmaps.models import Dataset, Release
+from heatmaps.models import Dataset, GuideFile, Release
 from heatmaps.numbers import amount, day
-from heatmaps.wording.guarantee import decimal
+from heatmaps.regions import region_of
+from heatmaps.wording.guarantee import decimal, priced, record_loss
 from heatmaps.wording.release_line import made_title, release_line
 from heatmaps.wording.unchecked_files import unchecked_of
+from mechanisms.guarantee import Guarantee, Relation
 
 # In place of the title of another dataset's map, once it is hidden again.
 HIDDEN: Final = "A map of another dataset that was public when it was used"
@@ -31,6 +34,8 @@ class GuideLine:
     sha256: str
     file_sha256: str  # of a file, as it was sent
     unchecked: str  # what nobody can check about it; empty: nothing
+    conditions: tuple[str, ...]  # on which the stated promise then depends
+    guarantee: Guarantee | None  # of a file that is a Hazemap map, and counted
 
     @property
     def beside(self) -> str:
@@ -45,7 +50,8 @@ def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = 
 
     sha256: of the guide. member: whether the reader is a member of the dataset.
     """
-    release, file = chosen.release, chosen.file
+    release, file, unchecked = chosen.release, chosen.file, unchecked_of(chosen, dataset.relation)
+    sheet = None if file is None else counted_sheet(chosen, Relation(dataset.relation))
     return GuideLine(
         id=chosen.id,
         kind=chosen.kind,
@@ -56,8 +62,21 @@ def guide_line(dataset: Dataset, chosen: Chosen, sha256: str, *, member: bool = 
         licence="" if file is None else file.licence,
         sha256=sha256,
         file_sha256="" if file is None else file.file_sha256,
-        unchecked=unchecked_of(chosen),
+        unchecked="" if unchecked is None else unchecked.sentence,
+        conditions=() if unchecked is None else unchecked.conditions,
+        guarantee=None if sheet is None else sheet.guarantee,
     )
+
+
+def file_promise(file: GuideFile) -> str:
+    """Words what is counted of a stored file that is a Hazemap map; empty: it is none."""
+    dataset = file.dataset
+    sheet = counted_sheet(Chosen(file=file), Relation(dataset.relation))
+    if sheet is None:
+        return ""
+    diameter_m = None if dataset.radius_m is None else region_of(dataset).diameter_m
+    loss = priced(record_loss(sheet.guarantee, diameter_m), sheet.guarantee.delta)
+    return f"A Hazemap map with {loss}. Maps that start from it state the sum."
 
 
 def option(dataset: Dataset, chosen: Chosen) -> str:
@@ -78,19 +97,19 @@ def line_of(release: Release, *, member: bool = False) -> GuideLine | None:
     return guide_line(release.dataset, chosen, release.guide_sha256, member=member)
 
 
-def file_facts(release: Release) -> dict[str, str] | None:
+def file_facts(release: Release) -> dict[str, Any] | None:
     """The guide of a release, for files, which have no names that people gave. None where it has none."""
     chosen = choices.bound(release)
     if chosen is None:
         return None
     line = guide_line(release.dataset, chosen, release.guide_sha256)
     title = line.title if chosen.release is None else _made_title(release.dataset, chosen.release)
-    facts = {"id": str(line.id), "kind": line.kind, "title": title, "source": line.source}
+    facts: dict[str, Any] = {"id": str(line.id), "kind": line.kind, "title": title, "source": line.source}
     facts |= {"licence": line.licence, "sha256": line.sha256, "file_sha256": line.file_sha256}
-    facts["unchecked"] = line.unchecked
+    facts |= {"unchecked": line.unchecked, "conditions": list(line.conditions)}
     if line.epsilon is not None:
         facts["epsilon"] = decimal(line.epsilon)
-    return {name: text for name, text in facts.items() if text}
+    return {name: fact for name, fact in facts.items() if fact}
 
 
 def _title(dataset: Dataset, release: Release | None, *, member: bool) -> str:

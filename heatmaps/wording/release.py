@@ -33,7 +33,7 @@ _ELSEWHERE: Final = (
 )
 
 
-_ONLY_IF: Final = "This holds only if the file behind it was not made from these people."
+STARTED_FROM: Final = "and those it started from"
 
 
 def result_word(mechanism: str, *, on_devices: bool = False) -> str:
@@ -59,32 +59,35 @@ def for_map(
     guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str
 ) -> tuple[str, ...]:
     """What a map of a dataset promises, with all that it goes back to. start: what it begins from."""
-    chain = together(dataset, guarantee, None if start is None else start.release)
+    chain = together(dataset, guarantee, start)
     promised = for_guarantee(
         chain.guarantee, dataset, subject=_subject(mechanism, chain, on_devices=dataset.is_collection)
     )
-    own = () if chain.is_alone else (_added(guarantee),)
-    unchecked = unchecked_of(start)
+    own = () if chain.is_alone else (added(guarantee),)
+    unchecked = unchecked_of(start, dataset.relation)
     elsewhere = (_ELSEWHERE,) if chain.goes_elsewhere else ()
-    return (*promised, *own, *elsewhere, *((unchecked,) if unchecked else ()))
+    return (*promised, *own, *elsewhere, *((unchecked.sentence,) if unchecked else ()))
 
 
 def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None, *, mechanism: str) -> str:
     """As `for_map`, in one sentence, and one more each for maps of other datasets and for files."""
-    chain = together(dataset, guarantee, None if start is None else start.release)
+    chain = together(dataset, guarantee, start)
     promised = promise_for(
         chain.guarantee, dataset, subject=_subject(mechanism, chain, on_devices=dataset.is_collection)
     )
     more = [_ELSEWHERE] if chain.goes_elsewhere else []
-    return " ".join([promised, *more, *([_ONLY_IF] if unchecked_of(start) else [])])
+    unchecked = unchecked_of(start, dataset.relation)
+    only_if = [f"This holds only if {' and '.join(unchecked.conditions)}."] if unchecked else []
+    return " ".join([promised, *more, *only_if])
 
 
 def _subject(mechanism: str, chain: Together, *, on_devices: bool) -> str:
     word = f"this {result_word(mechanism, on_devices=on_devices)}"
-    return word if chain.is_alone else f"{word} and those it started from"
+    return word if chain.is_alone else f"{word} {STARTED_FROM}"
 
 
-def _added(guarantee: Guarantee) -> str:
+def added(guarantee: Guarantee) -> str:
+    """Words what a map costs beside those it started from."""
     loss_of_any = guarantee.loss(INFINITY)
     return f"Of this, ε = {loss(loss_of_any)} is what this map adds to those it started from."
 

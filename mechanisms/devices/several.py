@@ -6,8 +6,8 @@ from typing import Final
 
 from mechanisms.candidate_net import rounded_up
 from mechanisms.check import whole
-from mechanisms.guarantee import INFINITY, Guarantee, Term, Trust
-from mechanisms.local.reports import repeated
+from mechanisms.guarantee import INFINITY, Guarantee, Trust
+from mechanisms.local.reports import repeated, term_of_mean
 
 MOST_A_PERSON: Final = 100  # reports in one round
 _MOST_LOSS: Final = 300  # beyond, any δ has become 1
@@ -23,13 +23,13 @@ def several(one: Guarantee, reports: int, *, diameter_m: float) -> Guarantee:
     many points the earth mover's distance pairs them). By the triangle inequality of hockey sticks, write
     P_0, P_1, … for the laws along the chain and ε_i for the loss of change i: for every event E
     P_0(E) ≤ e^ε_1 · P_1(E) + δ ≤ … ≤ e^(ε_1 + … + ε_k) · P_k(E) + δ · (1 + e^ε_1 + e^(ε_1 + ε_2) + …),
-    so that losses add up and δ becomes at most δ · (e^(kε) − 1) / (e^ε − 1), ε the largest of the ε_i. Terms
-    are concave in d: by Jensen's inequality the losses are at most `reports` times that of the mean.
+    so that losses add up (`term_of_mean`) and δ becomes at most δ · (e^(kε) − 1) / (e^ε − 1), ε the largest
+    of the ε_i.
 
     Where nothing is promised beyond D = `max_distance_m` less than the region's diameter, one d_i may exceed
     D although their mean does not. Such a move is made in ⌈d_i / D⌉ equal steps on the straight line in the
     region's projection, where the promise is proved: with Σ d_i ≤ k·D these are at most 2k − 1 changes in
-    all, and `offset_m`, which each change adds, counts so often.
+    all, and `offset_m` and what rounding to `step_m` adds, which each change has, count so often.
 
     Without the shuffler reports are seen apart: where nothing has a bound on distance, losses and δ add up.
     Errors: `ParameterError`.
@@ -49,17 +49,8 @@ def several(one: Guarantee, reports: int, *, diameter_m: float) -> Guarantee:
         delta=min(Fraction(1), one.delta * reports) if apart else _chained(one, changes, farthest_m),
         trust=one.trust,
         max_distance_m=one.max_distance_m,
-        terms=tuple(_summed(term, reports, changes) for term in one.terms),
+        terms=tuple(term_of_mean(term, reports=reports, changes=changes) for term in one.terms),
         if_shuffler_fails=None if fails is None else several(fails, reports, diameter_m=diameter_m),
-    )
-
-
-def _summed(term: Term, reports: int, changes: int) -> Term:
-    return Term(
-        cap=term.cap * changes,
-        alpha_per_m=term.alpha_per_m * reports,
-        offset_m=term.offset_m * changes / reports,
-        step_m=term.step_m,
     )
 
 

@@ -98,19 +98,25 @@ class LocalMechanism(ABC):
 
 
 def repeated(one: Guarantee, times: int) -> Guarantee:
-    """The sum of `times` equal guarantees of one term, as one term.
-
-    d is then the mean distance over the person's reports, row by row: a term is concave in d, so by Jensen's
-    inequality the sum of the losses is at most `times` losses of the mean.
-    """
+    """Returns the sum of `times` equal guarantees of one term, as one term; d is the mean distance."""
     (term,) = one.terms
-    summed = Term(
-        cap=term.cap * times,
-        alpha_per_m=term.alpha_per_m * times,
-        offset_m=term.offset_m,
-        step_m=term.step_m,
-    )
+    summed = term_of_mean(term, reports=times, changes=times)
     return Guarantee(relation=one.relation, trust=one.trust, terms=(summed,))
+
+
+def term_of_mean(term: Term, *, reports: int, changes: int) -> Term:
+    """Bounds the loss of `changes` changes together, as a term of d = the sum of their distances / `reports`.
+
+    Each costs min(cap, α · (⌈d_i⌉ + offset)), ⌈ ⌉ to a multiple of s = `step_m`; a sum of minima is at most
+    the minimum of the sums. Of n numbers Σ ⌈d_i⌉ ≤ ⌈Σ d_i⌉ + (n − 1) · s, which is reached: n − 1 of them may
+    be small, and each costs a whole step. Σ d_i = reports · d, so that d is rounded to s / reports.
+    """
+    return Term(
+        cap=term.cap * changes,
+        alpha_per_m=term.alpha_per_m * reports,
+        offset_m=(term.offset_m * changes + term.step_m * (changes - 1)) / reports,
+        step_m=term.step_m / reports,
+    )
 
 
 def fitted(epsilon: Fraction, decay_per_m: Fraction, loss: Callable[[Fraction], Exact]) -> Fraction:

@@ -10,11 +10,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, Client, encode_multipart
 from django.urls import reverse
 
+from api import answers
+from heatmaps.guides.release_sheets import NOT_FROM_THESE_PEOPLE, FileSheet
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release
 from heatmaps.releases import publication
 from heatmaps.wording.guides import HIDDEN
 from heatmaps.wording.unchecked_files import UNCHECKED
+from mechanisms.guarantee import Guarantee, Relation
 from tests.services import seed
 from tests.services.draws import carry_out
 
@@ -74,6 +77,7 @@ def test_a_file_is_stored_before_the_first_upload_and_guides_a_map(api, city, st
     assert stored.status_code == 201, stored.content
     told = stored.json()
     assert (told["kind"], told["epsilon"], told["unchecked"]) == ("file", None, UNCHECKED)
+    assert told["guarantee"] is None
     assert {name: told[name] for name in CITED} == CITED
     event = json.loads(Event.objects.get(kind="guide").after)
     assert event == {
@@ -99,10 +103,20 @@ def test_a_file_is_stored_before_the_first_upload_and_guides_a_map(api, city, st
         "sha256": told["sha256"],
         "file_sha256": told["file_sha256"],
         "unchecked": UNCHECKED,
+        "conditions": [NOT_FROM_THESE_PEOPLE],
     }
     assert verify(city).problem == ""
     GuideFile.objects.update(source="Somebody else")
     assert "it is not what its event says" in verify(city).problem
+
+
+def test_a_stored_map_of_hazemap_says_what_it_promises(city, people):
+    seed.store_guide(people["steward"], city)
+    guarantee = Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=1)
+    GuideFile.objects.update(sheet=FileSheet(guarantee=guarantee).to_json())
+    told = answers.guide_file(GuideFile.objects.get())
+    assert told["guarantee"] == guarantee.to_json()
+    assert "that is a Hazemap map" in told["unchecked"]
 
 
 def test_a_file_is_refused_after_the_first_upload(dataset, store):

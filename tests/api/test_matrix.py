@@ -207,7 +207,7 @@ OPERATIONS = {
         statuses=MANAGERS, scope=STEWARD, about=("slug", "analyst"), body={"role": "auditor"}
     ),
     ("DELETE", "member"): Operation(  # one's own as well
-        statuses=(204, 204, 403, 204, 404, 401), scope=STEWARD, about=("slug", "analyst")
+        statuses=(200, 200, 403, 200, 404, 401), scope=STEWARD, about=("slug", "analyst")
     ),
     ("GET", "invitations"): Operation(statuses=MANAGERS, scope=STEWARD, about=SLUG),
     ("POST", "invitations"): Operation(

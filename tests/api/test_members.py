@@ -1,5 +1,8 @@
 """Members, invitations and public releases over the API: what is refused, by its code."""
 
+from heatmaps.releases import lifecycle
+from heatmaps.releases.lifecycle import ReleaseRequest
+
 
 def code_of(answer, status):
     assert answer.status_code == status, answer.content
@@ -27,6 +30,24 @@ def test_it_says_which_field_is_refused(api, dataset):
     assert code_of(again, 409) == "already_member"
     assert code_of(no_reason, 422) == "invalid_parameter"
     assert no_reason.json()["errors"][0]["field"] == "reason"
+
+
+def test_removing_a_member_says_what_became_of_what_was_queued(api, people, start_later, queued):
+    """Cancelled unless it is kept."""
+    at, asked = people["analyst"].pk, ReleaseRequest(mechanism="sparse-emd", epsilon="0.25", resolution=16)
+    steward = api("steward")
+
+    wrong = steward.send("DELETE", "member", "city", at, query="?keep_queued=1")
+    kept = steward.send("DELETE", "member", "city", at, query="?keep_queued=true")
+    steward.send("POST", "members", "city", body={"username": "analyst", "role": "analyst"})
+    second = lifecycle.request_release(people["analyst"], queued.dataset, asked)
+    removed = steward.send("DELETE", "member", "city", at)
+
+    assert code_of(wrong, 400) == "invalid_request"
+    assert kept.json() == {"cancelled": 0, "kept": 1, "begun": 0}
+    assert removed.json() == {"cancelled": 2, "kept": 0, "begun": 0}
+    second.refresh_from_db()
+    assert second.state == "cancelled"
 
 
 def test_an_invitation_shows_its_link_once(api, dataset, client, people):

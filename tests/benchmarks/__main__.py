@@ -1,129 +1,73 @@
-"""Run every benchmark, print a table, write `.local/bench/figures.json` and a plot of each group."""
+"""Runs every benchmark, or the groups that are named; prints each group as it ends.
+
+`.local/bench/figures.json` and a picture of each group are written as it ends, too: nothing is lost where a
+later one fails. Then the others go on, and the command ends with an error.
+"""
 
 import json
 import os
 import platform
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks import accuracy, mechanisms, plots, reserve, scale, scale_plots, shuffle, transport
-from tests.benchmarks.measure import Figure
-from tests.browser.chromium import Chromium
-from tests.services.programs import Postgres, Redis
-from tests.sources.spark import Spark
+from tests.benchmarks import accuracy, plots, scale_plots
+from tests.benchmarks.accuracy import Point
+from tests.benchmarks.groups import GROUPS
+from tests.benchmarks.measure import Figure, Size
 
-INGEST = "import django; django.setup(); from tests.benchmarks import ingest; ingest.main()"
-MAPS = "import django; django.setup(); from tests.benchmarks import maps; maps.main()"
-COLLECTIONS = "import django; django.setup(); from tests.benchmarks import collections; collections.main()"
-LAKE = "from tests.benchmarks import lake; lake.write(lake.{})"
-CLOSING = "from tests.benchmarks import closing; closing.main()"
-CLIENT = str(Path(__file__).resolve().parents[2] / "clients" / "device")
+Row = dict[str, object]
 
 
-def main() -> None:
+def main(*names: str) -> int:
+    """How many groups failed."""
+    size = {"1": Size.LARGE, "tiny": Size.TINY}.get(os.environ.get("SCALE", "0"), Size.USUAL)
     folder = Path(os.environ.get("HAZEMAP_STATE", ".local")) / "bench"
-    groups = {
-        "samplers and releases": mechanisms.figures(),
-        "time against resolution": mechanisms.resolution_figures(),
-        "transport": transport.figures(),
-        "shuffled sums": shuffle.figures(),
-        **collection_figures(),
-        "databases": list(database_figures()),
-        "maps in Chromium": map_figures(),
-        "scale": list(scale_figures()),
-        "lakes": lake_figures(),
-    }
-    rows = [figure.row() | {"group": name} for name, figures in groups.items() for figure in figures]
-    for row in rows:
-        print(
-            f"{row['ratio']:8.3f} x  {row['name']}: {row['seconds']:.4f} s; "
-            f"{row['alternative']}: {row['alternative_seconds']:.4f} s"
-        )
-    accurate = list(accuracy.points())
-    for point in accurate:
-        print(f"{point.emd:8.4f} ± {point.emd_se:.4f}  {point.mechanism}, {point.varied} {point.at:g}")
     folder.mkdir(parents=True, exist_ok=True)
-    document = {
-        "at": datetime.now(UTC).isoformat(),
-        "machine": platform.machine(),
-        "figures": rows + accuracy.rows(accurate),
-    }
-    path = folder / "figures.json"
+    rows: list[Row] = []
+    failed = [name for name in names or GROUPS if not is_measured(name, size, folder, rows)]
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return len(failed)
+
+
+def is_measured(name: str, size: Size, folder: Path, rows: list[Row]) -> bool:
+    """Whether a group ended well; `rows` has what it measured from then on."""
+    measured: list[Figure | Point] = []
+    try:
+        for figure in GROUPS[name](size):
+            measured.append(figure)
+            print(figure, flush=True)
+        pictures = list(drawn(name, measured, folder))
+    except Exception:  # noqa: BLE001 - the other groups go on
+        traceback.print_exc()
+        return False
+    finally:
+        rows += [figure.row() | {"group": name} for figure in measured]
+        write(rows, folder / "figures.json")
+    for picture in pictures:
+        print(f"written: {picture}", flush=True)
+    return True
+
+
+def write(rows: Sequence[Row], path: Path) -> None:
+    document = {"at": datetime.now(UTC).isoformat(), "machine": platform.machine(), "figures": rows}
     path.write_text(json.dumps(document, indent=2) + "\n")
-    print(f"written: {path}")
-    scaled = [row for row in rows if row["group"] == "scale"]
-    own = [accuracy.write(accurate, folder), *([scale_plots.write(scaled, folder)] if scaled else [])]
-    for plot in (*plots.write([row for row in rows if row["group"] != "scale"], folder), *own):
-        print(f"written: {plot}")
+    print(f"written: {path}", flush=True)
 
 
-def collection_figures() -> dict[str, list[Figure]]:
-    """Of the three roles, with the device client in the path."""
-    figures = [*in_own_process(COLLECTIONS, ""), *in_own_process(CLOSING, "")]
-    published = [figure for figure in figures if "Table" in figure.name]
-    own = [figure for figure in figures if figure not in published]
-    return {"collections": own, "collections at published settings": published}
-
-
-def database_figures() -> Iterator[Figure]:
-    """On the embedded database and, where its programs are installed, on PostgreSQL."""
-    yield from in_own_process(INGEST, "")
-    if reason := Postgres.missing():
-        print(f"left out: {reason}")
-        return
-    with Postgres.started() as postgres:
-        yield from in_own_process(INGEST, postgres.url(postgres.new_database()))
-        yield from reserve.figures(postgres)
-
-
-def map_figures() -> list[Figure]:
-    """Of a released map and a bare one."""
-    if reason := Chromium.missing():
-        print(f"left out: {reason}")
+def drawn(name: str, measured: Sequence[Figure | Point], folder: Path) -> list[Path]:
+    """The picture of a group, where there is something to draw."""
+    points = [point for point in measured if isinstance(point, Point)]
+    rows = [figure.row() | {"group": name} for figure in measured]
+    if not measured:
         return []
-    return in_own_process(MAPS, "")
-
-
-def scale_figures() -> Iterator[Figure]:
-    """Many check-ins: up to a million, or to ten with SCALE=1 in the environment."""
-    if reason := Postgres.missing() or Redis.missing():
-        print(f"left out: {reason}")
-        return
-    counts = scale.LARGE if os.environ.get("SCALE", "0") == "1" else scale.SMALL
-    with Postgres.started() as postgres:
-        yield from scale.figures(postgres, counts)
-
-
-def lake_figures() -> list[Figure]:
-    """Sums in a lake: of a million check-ins, or of 10 and 100 million with SCALE=1, and 60 kills then."""
-    if reason := Spark.missing():
-        print(f"left out: {reason}")
-        return []
-    is_large = os.environ.get("SCALE", "0") == "1"
-    found = in_own_process(LAKE.format("LARGE" if is_large else "SMALL"), "")
-    if is_large and not (reason := Postgres.missing() or Redis.missing()):
-        print(subprocess.check_output([sys.executable, "-m", "tests.benchmarks.lake", "kills"], text=True))
-    return found
-
-
-def in_own_process(worker: str, database_url: str) -> list[Figure]:
-    """Figures that a process prints, in a state folder that is thrown away."""
-    with tempfile.TemporaryDirectory() as state:
-        environment = os.environ | {
-            "HAZEMAP_STATE": state,
-            "HAZEMAP_DATABASE_URL": database_url,
-            "HAZEMAP_SHUFFLER_STATE": f"{state}/shuffler",
-            "DJANGO_SETTINGS_MODULE": "heatmaps.config.settings",
-            "PYTHONPATH": CLIENT,
-        }
-        command = [sys.executable, "-c", worker]
-        output = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
-    return [Figure(**json.loads(line)) for line in output.stdout.splitlines()]
+    if points:
+        return [accuracy.write(points, folder)]
+    return [scale_plots.write(rows, folder)] if name == "scale" else list(plots.write(rows, folder))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(1 if main(*sys.argv[1:]) else 0)

@@ -26,6 +26,7 @@ from mechanisms.reproduction.check_ins import dealt_places
 from mechanisms.reproduction.exhibit import COLOURS
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
 from mechanisms.reproduction.places import CELLS_A_SIDE, Place, Split, cell_region
+from tests.benchmarks.measure import Size
 from tests.synthetic import Crowd
 
 FILES = ("gowalla_u5628", "gowalla_u1000_timed", "foursquare_u4969_timed", "foursquare_nyc_timed")
@@ -50,13 +51,23 @@ class Point:
     emd: float  # L1 on the unit square
     emd_se: float
 
+    def row(self) -> dict[str, object]:
+        name = f"{self.mechanism}, {self.varied} {self.at:g}"
+        return {"name": name, "emd": self.emd, "emd_se": self.emd_se}
 
-def points(trials: int = TRIALS) -> Iterator[Point]:
+    def __str__(self) -> str:
+        return f"{self.emd:8.4f} ± {self.emd_se:.4f}  {self.mechanism}, {self.varied} {self.at:g}"
+
+
+def points(size: Size = Size.USUAL) -> Iterator[Point]:
     """For each value of what varies, all mechanisms on the same persons."""
+    if size.is_tiny:
+        yield from points_at([made_up(0, 60)], "resolution", 32, trials=2, usual=USUAL | {"persons": 60})
+        return
     places = found_places()
     for varied, values in VARIED.items():
         for value in values:
-            yield from points_at(places, varied, value, trials=trials)
+            yield from points_at(places, varied, value, trials=TRIALS)
 
 
 def points_at(
@@ -112,18 +123,6 @@ def made_up(seed: int, persons: int) -> Place:
     latitude = region.south + y[inside] * (region.north - region.south)
     longitude = region.west + x[inside] * (region.east - region.west)
     return Place.of(number, region, person[inside], latitude, longitude)
-
-
-def rows(found: Sequence[Point]) -> list[dict[str, object]]:
-    return [
-        {
-            "group": "accuracy",
-            "name": f"{point.mechanism}, {point.varied} {point.at:g}",
-            "emd": point.emd,
-            "emd_se": point.emd_se,
-        }
-        for point in found
-    ]
 
 
 def write(found: Sequence[Point], folder: Path) -> Path:

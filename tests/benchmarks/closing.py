@@ -5,43 +5,42 @@ shuffler.
 """
 
 import hashlib
-import json
 import secrets
 import time
-from dataclasses import asdict
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from tests.benchmarks.collections import DEVICES, demo
-from tests.benchmarks.measure import Figure, compare
+from tests.benchmarks.collections import DEVICES, demo, tiny
+from tests.benchmarks.measure import Figure, Size, compare
 from tests.mechanisms.devices.mixing import set_up, stored
 
 
-def main() -> None:
+def figures(size: Size) -> list[Figure]:
     set_up()
-    print(json.dumps(asdict(closing())))
+    return [closing(size)]
 
 
-def closing() -> Figure:
+def closing(size: Size) -> Figure:
     from heatmaps.shuffler.life.closing import mixed
     from heatmaps.shuffler.sealing import OVERHEAD_BYTES, SUITE
 
-    setting, facts = demo(), '{"kind":"hazemap round"}'
-    plan, key = setting.plan(), X25519PrivateKey.generate()
-    public, size = key.public_key(), OVERHEAD_BYTES + plan.message_bytes
+    setting, facts = tiny() if size.is_tiny else demo(), '{"kind":"hazemap round"}'
+    devices, plan, key = 3 if size.is_tiny else DEVICES, setting.plan(), X25519PrivateKey.generate()
+    public, sealed_bytes = key.public_key(), OVERHEAD_BYTES + plan.message_bytes
     info = b"hazemap packet 1\x00" + hashlib.sha256(facts.encode()).digest()
-    packets = [SUITE.encrypt(secrets.token_bytes(plan.messages * size), public, info) for _ in range(DEVICES)]
+    texts = (secrets.token_bytes(plan.messages * sealed_bytes) for _ in range(devices))
+    packets = [SUITE.encrypt(text, public, info) for text in texts]
     made = stored(facts, key.private_bytes_raw(), packets, message_bytes=plan.message_bytes)
 
     def bare() -> object:
         joined = b"".join(SUITE.decrypt(packet, key, info) for packet in packets)
-        return np.sort(np.frombuffer(joined, f"S{size}"))
+        return np.sort(np.frombuffer(joined, f"S{sealed_bytes}"))
 
-    if mixed(made)[1] != DEVICES:
+    if mixed(made)[1] != devices:
         raise AssertionError("packets were lost")
     return compare(
-        f"{setting.mechanism}, {setting.name}: the shuffler's closing of {DEVICES} devices",
+        f"{setting.mechanism}, {setting.name}: the shuffler's closing of {devices} devices",
         lambda: mixed(made),
         "bare opens of the packets and numpy's sort of the messages",
         bare,

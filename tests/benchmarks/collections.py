@@ -9,8 +9,8 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
@@ -26,7 +26,7 @@ from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.reproduction.athanasiou_2025 import austin, table_2, table_3
 from mechanisms.space.grid import FINEST_LEVEL, Region
-from tests.benchmarks.measure import Figure, compare
+from tests.benchmarks.measure import Figure, Size, compare
 
 PROTOCOLS: Final = ("geo-shuffle", "sgdl-shuffle", "rr-shuffle")
 DEVICES: Final = 1000  # that the analyser's and the shuffler's times are given for
@@ -87,6 +87,11 @@ def demo() -> Setting:
     )
 
 
+def tiny() -> Setting:
+    """As the demo's, with squares as large as its radius: few messages."""
+    return replace(demo(), name="a tiny round", radius_m=4_000, cell_m=4_000, repeats=1)
+
+
 def shares() -> Setting:
     return Setting(
         name="shares on 32 x 32 squares",
@@ -101,11 +106,9 @@ def shares() -> Setting:
     )
 
 
-def settings() -> Iterator[Setting]:
-    yield demo()
-    yield shares()
-    for protocol in PROTOCOLS:
-        for persons, epsilon, _ in table_2.PRINTED:
+def published(size: Size) -> Iterator[Setting]:
+    for protocol in PROTOCOLS[:1] if size.is_tiny else PROTOCOLS:
+        for persons, epsilon, _ in table_2.PRINTED[:1] if size.is_tiny else table_2.PRINTED:
             yield Setting(
                 name=f"Table 2, n = {persons}, ε = {epsilon} a step",
                 mechanism=protocol,
@@ -117,7 +120,7 @@ def settings() -> Iterator[Setting]:
                 most=persons,
                 cell_m=SQUARE_M,
             )
-        for persons, epsilon, _ in table_3.PRINTED:
+        for persons, epsilon, _ in table_3.PRINTED[:1] if size.is_tiny else table_3.PRINTED:
             yield Setting(
                 name=f"Table 3, n = {persons}, ε = {epsilon}",
                 mechanism=protocol,
@@ -210,17 +213,16 @@ def of_many(figure: Figure, devices: int) -> Figure:
     )
 
 
-def figures() -> Iterator[Figure]:
-    for setting in settings():
+def figures(size: Size) -> Iterator[Figure]:
+    yield from figures_of([tiny()] if size.is_tiny else [demo(), shares()])
+
+
+def published_figures(size: Size) -> Iterator[Figure]:
+    yield from figures_of(published(size))
+
+
+def figures_of(settings: Iterable[Setting]) -> Iterator[Figure]:
+    for setting in settings:
         crowd = Crowd(setting.plan())
         yield device(setting, crowd)
         yield analyser(setting, crowd)
-
-
-def main() -> None:
-    for figure in figures():
-        print_figure(figure)
-
-
-def print_figure(figure: Figure) -> None:
-    print(json.dumps(asdict(figure)), flush=True)

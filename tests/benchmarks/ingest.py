@@ -6,12 +6,10 @@ Gowalla's where `HAZEMAP_TEST_DATA` has it, else a synthetic city.
 """
 
 import itertools
-import json
 import os
 import resource
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from unittest import mock
 
@@ -32,24 +30,23 @@ from heatmaps.models import AccountKind, CheckIn, Dataset, Upload, UploadState
 from heatmaps.person_hashes import persons_of
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
-from tests.benchmarks.measure import Figure, compare
+from tests.benchmarks.measure import Figure, Size, compare
 
 REAL = "gowalla_u5628.csv.gz"
 REPEATS = 3
 _numbers = itertools.count()
 
 
-def main() -> None:
-    """On the database of the environment, in its own process: figures as JSON, a line each."""
-    for figure in figures():
-        print(json.dumps(asdict(figure)))
-
-
-def figures() -> list[Figure]:
+def figures_of_new_database(size: Size) -> list[Figure]:
+    """On the database of the environment, which is empty."""
     call_command("migrate", verbosity=0)
-    steward = User.objects.create_user("steward")
+    return figures(size)
+
+
+def figures(size: Size) -> list[Figure]:
+    steward, repeats = User.objects.create_user("steward"), 1 if size.is_tiny else REPEATS
     with tempfile.TemporaryDirectory() as folder:
-        path = file_in(Path(folder))
+        path = file_in(Path(folder), size)
         upload = send(steward, path)
         name = f"upload of {upload.rows_accepted} check-ins ({path.name}, {connection.vendor}, CPU seconds)"
         alternative, bare = bare_insert(upload)
@@ -58,7 +55,14 @@ def figures() -> list[Figure]:
             (f"{alternative} of its rows", bare, with_session_cpu()),
         ]
         return [
-            compare(name, lambda: send(steward, path), other, theirs, repeats=REPEATS, clock=clock)
+            compare(
+                name,
+                lambda: send(steward, path),
+                other,
+                theirs,
+                repeats=repeats,
+                clock=clock,
+            )
             for other, theirs, clock in compared
         ]
 
@@ -94,12 +98,12 @@ def with_session_cpu() -> Callable[[], float]:
     return seconds
 
 
-def file_in(folder: Path) -> Path:
+def file_in(folder: Path, size: Size) -> Path:
     real = Path(os.environ.get("HAZEMAP_TEST_DATA", "")) / REAL
-    if real.is_file():
+    if real.is_file() and not size.is_tiny:
         return real
-    path = folder / "city.csv.gz"
-    write_csv(City(persons=5_000, checkins=200_000, seed=1), path)
+    path, (persons, checkins) = folder / "city.csv.gz", (50, 500) if size.is_tiny else (5_000, 200_000)
+    write_csv(City(persons=persons, checkins=checkins, seed=1), path)
     return path
 
 

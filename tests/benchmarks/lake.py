@@ -37,14 +37,17 @@ import pyarrow.parquet as pq  # noqa: E402
 from heatmaps.sources import engine, manifest, question, sources_file  # noqa: E402
 from heatmaps.sources.question import Columns, Part  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, Region  # noqa: E402
-from tests.benchmarks.measure import Figure  # noqa: E402
+from tests.benchmarks.measure import Figure, Size  # noqa: E402
 from tests.sources import killed  # noqa: E402
 from tests.sources.lake import Lake  # noqa: E402
 from tests.sources.spark import SAFE, Spark  # noqa: E402
 from tests.synthetic import Crowd  # noqa: E402
 
-SMALL = (1_000_000,)
-LARGE = (1_000_000, 10_000_000, 100_000_000)
+COUNTS = {
+    Size.TINY: (2_000,),
+    Size.USUAL: (1_000_000,),
+    Size.LARGE: (1_000_000, 10_000_000, 100_000_000),
+}
 KILLS = 60
 MOST_SECONDS = {10_000_000: 90.0, 100_000_000: 360.0}
 MOST_BYTES = 2 * 2**30  # of an executor
@@ -56,13 +59,16 @@ SETTINGS = SAFE | {"spark.sql.shuffle.partitions": "32"}
 LOOK_SECONDS = 0.2
 
 
-def figures(counts: tuple[int, ...]) -> Iterator[Figure]:
-    """One for each number of check-ins; one executor is killed at the largest, where there are several."""
+def figures(counts: tuple[int, ...], running: Spark | None = None) -> Iterator[Figure]:
+    """One for each number of check-ins; one executor is killed at the largest, where there are several.
+
+    running: a server to ask, in place of a new one for each.
+    """
     earlier = 0.0
     for count in counts:
         # With Java as a deployment has it: tests save its second compiler.
-        server = Spark.started(SETTINGS, java_options="")
-        with tempfile.TemporaryDirectory(prefix="hazemap-lake-") as folder, server as spark:
+        new = Spark.started(SETTINGS, java_options="") if running is None else contextlib.nullcontext(running)
+        with tempfile.TemporaryDirectory(prefix="hazemap-lake-") as folder, new as spark:
             lake = Lake(Path(folder) / "lake", spark)
             fill(lake, count)
             is_largest = count == max(counts) and len(counts) > 1
@@ -231,12 +237,12 @@ def missed(figure: Figure) -> list[str]:
     return words
 
 
-def write(counts: tuple[int, ...]) -> None:
-    """A line of JSON for each; what misses its target is said beside."""
-    for figure in figures(counts):
-        print(json.dumps(asdict(figure)), flush=True)
+def figures_of_size(size: Size) -> Iterator[Figure]:
+    """What misses its target is said beside."""
+    for figure in figures(COUNTS[size]):
         for words in missed(figure):
             print(words, file=sys.stderr)
+        yield figure
 
 
 def kill_runs(count: int = KILLS) -> dict[str, int]:
@@ -251,7 +257,8 @@ def main(*arguments: str) -> None:
     if arguments[:1] == ("kills",):
         print(json.dumps(kill_runs(*map(int, arguments[1:]))))
     else:
-        write(tuple(map(int, arguments)))
+        for figure in figures(tuple(map(int, arguments))):
+            print(json.dumps(asdict(figure)), flush=True)
 
 
 if __name__ == "__main__":

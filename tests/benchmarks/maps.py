@@ -9,7 +9,7 @@ import json
 import statistics
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -20,7 +20,7 @@ from heatmaps.exports import Released, format_of, release_sheet
 from heatmaps.maps.ground import ground_of
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
-from tests.benchmarks.measure import Figure
+from tests.benchmarks.measure import Figure, Size
 from tests.browser.chromium import Chromium
 from tests.mechanisms.examples import crowd, make
 
@@ -48,31 +48,29 @@ COUNTING: Final = """() => {
 }"""
 
 
-def main() -> None:
-    """Prints each figure as a line of JSON."""
-    for figure in figures():
-        print(json.dumps(asdict(figure)))
-
-
-def figures() -> list[Figure]:
+def figures(size: Size) -> list[Figure]:
     """First paint and frames; the sizes of grounds are details of the first."""
+    repeats = 1 if size.is_tiny else REPEATS
     with tempfile.TemporaryDirectory() as folder, Chromium.started() as browser:
         ours, bare = Path(folder) / "map.html", Path(folder) / "bare.html"
         ours.write_bytes(map_page())
         bare.write_text(bare_page())
         paint = in_turns(
-            browser, "first paint of a map of 256 x 256 cells", first_paint, ours=ours, bare=bare
+            browser, "first paint of a map of 256 x 256 cells", first_paint, (ours, bare), repeats
         )
         frames = in_turns(
-            browser, "a frame while a map of 256 x 256 cells is dragged", frame, ours=ours, bare=bare
+            browser, "a frame while a map of 256 x 256 cells is dragged", frame, (ours, bare), repeats
         )
         return [replace(paint, details=ground_sizes()), frames]
 
 
-def in_turns(browser: Any, name: str, measured: Callable[[Any], float], *, ours: Path, bare: Path) -> Figure:
-    """Medians in seconds."""
+def in_turns(
+    browser: Any, name: str, measured: Callable[[Any], float], pages: tuple[Path, Path], repeats: int
+) -> Figure:
+    """Medians in seconds. pages: ours, and the bare one."""
+    ours, bare = pages
     seconds: dict[Path, list[float]] = {ours: [], bare: []}
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for path, found in seconds.items():
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(path.as_uri())
@@ -83,7 +81,7 @@ def in_turns(browser: Any, name: str, measured: Callable[[Any], float], *, ours:
         alternative="a bare Leaflet page",
         seconds=statistics.median(seconds[ours]),
         alternative_seconds=statistics.median(seconds[bare]),
-        repeats=REPEATS,
+        repeats=repeats,
     )
 
 
@@ -144,7 +142,3 @@ def ground_kb(region: Region) -> float:
     across, up = 1.5 * (region.east - region.west), 1.5 * (region.north - region.south)
     around = Region(region.west - across, region.south - up, region.east + across, region.north + up)
     return len(gzip.compress(json.dumps(ground_of(around)).encode(), 6)) / 1000
-
-
-if __name__ == "__main__":
-    main()

@@ -4,6 +4,19 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+
+
+class Size(StrEnum):
+    """How large the inputs of a run are."""
+
+    TINY = "tiny"  # whether everything runs: its figures mean nothing
+    USUAL = "usual"
+    LARGE = "large"
+
+    @property
+    def is_tiny(self) -> bool:
+        return self is Size.TINY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +39,12 @@ class Figure:
 
     def row(self) -> dict[str, object]:
         return asdict(self) | {"ratio": round(self.ratio, 3)}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.ratio:8.3f} x  {self.name}: {self.seconds:.4f} s; "
+            f"{self.alternative}: {self.alternative_seconds:.4f} s"
+        )
 
 
 def compare(

@@ -14,7 +14,7 @@ from mechanisms.randomness import SystemSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
-from tests.benchmarks.measure import Figure, compare
+from tests.benchmarks.measure import Figure, Size, compare
 
 DRAWS = 100_000
 COARSEST = 64
@@ -22,24 +22,27 @@ COARSEST = 64
 FINER = {"sparse-emd": (128, 256, 512, 1024, 4096, 16_384), "laplace": (128, 256, 512, 1024)}
 
 
-def figures() -> list[Figure]:
-    return [noise(), *(sparse_release(resolution) for resolution in (256, 65_536))]
+def figures(size: Size) -> list[Figure]:
+    draws, resolutions, repeats = (1000, (64,), 1) if size.is_tiny else (DRAWS, (256, 65_536), 25)
+    return [noise(draws), *(sparse_release(resolution, repeats) for resolution in resolutions)]
 
 
-def resolution_figures() -> list[Figure]:
+def resolution_figures(size: Size) -> list[Figure]:
     """A release of the same 2,000 persons on finer and finer grids, against the coarsest."""
     return [
-        released_at(name, resolution) for name, resolutions in FINER.items() for resolution in resolutions
+        released_at(name, resolution, repeats=1 if size.is_tiny else 5)
+        for name, resolutions in FINER.items()
+        for resolution in (resolutions[:1] if size.is_tiny else resolutions)
     ]
 
 
-def released_at(name: str, resolution: int) -> Figure:
+def released_at(name: str, resolution: int, *, repeats: int) -> Figure:
     return compare(
         f"{name}, resolution {resolution}",
         release_of(name, resolution),
         f"{name}, resolution {COARSEST}",
         release_of(name, COARSEST),
-        repeats=5,
+        repeats=repeats,
     )
 
 
@@ -50,23 +53,23 @@ def release_of(name: str, resolution: int) -> Callable[[], object]:
     return lambda: mechanism.release(masses, SystemSource())
 
 
-def noise() -> Figure:
+def noise(draws: int) -> Figure:
     """The scale of one person's mass at ε = 0.1."""
     scale = Fraction(2**24 * 10)
     dp.enable_features("contrib")
-    space = dp.vector_domain(dp.atom_domain(T="i64"), size=DRAWS), dp.l1_distance(T="i64")
+    space = dp.vector_domain(dp.atom_domain(T="i64"), size=draws), dp.l1_distance(T="i64")
     measurement = dp.m.make_laplace(*space, scale=float(scale))
-    zeros = [0] * DRAWS
+    zeros = [0] * draws
     return compare(
-        f"{DRAWS} discrete Laplace draws",
-        lambda: discrete_laplace(SystemSource(), scale=scale, size=DRAWS),
+        f"{draws} discrete Laplace draws",
+        lambda: discrete_laplace(SystemSource(), scale=scale, size=draws),
         "OpenDP's vector Laplace measurement",
         lambda: measurement(zeros),
         repeats=5,
     )
 
 
-def sparse_release(resolution: int) -> Figure:
+def sparse_release(resolution: int, repeats: int) -> Figure:
     target = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(1))
     mechanism = build("sparse-emd", target=target, resolution=resolution, parameters={})
     masses = clustered(mechanism.unit, resolution.bit_length() - 1)
@@ -77,7 +80,7 @@ def sparse_release(resolution: int) -> Figure:
         lambda: mechanism.release(masses, SystemSource()),
         "its linear programme alone (HiGHS)",
         lambda: reconstruction._solve(programme),
-        repeats=25,
+        repeats=repeats,
     )
 
 

@@ -21,18 +21,19 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from tests.benchmarks.measure import Figure
+from tests.benchmarks.measure import Figure, Size
+from tests.benchmarks.migrated import migrated
 from tests.services.installation import ROOT, Installation
 from tests.services.programs import Postgres, Redis
 
-SMALL = (100_000, 1_000_000)
-LARGE = (*SMALL, 10_000_000)
+USUAL = (100_000, 1_000_000)
+COUNTS = {Size.TINY: (100_000,), Size.USUAL: USUAL, Size.LARGE: (*USUAL, 10_000_000)}
 MOST_UPLOADED = 10_000_000  # more are generated
 CHECKINS_A_PERSON = 10
 PERSONS_OF_A_MILLION = (1_000, 10_000, 1_000_000)  # at most, beside the 100,000 of all other figures
@@ -41,35 +42,38 @@ RESOLUTION = 1024  # where not said
 REPEATS = 3  # after one that is not counted
 
 
-def figures(postgres: Postgres, checkins: tuple[int, ...]) -> Iterator[Figure]:
-    """Import, resolutions, and how much persons matter."""
-    with Redis.started() as redis:
-        for count in checkins:
-            with stored(postgres, redis, count, count // CHECKINS_A_PERSON) as (made, imported):
-                yield from imported
-                for resolution in RESOLUTIONS:
-                    where = {"checkins": count, "persons": count // CHECKINS_A_PERSON}
-                    found = released(postgres, made, where | {"resolution": resolution})
-                    yield figure(f"{count:,} check-ins", found)
-        for persons in PERSONS_OF_A_MILLION if 1_000_000 in checkins else ():
-            with stored(postgres, redis, 1_000_000, persons) as (made, _):
-                where = {"checkins": 1_000_000, "persons": persons, "resolution": RESOLUTION}
-                found = released(postgres, made, where)
-                yield figure(f"1,000,000 check-ins of at most {persons:,} persons", found)
+def figures(
+    postgres: Postgres, redis: Redis, make: Callable[[Path], Installation], checkins: tuple[int, ...]
+) -> Iterator[Figure]:
+    """Import, resolutions, and how much persons matter.
+
+    make: a migrated installation on this PostgreSQL, in that folder.
+    """
+    is_tiny = checkins == COUNTS[Size.TINY]
+    repeats = 1 if is_tiny else REPEATS
+    for count in checkins:
+        with stored(make, redis, count, count // CHECKINS_A_PERSON) as (made, imported):
+            yield from imported
+            for resolution in RESOLUTIONS[:1] if is_tiny else RESOLUTIONS:
+                where = {"checkins": count, "persons": count // CHECKINS_A_PERSON}
+                found = released(postgres, made, where | {"resolution": resolution}, repeats)
+                yield figure(f"{count:,} check-ins", found, repeats)
+    for persons in PERSONS_OF_A_MILLION if 1_000_000 in checkins else ():
+        with stored(make, redis, 1_000_000, persons) as (made, _):
+            where = {"checkins": 1_000_000, "persons": persons, "resolution": RESOLUTION}
+            found = released(postgres, made, where, repeats)
+            yield figure(f"1,000,000 check-ins of at most {persons:,} persons", found, repeats)
 
 
 @contextlib.contextmanager
 def stored(
-    postgres: Postgres, redis: Redis, count: int, persons: int
+    make: Callable[[Path], Installation], redis: Redis, count: int, persons: int
 ) -> Iterator[tuple[Installation, list[Figure]]]:
     """An installation of its own with that many check-ins."""
     with tempfile.TemporaryDirectory() as folder:
-        url = postgres.url(postgres.new_database())
-        made = Installation(
-            folder=Path(folder), database_url=url, broker_url=redis.url, settings="tests.benchmarks.settings"
-        )
+        made = make(Path(folder) / "state")
+        made.broker_url, made.settings = redis.url, "tests.benchmarks.settings"
         redis.client().flushall()
-        made.manage("migrate", "--verbosity", "0")
         if count > MOST_UPLOADED:
             told(made, "generate", count, persons)
             yield made, []
@@ -86,14 +90,14 @@ def stored(
         yield made, [imported]
 
 
-def released(postgres: Postgres, made: Installation, where: dict[str, int]) -> dict[str, float]:
+def released(postgres: Postgres, made: Installation, where: dict[str, int], repeats: int) -> dict[str, float]:
     """From the request to the map that is drawn, medians, in turns with pyarrow."""
     with running_worker(made) as worker:
-        found = told(made, "release", where["resolution"], worker, postgres.process.pid)
+        found = told(made, "release", where["resolution"], worker, postgres.process.pid, repeats)
     return where | {"load": os.getloadavg()[0]} | found
 
 
-def figure(name: str, found: dict[str, float]) -> Figure:
+def figure(name: str, found: dict[str, float], repeats: int) -> Figure:
     """Details on stderr, too."""
     print(json.dumps({"figure": name} | found), file=sys.stderr, flush=True)
     return Figure(
@@ -101,7 +105,7 @@ def figure(name: str, found: dict[str, float]) -> Figure:
         alternative="pyarrow's group_by of them, one thread",
         seconds=found["release"],
         alternative_seconds=found["group_by"],
-        repeats=REPEATS,
+        repeats=repeats,
         details=found,
     )
 
@@ -137,9 +141,9 @@ def told(made: Installation, act: str, *arguments: object) -> dict[str, Any]:
 
 
 def main() -> None:
-    counts = tuple(map(int, sys.argv[1:])) or SMALL
-    with Postgres.started() as postgres:
-        for figure in figures(postgres, counts):
+    counts = tuple(map(int, sys.argv[1:])) or USUAL
+    with Postgres.started() as postgres, Redis.started() as redis, migrated(postgres) as make:
+        for figure in figures(postgres, redis, make, counts):
             print(json.dumps(figure.row()), flush=True)
 
 

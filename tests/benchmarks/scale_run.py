@@ -1,5 +1,5 @@
 """The client's side of `tests/benchmarks/scale.py`: python -m tests.benchmarks.scale_run
-[store CHECKINS PERSONS | generate CHECKINS PERSONS | release RESOLUTION WORKER_PID POSTGRES_PID]
+[store CHECKINS PERSONS | generate CHECKINS PERSONS | release RESOLUTION WORKER_PID POSTGRES_PID REPEATS]
 """
 
 import contextlib
@@ -41,7 +41,6 @@ from heatmaps.person_hashes import persons_of, slots_of  # noqa: E402
 from heatmaps.releases import clock, lifecycle  # noqa: E402
 from mechanisms.space.grid import FINEST_LEVEL, Region  # noqa: E402
 from tests.benchmarks.ingest import block_of, copy_bare  # noqa: E402
-from tests.benchmarks.scale import REPEATS  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.programs import wait_until  # noqa: E402
 from tests.synthetic import Crowd, hashes  # noqa: E402
@@ -134,7 +133,7 @@ def bare_seconds(upload):
     return seconds
 
 
-def release(resolution, worker, postgres):
+def release(resolution, worker, postgres, repeats):
     """Medians of a few releases and group_bys in turns; CPU seconds and memory of the processes at work."""
     dataset, steward = Dataset.objects.get(slug="crowd"), User.objects.get(username="steward")
     table, times = rows_in_memory(dataset, int(resolution).bit_length() - 1)
@@ -162,7 +161,7 @@ def release(resolution, worker, postgres):
         return found
 
     one()  # starts processes and connections
-    found = [one() for _ in range(REPEATS)]
+    found = [one() for _ in range(int(repeats))]
     return {name: statistics.median(single[name] for single in found) for name in found[0]}
 
 

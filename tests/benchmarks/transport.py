@@ -5,13 +5,13 @@ from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 from mechanisms.evaluation import earth_mover
 from mechanisms.evaluation.smoothing import smooth
-from tests.benchmarks.measure import Figure, compare
+from tests.benchmarks.measure import Figure, Size, compare
 
 UNITS = 1 << 48
 
 
-def figures(sides: tuple[int, ...] = (64, 128, 256)) -> list[Figure]:
-    return [exact_distance(side) for side in sides]
+def figures(size: Size) -> list[Figure]:
+    return [exact_distance(side) for side in ((16,) if size.is_tiny else (64, 128, 256))]
 
 
 def exact_distance(side: int) -> Figure:

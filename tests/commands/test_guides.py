@@ -9,10 +9,15 @@ import pytest
 from django.core.management import CommandError, call_command
 from rasterio.io import MemoryFile
 
-from heatmaps.guides.raster import guide_from_raster
+from heatmaps.exports.sheet_words import headline
+from heatmaps.guides import raster as rasters
+from heatmaps.guides.raster import RasterGuide, guide_from_raster
+from heatmaps.guides.raster_child import guide_of
+from heatmaps.guides.release_sheets import NOT_FROM_THESE_PEOPLE, SHEET_IS_RIGHT
 from heatmaps.management.commands import heatmap
 from heatmaps.wording.unchecked_files import UNCHECKED
 from mechanisms.central.adaptive.mechanism import Adaptive
+from mechanisms.guarantee import INFINITY, Guarantee
 from mechanisms.reproduction.ghazi_2022.protocol import Trial
 from mechanisms.space.grid import Region
 from tests.guides.rasters import CITY, raster
@@ -70,6 +75,7 @@ def test_a_map_says_by_which_file_it_was_guided_and_that_nobody_can_check_it(cit
         "file_sha256": hashlib.sha256(public.read_bytes()).hexdigest(),
         "sha256": guide_from_raster(public, CITY).sha256,
         "unchecked": UNCHECKED,
+        "conditions": [NOT_FROM_THESE_PEOPLE],
     }
     sheet = json.loads((tmp_path / "map.json").read_text())
     assert json.loads(out)["guide"] == sheet["guide"] == said
@@ -84,6 +90,64 @@ def test_a_file_of_the_map_carries_the_guide(city, public, tmp_path):
         tags = opened.tags()
     assert json.loads(tags["guide"])["sha256"] == guide_from_raster(public, CITY).sha256
     assert UNCHECKED in json.loads(tags["statements"])
+
+
+@pytest.fixture
+def read_here(monkeypatch):
+    """Files are read in this process: a child takes seconds on a busy machine."""
+
+    def read(path, region):
+        content = path.read_bytes()
+        guide, sheet = guide_of(content, region)
+        return RasterGuide(guide=guide, file_sha256=hashlib.sha256(content).hexdigest(), sheet=sheet)
+
+    monkeypatch.setattr(rasters, "read", read)
+
+
+def total(out):
+    """The presence ε that a command states as JSON."""
+    return Guarantee.from_json(json.loads(out)["guarantee"]).loss(INFINITY)
+
+
+def test_a_map_that_starts_from_one_of_the_same_file_states_what_both_cost(city, tmp_path):
+    """Read in a child, as the product does; the first by another mechanism."""
+    first, second = tmp_path / "first.tif", tmp_path / "second.tif"
+    plain = ["--mechanism", "laplace", "--epsilon", 1, "--resolution", 64]
+    run("heatmap", city, *plain, "--output", first)
+    out, err = drawn(city, first, "--output", second, "--json", epsilon=3)
+    assert total(out) == 4
+    assert Guarantee.from_json(json.loads(out)["guarantee_alone"]).loss(INFINITY) == 3
+    assert "this map and those it started from could show by a factor of at most 54.60" in err
+    assert "ε = 3 is what this map adds" in err
+    assert UNCHECKED not in err
+    assert "if it is wrong, nothing is promised" in err
+    sheet = json.loads(second.with_suffix(".json").read_text())
+    assert (sheet["epsilon"], sheet["together"]["epsilon"]) == ("3", "4")
+    assert headline(sheet) == (
+        "ε = 4 (presence), δ = 0, with the maps it started from, "
+        "if the release sheet in the file behind it is right"
+    )
+    assert json.loads(out)["guide"] == sheet["guide"]
+
+
+def test_the_sum_goes_from_file_to_file(read_here, city, public, tmp_path):
+    """So does what nobody can check of the first."""
+    first, second = tmp_path / "first.tif", tmp_path / "second.tif"
+    drawn(city, public, "--output", first, epsilon=5)
+    drawn(city, first, "--output", second, epsilon=4)
+    out, err = drawn(city, second, "--json", epsilon=3)
+    assert total(out) == 12
+    assert json.loads(out)["guide"]["conditions"] == [SHEET_IS_RIGHT, NOT_FROM_THESE_PEOPLE]
+    assert "That map goes back to another file: if it was made from these people, nothing is promised" in err
+
+
+def test_a_map_under_another_relation_is_no_guide(read_here, city, tmp_path):
+    """What both cost together has no number."""
+    replaced = ["--mechanism", "laplace", "--epsilon", 1, "--relation", "replace", "--resolution", 64]
+    run("heatmap", city, *replaced, "--output", tmp_path / "map.tif")
+    told = refusal(drawn, city, tmp_path / "map.tif", "--output", tmp_path / "next.npy")
+    assert "a Hazemap map under replace', allowed: one under add_remove" in told
+    assert not (tmp_path / "next.npy").exists()
 
 
 def test_a_map_without_a_guide_says_nothing_of_one(city, tmp_path):

@@ -8,6 +8,7 @@ from heatmaps.views.quote_words import quote_words
 from heatmaps.wording.guides import file_facts
 from heatmaps.wording.release import for_release, promise_of
 from heatmaps.wording.unchecked_files import UNCHECKED, UNCHECKED_BEFORE
+from mechanisms.guarantee import Guarantee
 
 
 def said(release):
@@ -35,7 +36,9 @@ def test_what_is_cited_is_what_both_cost(dataset, publish):
     told = dict(facts(sheets[1]))
     assert told["Privacy loss"] == headline(sheets[1])
     assert told["Of this, of this map alone"] == "ε = 3 (presence), δ = 0"
-    assert sheets[1]["together"] == {"epsilon": "11", "radius_epsilon": None, "delta": "0"}
+    losses = {name: sheets[1]["together"][name] for name in ("epsilon", "radius_epsilon", "delta")}
+    assert losses == {"epsilon": "11", "radius_epsilon": None, "delta": "0"}
+    assert Guarantee.from_json(sheets[1]["together"]["guarantee"]).loss(1) == 11
     assert sheets[1]["epsilon"] == "3"
 
 

@@ -26,7 +26,7 @@ SQUARE = np.random.default_rng(3).random((64, 64))
 
 
 def shares(content, region=CITY):
-    return guide_of(content, region).shares.reshape(64, 64) / WHOLE
+    return guide_of(content, region)[0].shares.reshape(64, 64) / WHOLE
 
 
 def refusal(content, region=CITY):
@@ -203,7 +203,7 @@ def test_a_file_is_read_in_a_child(tmp_path, crs):
     content = raster(SQUARE, bounds=bounds, crs=crs)
     (tmp_path / "city.tif").write_bytes(content)
     found = rasters.read(tmp_path / "city.tif", CITY)
-    assert found.guide == guide_of(content, CITY)
+    assert (found.guide, found.sheet) == guide_of(content, CITY)
     assert found.file_sha256 == hashlib.sha256(content).hexdigest()
 
 
@@ -287,4 +287,4 @@ def test_bytes_that_were_changed_are_shares_or_a_refusal():
         for where in rng.integers(4, 600, 4):
             content[where] = rng.integers(256)
         with suppress(ParameterError):
-            assert guide_of(bytes(content), CITY).shares.any()
+            assert guide_of(bytes(content), CITY)[0].shares.any()

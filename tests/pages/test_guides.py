@@ -1,6 +1,7 @@
 """Maps that others start from: their pages, lists of guided maps, and what may be made public."""
 
 import json
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps.front.admission import BodyWanted, Unread
+from heatmaps.guides.release_sheets import FileSheet
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release, Upload
 from heatmaps.releases import lifecycle, publication
@@ -17,6 +19,7 @@ from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.wording.guides import HIDDEN
 from heatmaps.wording.heatmap import SET_ASIDE
 from heatmaps.wording.unchecked_files import UNCHECKED
+from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.guide import Guide
 from tests.guides.rasters import raster
 from tests.pages.word_count import released_words, words_of
@@ -104,6 +107,15 @@ def test_a_steward_adds_a_file_before_the_first_upload(client_of, read, empty):
         assert (FORM in page) is (name == "steward")
         assert len(words_of(page)) <= 190
     assert "Built-up area" in read("auditor", "dataset-data", empty.slug)
+
+
+def test_the_page_says_what_a_stored_map_of_hazemap_promises(read, empty, keep_file):
+    keep_file(empty)
+    assert "Hazemap map with" not in read("auditor", "guides", empty.slug)
+    guarantee = Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=1, delta=Fraction(1, 1000))
+    GuideFile.objects.update(sheet=FileSheet(guarantee=guarantee).to_json())
+    page = read("auditor", "guides", empty.slug)
+    assert "A Hazemap map with ε = 1, δ = 0.001. Maps that start from it state the sum." in page
 
 
 def test_the_form_is_gone_after_the_first_upload(client_of, people, read, empty):

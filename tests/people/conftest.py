@@ -12,6 +12,7 @@ for _name in (
     "client_of",
     "make_dataset",
     "dataset",
+    "start_later",
     "queued",
     "published",
 ):

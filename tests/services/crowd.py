@@ -27,11 +27,11 @@ from heatmaps.ledger.errors import BudgetExceeded  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership, Release  # noqa: E402
 from heatmaps.releases import lifecycle, quotes  # noqa: E402
+from heatmaps.releases.names import UNNAMED  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 ANALYSTS, PROCESSES = 50, 4
 SLUG = "crowded"
-settings.MOST_QUESTIONS_A_DAY = {"person": 10_000, "dataset": 10_000}
 REQUEST = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=16)
 UPDATE = """UPDATE heatmaps_account SET committed = committed + 1000000000
     WHERE dataset_id = %s AND kind = 'presence' AND committed + 1000000000 <= "limit" """
@@ -54,7 +54,7 @@ def request(person, dataset):
 def reserve(person, dataset):
     """The question is planned before the crowd begins: the other act has nothing to plan."""
     planned = quotes.plan(dataset, REQUEST)
-    release = lifecycle._new_release(person, quotes.latest_version(dataset), planned)
+    release = lifecycle._new_release(person, quotes.latest_version(dataset), planned, UNNAMED)
     return lambda: transitions.reserve(release, planned.charges, actor=person)
 
 
@@ -122,6 +122,7 @@ def crowd(act, count):
 
 
 def main(act, requests, limit):
+    settings.MOST_QUESTIONS_A_DAY = {"person": 10_000, "dataset": 10_000}
     make(limit)
     began = time.perf_counter()
     told = crowd(act, int(requests) // ANALYSTS)

@@ -1,6 +1,6 @@
 """Two acts on the people of a dataset at the same moment; prints what became of them as JSON.
 
-python -m tests.services.people_race leave|close|accept|reset|join|app|read ROUNDS
+python -m tests.services.people_race leave|close|accept|reset|join|app|read|ask ROUNDS
 """
 
 import json
@@ -14,18 +14,23 @@ import django
 django.setup()
 
 from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value  # noqa: E402
+from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import reverse  # noqa: E402
 
 from heatmaps.ledger.verification import verify  # noqa: E402
-from heatmaps.models import Dataset, Membership  # noqa: E402
+from heatmaps.models import Dataset, Membership, Release  # noqa: E402
 from heatmaps.people import accounts, invitations, members, password_links, permissions  # noqa: E402
+from heatmaps.releases import lifecycle  # noqa: E402
 from tests.pages.confirming import confirm  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 PASSWORD = "grass grows by inches"
+REQUEST = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=16)
+settings.MOST_QUESTIONS_A_DAY = {"person": 10_000, "dataset": 10_000}
+settings.START_SECONDS = 60
 
 
 def together(*acts):
@@ -129,7 +134,22 @@ def read(slug):
     )
 
 
-ACTS = {act.__name__: act for act in (leave, close, accept, reset, join, app, read)}
+def ask(slug):
+    """An analyst asks again and again in three threads, until a steward has removed the analyst."""
+    dataset, first, _ = two_stewards(slug)
+    seed.add_checkins(dataset)
+    analyst = person(f"{slug}-analyst")
+    members.add(first, dataset, analyst.username, "analyst")
+    row = Membership.objects.get(dataset=dataset, user=analyst)
+
+    def go():
+        while True:
+            lifecycle.request_release(analyst, dataset, REQUEST)
+
+    return dataset, together(go, go, go, lambda: members.remove(first, row))
+
+
+ACTS = {act.__name__: act for act in (leave, close, accept, reset, join, app, read, ask)}
 
 
 def main(act, rounds):
@@ -142,6 +162,8 @@ def main(act, rounds):
                 "outcomes": sorted(outcomes),
                 "stewards": held.filter(role="steward", user__is_active=True).count(),
                 "reads": list(dataset.administrator_reads.values_list("sequence", flat=True)),
+                "queued": Release.objects.filter(dataset=dataset, state="reserved").count(),
+                "committed": dataset.accounts.get(kind="presence").committed,
                 "analysts": held.filter(role="analyst").count(),
                 "problem": verify(Dataset.objects.get(pk=dataset.pk)).problem,
             }

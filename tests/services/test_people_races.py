@@ -14,6 +14,14 @@ def test_a_steward_is_left(installation, act):
         assert told["problem"] == ""
 
 
+@pytest.mark.long
+def test_nothing_stays_reserved_for_who_is_removed_meanwhile(installation):
+    """Three threads ask: what they reserve before is cancelled, and nothing is after."""
+    for told in installation.script("people_race", "ask", ROUNDS):
+        assert told["outcomes"] == ["", "Http404", "Http404", "Http404"], told
+        assert (told["queued"], told["committed"], told["problem"]) == (0, 0, ""), told
+
+
 def test_an_invitation_makes_one_member(installation):
     for told in installation.script("people_race", "accept", ROUNDS):
         assert told["analysts"] == 1, told

@@ -25,7 +25,8 @@ from heatmaps.management.parsing import (
 )
 from heatmaps.releases import slice_guarantee
 from heatmaps.wording.guarantee import sentences
-from heatmaps.wording.unchecked_files import UNCHECKED
+from heatmaps.wording.release import STARTED_FROM, added
+from heatmaps.wording.unchecked_files import unchecked_file
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import ErrorBound
@@ -72,7 +73,10 @@ class Command(PureCommand):
             "--guide",
             type=Path,
             metavar="MAP.tif",
-            help="a public GeoTIFF of people in each pixel, not made from these people; adaptive only",
+            help=(
+                "a public GeoTIFF of people in each pixel, adaptive only. What a map of Hazemap promises is "
+                "added; any other must not be made from these people"
+            ),
         )
         add("--output", type=Path, metavar=_OUTPUT, help="the map; its release sheet goes beside it")
         add("--json", action="store_true", help="print one JSON object")
@@ -84,6 +88,8 @@ class Command(PureCommand):
         data_slice = _data_slice(options, region, mechanism)
         guide = None if options["guide"] is None else raster.read(options["guide"], data_slice.region(region))
         if guide is not None:
+            if guide.sheet is not None:
+                guide.sheet.check(options["relation"])
             mechanism = _mechanism(options, region, radius_m, guide=guide)
         promise = _promise(mechanism, data_slice, region)
         notes = [
@@ -125,7 +131,7 @@ class Command(PureCommand):
         output = None if options["output"] is None else str(options["output"])
         self.tell(
             options,
-            _result(drawn, promise, output) | _guide_facts(guide),
+            _result(drawn, promise, output, guide=guide) | _guide_facts(guide),
             _outcome(drawn, output),
             notes=notes,
         )
@@ -233,6 +239,7 @@ def _sheet(
         radius_m=radius_m,
         statements=_promises(promise, region, radius_m, guide=guide),
         values=chosen.values,
+        together=_together(promise, guide),
     )
     return sheet | _guide_facts(guide)
 
@@ -242,12 +249,25 @@ def _guide_facts(guide: RasterGuide | None) -> dict[str, object]:
     if guide is None:
         return {}
     digests = {"file_sha256": guide.file_sha256, "sha256": guide.guide.sha256}
-    return {"guide": {**digests, "unchecked": UNCHECKED}}
+    unchecked = unchecked_file(guide.sheet)
+    conditions = list(unchecked.conditions)
+    return {"guide": {**digests, "unchecked": unchecked.sentence, "conditions": conditions}}
 
 
-def _result(drawn: Drawn, promise: Guarantee, output: str | None) -> dict[str, object]:
+def _together(promise: Guarantee, guide: RasterGuide | None) -> Guarantee | None:
+    """With what the guide's release sheet promises; None where it has none."""
+    return None if guide is None or guide.sheet is None else promise + guide.sheet.guarantee
+
+
+def _result(
+    drawn: Drawn, promise: Guarantee, output: str | None, *, guide: RasterGuide | None
+) -> dict[str, object]:
+    """`guarantee` is of the map and of the one that it started from, where that is known."""
+    together = _together(promise, guide)
+    alone = {} if together is None else {"guarantee_alone": promise.to_json()}
     return {
-        "guarantee": promise.to_json(),
+        "guarantee": (together or promise).to_json(),
+        **alone,
         "seconds": drawn.seconds,
         "output": output,
         "sum": drawn.map_sum,
@@ -257,9 +277,17 @@ def _result(drawn: Drawn, promise: Guarantee, output: str | None) -> dict[str, o
 def _promises(
     promise: Guarantee, region: Region, radius_m: int | None, *, guide: RasterGuide | None
 ) -> tuple[str, ...]:
-    diameter_m = region.diameter_m
-    promised = sentences(promise, subject="this map", radius_m=radius_m, diameter_m=diameter_m)
-    return promised if guide is None else (*promised, UNCHECKED)
+    together = _together(promise, guide)
+    promised = sentences(
+        together or promise,
+        subject="this map" if together is None else f"this map {STARTED_FROM}",
+        radius_m=radius_m,
+        diameter_m=region.diameter_m,
+    )
+    if guide is None:
+        return promised
+    own = () if together is None else (added(promise),)
+    return (*promised, *own, unchecked_file(guide.sheet).sentence)
 
 
 def _expected_persons(options: dict[str, Any]) -> int | None:

@@ -25,7 +25,9 @@ class GuideFileForm(forms.Form):
     licence = forms.CharField(
         required=False, widget=forms.TextInput(attrs=_PLAIN), help_text="Such as CC BY 4.0."
     )
-    is_public = forms.BooleanField(label="This file is public, and was not made from these people")
+    is_public = forms.BooleanField(
+        label="This file is public. It was not made from these people, or is a map of Hazemap"
+    )
 
     def facts(self) -> Facts:
         """Errors: `ParameterError` naming the field."""

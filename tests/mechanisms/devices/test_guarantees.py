@@ -7,6 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mechanisms.accounting.hockey_stick import hockey_stick
 from mechanisms.accounting.sgdl import sgdl
@@ -250,6 +252,60 @@ def test_two_reports_of_a_person_cost_no_more_than_is_claimed(moves):
     if sum(moves) == 20:
         # The claim is about something: twice the loss of one report alone, without offsets, is exceeded.
         assert hockey_stick(law, distance=20, loss=loss / 4) > two.delta
+
+
+PARTS = 32  # of a metre: the splits that are tried
+
+
+def splits(parts, reports):
+    """All ways to divide so many parts among so many reports, in descending order."""
+    if reports == 1:
+        return [(parts,)]
+    return [
+        (*rest, last)
+        for last in range(parts // reports + 1)
+        for rest in splits(parts - last, reports - 1)
+        if rest[-1] >= last
+    ]
+
+
+def cost(one, moved_m):
+    """Of one report that moves so far, in as many equal steps as the promise needs."""
+    steps = max(1, math.ceil(moved_m / one.max_distance_m))
+    return steps * one.loss(moved_m / steps)
+
+
+@given(
+    reports=st.integers(2, 3),
+    quarters=st.integers(1, 10),  # of a metre, that all reports move together
+    alpha=st.sampled_from([F(1), F(1, 3)]),
+    cap=st.sampled_from([F(2), F(100)]),
+    offset_m=st.sampled_from([F(0), F(1, 2)]),
+    step_m=st.sampled_from([F(0), F(1, 2), F(1)]),
+    farthest_m=st.sampled_from([F(1), F(3, 2), INFINITY]),
+)
+def test_no_split_of_a_distance_among_reports_costs_more_than_is_claimed(
+    *, reports, quarters, alpha, cap, offset_m, step_m, farthest_m
+):
+    term = Term(cap=cap, alpha_per_m=alpha, offset_m=offset_m, step_m=step_m)
+    one = Guarantee(relation=Relation.REPLACE, trust=Trust.LOCAL, terms=(term,), max_distance_m=farthest_m)
+    mean_m = F(quarters, 4 * reports)
+    claim = several(one, reports, diameter_m=100).loss(mean_m)
+    divided = splits(quarters * PARTS // 4, reports)
+    most = max(sum(cost(one, F(part, PARTS)) for part in split) for split in divided)
+    assert most <= claim
+    if farthest_m == INFINITY and cap == 100:
+        assert most == claim  # and nothing is claimed in vain
+
+
+def test_two_reports_of_whole_steps_cost_three_where_one_moves_little():
+    """By .1 and 1.9: the first costs a whole step, the second two."""
+    one = Guarantee(
+        relation=Relation.REPLACE,
+        trust=Trust.LOCAL,
+        terms=(Term(cap=F(9), alpha_per_m=F(1), step_m=F(1)),),
+    )
+    assert several(one, 2, diameter_m=100).loss(1) == 3
 
 
 @pytest.mark.parametrize("reports", [0, -1, 101, True, 1.5])
