@@ -7,7 +7,8 @@ from typing import Final
 import structlog
 from celery import current_app
 from django.db import transaction
-from kombu.exceptions import OperationalError
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
 
 RELEASE: Final = "heatmaps.release"
 SOURCE_RELEASE: Final = "heatmaps.source_release"  # of a dataset whose check-ins stay in a lake
@@ -43,6 +44,6 @@ def _send(task_name: str, ids: tuple[str, ...]) -> None:
         return
     try:
         current_app.send_task(task_name, args=ids, retry=False)
-    except OperationalError as error:
+    except (KombuError, RedisError, OSError) as error:
         # The sweep sends it again.
         _log.warning("task.not_sent", task=task_name, ids=" ".join(ids), cause=type(error))

@@ -138,6 +138,8 @@ else:
         "interval_start": 0,
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
+        # A broker that hangs holds up no request and no release's moment for longer.
+        "socket_timeout": 5,
     }
 # Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
 # another one is looked at: queues of their own. A worker that is given no names takes from all.

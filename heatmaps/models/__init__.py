@@ -13,6 +13,7 @@ from heatmaps.models.dataset import (
 )
 from heatmaps.models.district_file import DistrictFile
 from heatmaps.models.guide_file import GuideFile
+from heatmaps.models.heartbeat import Heartbeat
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import Invitation, PeopleRules, Profile
@@ -47,6 +48,7 @@ __all__ = [
     "Enrolment",
     "Event",
     "GuideFile",
+    "Heartbeat",
     "Invitation",
     "Ledger",
     "Membership",

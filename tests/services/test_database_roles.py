@@ -48,6 +48,7 @@ RIGHTS = {
     "heatmaps_dataversion": (EVERYTHING, EVERYTHING),
     "heatmaps_districtfile": (EVERYTHING, EVERYTHING),
     "heatmaps_guidefile": (APPEND, APPEND),
+    "heatmaps_heartbeat": (READ, EVERYTHING),
     "heatmaps_enrolment": (NOTHING, EVERYTHING),
     "heatmaps_event": (APPEND, APPEND),
     "heatmaps_ledger": (EVERYTHING, EVERYTHING),
