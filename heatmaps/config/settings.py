@@ -159,6 +159,9 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 SWEEP_SECONDS = 30.0
+# How long clock and workers may be silent, or database and broker take to answer, before they are missing: a
+# tick that cancels many releases of another version, or a worker of a busy machine, takes seconds.
+SILENCE_SECONDS = 20.0
 
 # --- privacy and size limits of the product ------------------------------------------------------
 

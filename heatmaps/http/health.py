@@ -21,11 +21,7 @@ from heatmaps.releases.heartbeat import DatabaseHeartbeat
 
 WORKER_SECONDS: Final = 1.0  # how long a worker may take to answer
 WATCH_SECONDS: Final = 1.0
-# How long a look counts, and longer than a part may take to answer before it is missing.
-FRESH_SECONDS = 10.0
-HANGING_SECONDS = 8.0
-# A worker that does not answer once is busy, or has just come back from a broker that was away.
-PATIENCE_SECONDS = 10.0
+FRESH_SECONDS = 5.0  # how long a look counts in a process that does not look by itself
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -86,7 +82,9 @@ def separate_processes() -> States:
         return {Part.BROKER: False, Part.CLOCK: clock, **dict.fromkeys(workers())}
     now = time.monotonic()
     _memory.answered_at.update(dict.fromkeys(served, now))
-    recent = {part: now - _memory.answered_at.get(part, -math.inf) < PATIENCE_SECONDS for part in workers()}
+    recent = {
+        part: now - _memory.answered_at.get(part, -math.inf) < settings.SILENCE_SECONDS for part in workers()
+    }
     return {Part.BROKER: True, Part.CLOCK: clock, **recent}
 
 
@@ -98,6 +96,7 @@ class _Memory:
     last: Look | None = None
     asked: tuple[Part, float] | None = None
     answered_at: dict[Part, float] = field(default_factory=dict)
+    is_watched: bool = False
 
 
 _memory = _Memory()
@@ -117,10 +116,10 @@ def workers() -> list[Part]:
 def latest() -> Look:
     """What was seen a moment ago; in a process that runs `watch`, at once."""
     now, asked, last = time.monotonic(), _memory.asked, _memory.last
-    if asked is not None and now - asked[1] > HANGING_SECONDS:
+    if asked is not None and now - asked[1] > settings.SILENCE_SECONDS:
         unknown: States = dict.fromkeys(() if last is None else last.states)
         return Look(at=now, states={**unknown, asked[0]: False})
-    if last is not None and now - last.at < FRESH_SECONDS:
+    if last is not None and (_memory.is_watched or now - last.at < FRESH_SECONDS):
         return last
     return look()
 
@@ -140,6 +139,7 @@ def look() -> Look:
 
 def watch(stopping: Event) -> None:
     """Look every second, so that nobody who asks has to wait for it."""
+    _memory.is_watched = True
     while not stopping.wait(WATCH_SECONDS):
         try:
             look()

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
 from django.db.models.functions import Now
 
 from heatmaps.models import Heartbeat
 
-BEAT_SECONDS: Final = 5.0  # between two writes: each is one small statement, outside of any transaction
-LATE_SECONDS = 20.0  # a tick that cancels many releases of another version takes seconds
+BEAT_SECONDS: Final = settings.SILENCE_SECONDS / 4  # between two writes, each one small statement by itself
 _CLOCK: Final = "clock"
 
 
@@ -30,7 +30,7 @@ class ThreadHeartbeat:
 
     def is_beating(self) -> bool:
         """Whether the last tick was a short while ago."""
-        return time.monotonic() - self._beaten_at < LATE_SECONDS
+        return time.monotonic() - self._beaten_at < settings.SILENCE_SECONDS
 
 
 @dataclass(slots=True)
@@ -53,6 +53,6 @@ class DatabaseHeartbeat:
 
     def is_beating(self) -> bool:
         """Whether a tick was recorded a short while ago. Errors: `django.db.Error`."""
-        late = timedelta(seconds=LATE_SECONDS)
+        late = timedelta(seconds=settings.SILENCE_SECONDS)
         # A database that was set back in time would have one of the future.
         return Heartbeat.objects.filter(name=_CLOCK, beaten_at__range=(Now() - late, Now() + late)).exists()
