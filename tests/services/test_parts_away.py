@@ -28,7 +28,7 @@ REASONS = {
     "draws": "no worker draws releases",
     "files": "no worker reads files",
 }
-# Whatever hangs is a process that does not answer, as one that ended; what others are connected to cuts them off.
+# A clock or worker that ended is as one that hangs; a server that ended also cuts its clients off.
 WAYS = [*((part, "hanging") for part in PARTS), ("database", "ended"), ("broker", "ended")]
 AWAY_SECONDS = float(os.environ.get("AWAY_SECONDS", "0"))
 BOUND_SECONDS = 120 + AWAY_SECONDS  # on a machine that is busy
