@@ -1,14 +1,15 @@
 """Sends tasks to workers by name, ids only, once the database has committed the work."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from queue import Full, Queue
+from threading import Thread
 from typing import Final
 
 import structlog
 from celery import current_app
 from django.db import transaction
-from kombu.exceptions import KombuError
-from redis.exceptions import RedisError
 
 RELEASE: Final = "heatmaps.release"
 SOURCE_RELEASE: Final = "heatmaps.source_release"  # of a dataset whose check-ins stay in a lake
@@ -16,6 +17,7 @@ SURVEY: Final = "heatmaps.survey"
 INGEST: Final = "heatmaps.ingest"
 EXPIRE: Final = "heatmaps.expire"
 SWEEP: Final = "heatmaps.sweep"
+_MOST_WAITING: Final = 1000
 Sender = Callable[[str, tuple[str, ...]], None]
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -35,15 +37,38 @@ def hand_over(to: Sender) -> None:
     _handed_over[:] = [to]
 
 
+def send_in_background() -> None:
+    """From now on send the tasks of this process from a thread of its own, so that nobody waits for a broker.
+
+    Tasks that find very many waiting are dropped: the sweep sends them again.
+    """
+    waiting: Queue[tuple[str, tuple[str, ...]]] = Queue(_MOST_WAITING)
+
+    def put(task_name: str, ids: tuple[str, ...]) -> None:
+        with suppress(Full):
+            waiting.put_nowait((task_name, ids))
+
+    def work() -> None:
+        while True:
+            _publish(*waiting.get())
+
+    Thread(target=work, name="sender", daemon=True).start()
+    hand_over(put)
+
+
 _handed_over: list[Sender] = []
 
 
 def _send(task_name: str, ids: tuple[str, ...]) -> None:
     if _handed_over:
         _handed_over[0](task_name, ids)
-        return
+    else:
+        _publish(task_name, ids)
+
+
+def _publish(task_name: str, ids: tuple[str, ...]) -> None:
     try:
         current_app.send_task(task_name, args=ids, retry=False)
-    except (KombuError, RedisError, OSError) as error:
+    except Exception as error:  # noqa: BLE001 - Redis, the network, kombu: each has errors of its own
         # The sweep sends it again.
         _log.warning("task.not_sent", task=task_name, ids=" ".join(ids), cause=type(error))

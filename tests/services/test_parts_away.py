@@ -108,13 +108,17 @@ def test_what_is_away_is_named_and_the_release_that_waits_is_published(stack, pa
         release = ask(stack) if part == "database" else None
         stack.take_away(SOURCE[part], how)
         release = release or ask(stack)
-        wait_until(lambda: monitor.missing() == [part], seconds=BOUND_SECONDS, what=f"{part} named")
-        wait_until(lambda: monitor.values()[part] == "0", seconds=BOUND_SECONDS, what=f"{part} in metrics")
-        end = time.monotonic() + AWAY_SECONDS
-        while time.monotonic() < end:
-            assert monitor.missing() == [part]
-            time.sleep(0.2)
-        stack.bring_back(SOURCE[part], how)
+        try:
+            wait_until(lambda: monitor.missing() == [part], seconds=BOUND_SECONDS, what=f"{part} named")
+            wait_until(
+                lambda: monitor.values()[part] == "0", seconds=BOUND_SECONDS, what=f"{part} in metrics"
+            )
+            end = time.monotonic() + AWAY_SECONDS
+            while time.monotonic() < end:
+                assert monitor.missing() == [part]
+                time.sleep(0.2)
+        finally:
+            stack.bring_back(SOURCE[part], how)
         wait_until(lambda: monitor.missing() == [], seconds=BOUND_SECONDS, what="every part's answer again")
         wait_until(lambda: state(stack, release) == "published", seconds=BOUND_SECONDS, what="publishing")
     assert monitor.statuses <= {200, 503}

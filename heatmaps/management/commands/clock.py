@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
+from heatmaps import queue
 from heatmaps.releases import clock, heartbeat
 
 
@@ -22,6 +23,7 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stopping.set())
         self.stdout.write("The clock is running (Ctrl+C stops it)")
         self.stdout.flush()
+        queue.send_in_background()
         database, file = heartbeat.DatabaseHeartbeat(), settings.STATE_DIR / "clock"
 
         def ticked() -> None:
