@@ -38,7 +38,7 @@ def hand_over(to: Sender) -> None:
 
 
 def send_in_background() -> None:
-    """From now on send the tasks of this process from a thread of its own, so that nobody waits for a broker.
+    """Sends the tasks of this process from a thread of its own from now on: nobody waits for a broker.
 
     Tasks that find very many waiting are dropped: the sweep sends them again.
     """

@@ -27,7 +27,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class Part(StrEnum):
-    """What an installation consists of, beside the process that answers."""
+    """Names what an installation consists of, beside the process that answers."""
 
     DATABASE = "database"
     BROKER = "broker"
@@ -54,7 +54,7 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What was seen at a moment of `time.monotonic`."""
+    """Keeps the states at a moment of `time.monotonic`."""
 
     at: float
     states: States
@@ -71,7 +71,7 @@ class Look:
 
 
 def separate_processes() -> States:
-    """Of a deployment: the clock by its heartbeat in the database, workers by the broker."""
+    """Asks a deployment: the clock by its heartbeat in the database, workers by the broker."""
     clock = None
     with _asking(Part.DATABASE), suppress(DatabaseError):
         clock = DatabaseHeartbeat().is_beating()
@@ -90,11 +90,11 @@ def separate_processes() -> States:
 
 @dataclass(slots=True)
 class _Memory:
-    """Of this process: the last look, and which part is being asked at this moment."""
+    """Keeps the last look of this process, and which part has not answered yet, since when."""
 
     processes: Callable[[], States] = separate_processes
     last: Look | None = None
-    asked: tuple[Part, float] | None = None
+    pending: tuple[Part, float] | None = None
     answered_at: dict[Part, float] = field(default_factory=dict)
     is_watched: bool = False
 
@@ -103,29 +103,29 @@ _memory = _Memory()
 
 
 def embed(processes: Callable[[], States]) -> None:
-    """Take the states of clock and workers from this process, which contains them."""
+    """Takes the states of clock and workers from this process, which contains them."""
     _memory.processes = processes
 
 
 def workers() -> list[Part]:
-    """The parts that are workers, as far as this installation needs them."""
+    """Returns the parts that are workers, as far as this installation needs them."""
     lakes = [] if settings.SOURCES_FILE is None else [Part.LAKES, Part.SURVEYS]
     return [Part.DRAWS, Part.FILES, *lakes]
 
 
 def latest() -> Look:
-    """What was seen a moment ago; in a process that runs `watch`, at once."""
-    now, asked, last = time.monotonic(), _memory.asked, _memory.last
-    if asked is not None and now - asked[1] > settings.SILENCE_SECONDS:
+    """Returns the look of a moment ago; in a process that runs `watch`, at once."""
+    now, pending, last = time.monotonic(), _memory.pending, _memory.last
+    if pending is not None and now - pending[1] > settings.SILENCE_SECONDS:
         unknown: States = dict.fromkeys(() if last is None else last.states)
-        return Look(at=now, states={**unknown, asked[0]: False})
+        return Look(at=now, states={**unknown, pending[0]: False})
     if last is not None and (_memory.is_watched or now - last.at < FRESH_SECONDS):
         return last
     return look()
 
 
 def look() -> Look:
-    """Ask every part now."""
+    """Asks every part now."""
     reason, works = "", True
     try:
         with _asking(Part.DATABASE):
@@ -138,7 +138,7 @@ def look() -> Look:
 
 
 def watch(stopping: Event) -> None:
-    """Look every second, so that nobody who asks has to wait for it."""
+    """Looks every second, so that nobody who asks has to wait for it."""
     _memory.is_watched = True
     while not stopping.wait(WATCH_SECONDS):
         try:
@@ -151,11 +151,11 @@ def watch(stopping: Event) -> None:
 
 @contextmanager
 def _asking(part: Part) -> Iterator[None]:
-    _memory.asked = (part, time.monotonic())
+    _memory.pending = (part, time.monotonic())
     try:
         yield
     finally:
-        _memory.asked = None
+        _memory.pending = None
 
 
 def _reason() -> str:
@@ -183,5 +183,5 @@ def _check_migrations() -> None:
 def _served() -> set[Part]:
     """The parts whose queues a worker takes tasks from."""
     answers = current_app.control.broadcast("active_queues", reply=True, timeout=WORKER_SECONDS) or []
-    queues = [queue for answer in answers for taken in answer.values() for queue in taken]
+    queues = [queue for answer in answers for consumed in answer.values() for queue in consumed]
     return {_QUEUES[queue["name"]] for queue in queues if queue["name"] in _QUEUES}

@@ -67,7 +67,7 @@ class Watch:
 
     @property
     def text(self) -> str:
-        """As Prometheus reads it."""
+        """Returns what Prometheus reads."""
         states = health.latest().states
         parts = {f'{{part="{part}"}}': _NUMBERS[works] for part, works in states.items()}
         has_workers = all(states.get(part) for part in health.workers())

@@ -34,7 +34,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
-    """Tick until told to stop, and send the sweep now and then; whatever fails is tried again a little later.
+    """Ticks until told to stop, and sends the sweep now and then; whatever fails is tried a little later.
 
     `ticked` is called after each tick that went well.
     """

@@ -20,27 +20,27 @@ _CLOCK: Final = "clock"
 
 @dataclass(slots=True)
 class ThreadHeartbeat:
-    """Of a clock that is a thread of this process: nothing is written."""
+    """Keeps the last tick of a clock that is a thread of this process: nothing is written."""
 
     _beaten_at: float = -math.inf
 
     def beat(self) -> None:
-        """Record a tick."""
+        """Records a tick."""
         self._beaten_at = time.monotonic()
 
     def is_beating(self) -> bool:
-        """Whether the last tick was a short while ago."""
+        """Returns whether the last tick was a short while ago."""
         return time.monotonic() - self._beaten_at < settings.SILENCE_SECONDS
 
 
 @dataclass(slots=True)
 class DatabaseHeartbeat:
-    """Of clocks in other processes. The database tells the time: theirs and ours may differ."""
+    """Stores ticks of clocks in other processes. The database tells the time, as machines may differ."""
 
     _written_at: float = -math.inf
 
     def beat(self) -> None:
-        """Record a tick, if none was recorded a moment ago. Errors: `django.db.Error`."""
+        """Records a tick, if none was recorded a moment ago. Errors: `django.db.Error`."""
         if time.monotonic() - self._written_at < BEAT_SECONDS:
             return
         Heartbeat.objects.bulk_create(
@@ -52,7 +52,7 @@ class DatabaseHeartbeat:
         self._written_at = time.monotonic()
 
     def is_beating(self) -> bool:
-        """Whether a tick was recorded a short while ago. Errors: `django.db.Error`."""
+        """Returns whether a tick was recorded a short while ago. Errors: `django.db.Error`."""
         late = timedelta(seconds=settings.SILENCE_SECONDS)
         # A database that was set back in time would have one of the future.
         return Heartbeat.objects.filter(name=_CLOCK, beaten_at__range=(Now() - late, Now() + late)).exists()

@@ -144,7 +144,7 @@ def refuse(*_others):
 @pytest.mark.parametrize("part", [health.Part.DATABASE, health.Part.BROKER])
 def test_what_hangs_is_missing_and_nobody_waits_for_it(client, workers, settings, part):
     health.look()
-    health._memory.asked = part, time.monotonic() - settings.SILENCE_SECONDS
+    health._memory.pending = part, time.monotonic() - settings.SILENCE_SECONDS
     with mock.patch.object(health, "look", side_effect=AssertionError):
         assert answered(client)[2] == [part]
 
