@@ -1,7 +1,6 @@
 """Sends tasks to workers by name, ids only, once the database has committed the work."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from queue import Full, Queue
 from threading import Thread
@@ -40,17 +39,26 @@ def hand_over(to: Sender) -> None:
 def send_in_background() -> None:
     """Sends the tasks of this process from a thread of its own from now on: nobody waits for a broker.
 
-    Tasks that find very many waiting are dropped: the sweep sends them again.
+    A task that waits already waits once. What finds very many waiting is dropped: the sweep sends it again.
     """
     waiting: Queue[tuple[str, tuple[str, ...]]] = Queue(_MOST_WAITING)
+    known: set[tuple[str, tuple[str, ...]]] = set()
 
     def put(task_name: str, ids: tuple[str, ...]) -> None:
-        with suppress(Full):
-            waiting.put_nowait((task_name, ids))
+        task = (task_name, ids)
+        if task in known:
+            return
+        known.add(task)  # before it can be taken, which takes it out again
+        try:
+            waiting.put_nowait(task)
+        except Full:
+            known.discard(task)
 
     def work() -> None:
         while True:
-            _publish(*waiting.get())
+            task = waiting.get()
+            known.discard(task)
+            _publish(*task)
 
     Thread(target=work, name="sender", daemon=True).start()
     hand_over(put)

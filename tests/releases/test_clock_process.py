@@ -26,24 +26,28 @@ def test_no_outage_ends_it_and_it_asks_less_often_meanwhile(settings, monkeypatc
 
 def test_it_waits_for_no_broker(monkeypatch):
     """One that hangs takes seconds for every task; what very many others wait before is the sweep's."""
-    answers, sent, done = Event(), [], Event()
+    began, answers, sent, done = Event(), Event(), [], Event()
 
-    def publish(name, ids):
+    def publish(_name, ids):
+        began.set()
         answers.wait(60)
-        sent.append((name, *ids))
+        sent.extend(ids)
         if ids == ("last",):
             done.set()
 
     monkeypatch.setattr(queue, "_publish", publish)
-    monkeypatch.setattr(queue, "_MOST_WAITING", 2)
+    monkeypatch.setattr(queue, "_MOST_WAITING", 3)
     queue.send_in_background()
     try:
-        for number in range(100):
-            queue._send(queue.RELEASE, (str(number),))
+        queue._send(queue.RELEASE, ("0",))
+        assert began.wait(60)
+        for _ in range(100):  # 3 is one too many, and each waits once
+            for number in "0123":
+                queue._send(queue.RELEASE, (number,))
         answers.set()
         while not done.wait(0.01):
             queue._send(queue.RELEASE, ("last",))
     finally:
         queue._handed_over.clear()
-    assert sent[0] == (queue.RELEASE, "0")
-    assert len(sent) < 100
+    assert sent[:4] == ["0", "0", "1", "2"]
+    assert set(sent[4:]) == {"last"}
