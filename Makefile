@@ -79,13 +79,14 @@ lint: setup-dev ## style, types (of the pages' scripts too), layers, migrations
 	[ node_modules/.types -nt package-lock.json ] || { $$npm install --no-save --include=dev --ignore-scripts \
 		--no-audit --no-fund --loglevel=error && touch node_modules/.types; } && node_modules/.bin/tsc
 
-lock: setup-dev ## renew the lock files after pyproject.toml changed
+lock: setup-dev ## renew the lock files after pyproject.toml changed, and the images (IMAGE_REGISTRY=https://…)
 	$(COMPILE) pyproject.toml --output-file requirements.lock
 	$(COMPILE) pyproject.toml --extra dev --constraint requirements.lock --output-file tests/requirements.lock
 	$(RUN) -c '$(call EXTRA,basemap)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
 	$(RUN) -c '$(call EXTRA,manual)' | $(COMPILE) - --constraint tests/requirements.lock --output-file docs/manual.lock
 	$(RUN) -c '$(call EXTRA,spark)' | $(COMPILE) - --constraint tests/requirements.lock --output-file heatmaps/sources/spark.lock
 	echo pyspark==$$(sed -n 's/^pyspark-client==\([0-9.]*\).*/\1/p' tests/requirements.lock) | $(COMPILE) - --no-deps --output-file tests/spark.lock
+	@$(RUN) .docker/images.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info[:2] <= (3, 13) else \

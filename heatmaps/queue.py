@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import partial
+from queue import Full, Queue
+from threading import Thread
 from typing import Final
 
 import structlog
 from celery import current_app
 from django.db import transaction
-from kombu.exceptions import OperationalError
 
 RELEASE: Final = "heatmaps.release"
 SOURCE_RELEASE: Final = "heatmaps.source_release"  # of a dataset whose check-ins stay in a lake
@@ -15,6 +16,7 @@ SURVEY: Final = "heatmaps.survey"
 INGEST: Final = "heatmaps.ingest"
 EXPIRE: Final = "heatmaps.expire"
 SWEEP: Final = "heatmaps.sweep"
+_MOST_WAITING: Final = 1000
 Sender = Callable[[str, tuple[str, ...]], None]
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -34,15 +36,47 @@ def hand_over(to: Sender) -> None:
     _handed_over[:] = [to]
 
 
+def send_in_background() -> None:
+    """Sends the tasks of this process from a thread of its own from now on: nobody waits for a broker.
+
+    A task that waits already waits once. What finds very many waiting is dropped: the sweep sends it again.
+    """
+    waiting: Queue[tuple[str, tuple[str, ...]]] = Queue(_MOST_WAITING)
+    known: set[tuple[str, tuple[str, ...]]] = set()
+
+    def put(task_name: str, ids: tuple[str, ...]) -> None:
+        task = (task_name, ids)
+        if task in known:
+            return
+        known.add(task)  # before it can be taken, which takes it out again
+        try:
+            waiting.put_nowait(task)
+        except Full:
+            known.discard(task)
+
+    def work() -> None:
+        while True:
+            task = waiting.get()
+            known.discard(task)
+            _publish(*task)
+
+    Thread(target=work, name="sender", daemon=True).start()
+    hand_over(put)
+
+
 _handed_over: list[Sender] = []
 
 
 def _send(task_name: str, ids: tuple[str, ...]) -> None:
     if _handed_over:
         _handed_over[0](task_name, ids)
-        return
+    else:
+        _publish(task_name, ids)
+
+
+def _publish(task_name: str, ids: tuple[str, ...]) -> None:
     try:
         current_app.send_task(task_name, args=ids, retry=False)
-    except OperationalError as error:
+    except Exception as error:  # noqa: BLE001 - Redis, the network, kombu: each has errors of its own
         # The sweep sends it again.
         _log.warning("task.not_sent", task=task_name, ids=" ".join(ids), cause=type(error))

@@ -143,6 +143,8 @@ else:
         "interval_start": 0,
         "interval_step": 0.1,
         "socket_connect_timeout": 2,
+        # A broker that hangs holds up no request and no release's moment for longer.
+        "socket_timeout": 5,
     }
 # Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
 # another one is looked at: queues of their own. A worker that is given no names takes from all.
@@ -162,6 +164,9 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 SWEEP_SECONDS = 30.0
+# How long clock and workers may be silent, or database and broker take to answer, before they are missing: a
+# tick that cancels many releases of another version, or a worker of a busy machine, takes seconds.
+SILENCE_SECONDS = 20.0
 
 # --- privacy and size limits of the product ------------------------------------------------------
 

@@ -1,59 +1,181 @@
-"""Checks now and then whether the product works, so that no answer waits for a busy worker."""
+"""Checks now and then which parts of the product work, so that no answer waits for a busy worker."""
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cache
 from threading import Event
 from typing import Final
 
+import structlog
 from celery import current_app
+from django.conf import settings
 from django.db import DatabaseError, connection
-from kombu.exceptions import OperationalError
 
 from heatmaps import schema
 from heatmaps.models import Dataset, Release, ReleaseState
 from heatmaps.record import hold
+from heatmaps.releases.heartbeat import DatabaseHeartbeat
 
 PATH: Final = "/healthz"
 WORKER_SECONDS: Final = 1.0  # how long a worker may take to answer
 WATCH_SECONDS: Final = 1.0
-FRESH_SECONDS = 5.0  # how long a look counts
-_looked: list[tuple[float, str]] = []  # the last look: when, by `time.monotonic`, and what was wrong
+FRESH_SECONDS = 5.0  # how long a look counts in a process that does not look by itself
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
-def problem() -> str:
-    """What is wrong, as it was a moment ago; "" for nothing."""
-    if _looked and time.monotonic() - _looked[0][0] < FRESH_SECONDS:
-        return _looked[0][1]
+class Part(StrEnum):
+    """Names what an installation consists of, beside the process that answers."""
+
+    DATABASE = "database"
+    BROKER = "broker"
+    CLOCK = "clock"
+    DRAWS = "draws"
+    FILES = "files"
+    LAKES = "lakes"
+    SURVEYS = "surveys"
+
+
+# True where a part works, None where nobody can say, as what is asked about it is missing.
+States = Mapping[Part, bool | None]
+_QUEUES: Final = {"draws": Part.DRAWS, "celery": Part.FILES, "lakes": Part.LAKES, "surveys": Part.SURVEYS}
+_PROBLEMS: Final = {
+    Part.DATABASE: "the database does not answer",
+    Part.BROKER: "the broker does not answer",
+    Part.CLOCK: "the clock does not run",
+    Part.DRAWS: "no worker draws releases",
+    Part.FILES: "no worker reads files",
+    Part.LAKES: "no worker draws from lakes",
+    Part.SURVEYS: "no worker looks at lakes for new versions",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """Keeps the states at a moment of `time.monotonic`."""
+
+    at: float
+    states: States
+    reason: str = ""  # why it is not ready, even where all parts work
+
+    @property
+    def missing(self) -> list[Part]:
+        return [part for part, works in self.states.items() if works is False]
+
+    @property
+    def problem(self) -> str:
+        """In words; "" for nothing."""
+        return "; ".join(filter(None, [*map(_PROBLEMS.__getitem__, self.missing), self.reason]))
+
+
+def separate_processes() -> States:
+    """Asks a deployment: the clock by its heartbeat in the database, workers by the broker."""
+    clock = None
+    with _asking(Part.DATABASE), suppress(DatabaseError):
+        clock = DatabaseHeartbeat().is_beating()
+    try:
+        with _asking(Part.BROKER):
+            served = _served()
+    except Exception:  # noqa: BLE001 - Redis, the network, kombu: each has errors of its own
+        return {Part.BROKER: False, Part.CLOCK: clock, **dict.fromkeys(workers())}
+    now = time.monotonic()
+    _memory.answered_at.update(dict.fromkeys(served, now))
+    recent = {
+        part: now - _memory.answered_at.get(part, -math.inf) < settings.SILENCE_SECONDS for part in workers()
+    }
+    return {Part.BROKER: True, Part.CLOCK: clock, **recent}
+
+
+@dataclass(slots=True)
+class _Memory:
+    """Keeps the last look of this process, and which part has not answered yet, since when."""
+
+    processes: Callable[[], States] = separate_processes
+    last: Look | None = None
+    pending: tuple[Part, float] | None = None
+    answered_at: dict[Part, float] = field(default_factory=dict)
+    is_watched: bool = False
+
+
+_memory = _Memory()
+
+
+def embed(processes: Callable[[], States]) -> None:
+    """Takes the states of clock and workers from this process, which contains them."""
+    _memory.processes = processes
+
+
+def workers() -> list[Part]:
+    """Returns the parts that are workers, as far as this installation needs them."""
+    lakes = [] if settings.SOURCES_FILE is None else [Part.LAKES, Part.SURVEYS]
+    return [Part.DRAWS, Part.FILES, *lakes]
+
+
+def latest() -> Look:
+    """Returns the look of a moment ago; in a process that runs `watch`, at once."""
+    now, pending, last = time.monotonic(), _memory.pending, _memory.last
+    if pending is not None and now - pending[1] > settings.SILENCE_SECONDS:
+        unknown: States = dict.fromkeys(() if last is None else last.states)
+        return Look(at=now, states={**unknown, pending[0]: False})
+    if last is not None and (_memory.is_watched or now - last.at < FRESH_SECONDS):
+        return last
     return look()
 
 
-def look(worker_problem: Callable[[], str] | None = None) -> str:
-    """What is wrong now."""
-    found = _database_problem() or (worker_problem or ping_problem)()
-    _looked[:] = [(time.monotonic(), found)]
-    return found
+def look() -> Look:
+    """Asks every part now."""
+    reason, works = "", True
+    try:
+        with _asking(Part.DATABASE):
+            reason = _reason()
+    except DatabaseError:
+        works = False
+    states = {Part.DATABASE: works, **_memory.processes()}
+    _memory.last = Look(at=time.monotonic(), states=states, reason=reason)
+    return _memory.last
 
 
-def watch(stopping: Event, worker_problem: Callable[[], str] | None = None) -> None:
-    """Look every second, so that nobody who asks has to wait for it."""
+def watch(stopping: Event) -> None:
+    """Looks every second, so that nobody who asks has to wait for it."""
+    _memory.is_watched = True
     while not stopping.wait(WATCH_SECONDS):
-        look(worker_problem)
-        connection.close_if_unusable_or_obsolete()
+        try:
+            look()
+            with _asking(Part.DATABASE):
+                connection.close_if_unusable_or_obsolete()
+        except Exception as error:  # noqa: BLE001 - without looks every request would take its own
+            _log.error("health.not_seen", cause=type(error))
+
+
+@contextmanager
+def _asking(part: Part) -> Iterator[None]:
+    _memory.pending = (part, time.monotonic())
+    try:
+        yield
+    finally:
+        _memory.pending = None
+
+
+def _reason() -> str:
+    """Why the product is not ready. Errors: DatabaseError."""
+    try:
+        _check_migrations()
+    except _NotMigratedError:
+        return "the database is not migrated"
+    if problem := _hold_problem():
+        return problem
+    if not Dataset.objects.filter(is_demo=True, is_collection=False).exists():
+        return ""
+    published = Release.objects.filter(dataset__is_demo=True, state=ReleaseState.PUBLISHED)
+    return "" if published.exists() else "the demo's first release is not published yet"
 
 
 class _NotMigratedError(Exception):
     pass
-
-
-def _database_problem() -> str:
-    try:
-        _check_migrations()
-        return _hold_problem() or _demo_problem()
-    except DatabaseError:
-        return "the database does not answer"
-    except _NotMigratedError:
-        return "the database is not migrated"
 
 
 @cache  # remembers success only
@@ -67,17 +189,8 @@ def _hold_problem() -> str:
     return "" if cause is None else f"on hold: {cause.label}"
 
 
-def _demo_problem() -> str:
-    if not Dataset.objects.filter(is_demo=True, is_collection=False).exists():
-        return ""
-    published = Release.objects.filter(dataset__is_demo=True, state=ReleaseState.PUBLISHED)
-    return "" if published.exists() else "the demo's first release is not published yet"
-
-
-def ping_problem() -> str:
-    """What is wrong with the workers, asked by the broker."""
-    try:
-        answers = current_app.control.broadcast("ping", reply=True, timeout=WORKER_SECONDS, limit=1)
-    except OperationalError:
-        return "the broker does not answer"
-    return "" if answers else "no worker answers"
+def _served() -> set[Part]:
+    """The parts whose queues a worker takes tasks from."""
+    answers = current_app.control.broadcast("active_queues", reply=True, timeout=WORKER_SECONDS) or []
+    queues = [queue for answer in answers for consumed in answer.values() for queue in consumed]
+    return {_QUEUES[queue["name"]] for queue in queues if queue["name"] in _QUEUES}

@@ -7,11 +7,12 @@ left out, too: it ends when a file has been read, and so tells how large somebod
 import math
 import shutil
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
+import structlog
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.db import Error, connection
@@ -24,47 +25,56 @@ PATH: Final = "/metrics"
 LOOK_SECONDS: Final = 15.0
 # An upload may be of gigabytes: who reads the number all the time would see when it came.
 DISK_SECONDS: Final = 3600.0
+_log = structlog.stdlib.get_logger(__name__)
 _GIB: Final = 2**30
 _HEADERS: Final = [("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff")]
 _TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"  # of Prometheus
+_NUMBERS: Final = {True: "1", False: "0", None: "NaN"}
+Values = dict[str, dict[str, str]]  # by metric and labels
 _HELP: Final = {
     "hazemap_up": "1 where this process answers.",
     "hazemap_info": "The version of Hazemap.",
     "hazemap_migrations_pending": "1 where the database waits for migrations; NaN where it does not answer.",
     "hazemap_disk_free_bytes": "Free room of the state folder, down to whole GiB, looked at once an hour.",
-    "hazemap_worker_up": "1 where a worker answers.",
+    "hazemap_part_up": "1 where a part works; NaN where what is asked about it does not answer.",
+    "hazemap_worker_up": "1 where every worker that is needed answers.",
 }
 
 
 class Watch:
-    """Looks now and then, so that no answer waits and none tells how busy the machine is.
+    """Looks now and then, so that no answer waits and none tells how busy the machine is."""
 
-    worker_problem: what is wrong with the worker, "" for nothing; without it workers are asked by the broker.
-    """
-
-    def __init__(self, worker_problem: Callable[[], str] | None = None) -> None:
-        self._worker_problem = worker_problem or health.ping_problem
+    def __init__(self) -> None:
         self._disk_seen, self._disk_free = -math.inf, 0
         self._is_migrated = False
-        self.text = ""  # as Prometheus reads it
+        self._installation: Values = {}
         self.look()
 
     def run(self, stopping: Event) -> None:
-        """Look until told to stop."""
+        """Look until told to stop; `health.watch` looks at the parts."""
         while not stopping.wait(LOOK_SECONDS):
-            self.look()
-            connection.close_if_unusable_or_obsolete()
+            try:
+                self.look()
+                connection.close_if_unusable_or_obsolete()
+            except Exception as error:  # noqa: BLE001 - what is told would stay as it is for ever
+                _log.error("metrics.not_seen", cause=type(error))
 
     def look(self) -> None:
-        """Renew what is told."""
-        values = {
-            "hazemap_up": "1",
-            f'hazemap_info{{version="{VERSION}"}}': "1",
-            "hazemap_migrations_pending": self._pending(),
-            "hazemap_disk_free_bytes": str(self._free_bytes()),
-            "hazemap_worker_up": "0" if self._worker_problem() else "1",
+        """Renew what is told of the installation."""
+        self._installation = {
+            "hazemap_info": {f'{{version="{VERSION}"}}': "1"},
+            "hazemap_migrations_pending": {"": self._pending()},
+            "hazemap_disk_free_bytes": {"": str(self._free_bytes())},
         }
-        self.text = "".join(_lines(name, value) for name, value in values.items())
+
+    @property
+    def text(self) -> str:
+        """Returns what Prometheus reads."""
+        states = health.latest().states
+        parts = {f'{{part="{part}"}}': _NUMBERS[works] for part, works in states.items()}
+        has_workers = all(states.get(part) for part in health.workers())
+        values = {"hazemap_up": {"": "1"}, **self._installation, "hazemap_part_up": parts}
+        return "".join(_lines({**values, "hazemap_worker_up": {"": _NUMBERS[has_workers]}}))
 
     def application(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """A WSGI application of one page, for the hosts of the pages.
@@ -111,6 +121,7 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free // _GIB * _GIB
 
 
-def _lines(sample: str, value: str) -> str:
-    name = sample.partition("{")[0]
-    return f"# HELP {name} {_HELP[name]}\n# TYPE {name} gauge\n{sample} {value}\n"
+def _lines(values: Values) -> Iterator[str]:
+    for name, samples in values.items():
+        yield f"# HELP {name} {_HELP[name]}\n# TYPE {name} gauge\n"
+        yield from (f"{name}{labels} {value}\n" for labels, value in samples.items())

@@ -12,6 +12,7 @@ table nor disable a trigger, and which read and write every table but these:
 | migrations that ran | read | read |
 | check-ins, enrolments, partial sums of shares, readings, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
+| the clock's heartbeat | read | everything |
 | second factors, links to a provider, mail addresses, sessions, tokens, invitations | everything | nothing |
 | accounts, their profiles and rules, members | everything | read |
 
@@ -52,6 +53,7 @@ WEB: Final = BOTH | {
     "heatmaps_drawing": NOTHING,
     "heatmaps_sourcereading": NOTHING,
     "heatmaps_sourcestate": READ,
+    "heatmaps_heartbeat": READ,
 }
 # What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
 WORKER: Final = BOTH | {

@@ -77,10 +77,16 @@ class Worker:
 
     def _keep(self) -> None:
         while not self._stopping.is_set():
-            self._take_up()
-            code = self._run()
+            code = None
+            try:
+                self._take_up()
+                code = self._run()
+            except Exception as error:  # noqa: BLE001 - a database or memory that comes back
+                # The class only: a message may hold data.
+                _log.error("worker.not_started", cause=type(error))
+                connection.close()
             self._ready.clear()
-            if not self._stopping.wait(_RESTART_SECONDS):
+            if not self._stopping.wait(_RESTART_SECONDS) and code is not None:
                 _log.error("worker.died", code=code)
 
     def _run(self) -> int:

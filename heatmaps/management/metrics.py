@@ -1,13 +1,15 @@
 """Opens the metrics' own address, which is never that of the pages."""
 
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Thread
 
 from django.conf import settings
 
 from heatmaps.front import server as front
+from heatmaps.http import health
 from heatmaps.http.metrics import Watch
 from heatmaps.management import server
 
@@ -22,16 +24,17 @@ def listener() -> Iterator[socket.socket | None]:
         yield listening
 
 
-def start(listening: socket.socket, stopping: Event, worker_problem: Callable[[], str] | None = None) -> None:
+def start(listening: socket.socket, stopping: Event) -> None:
     """Answer beside the pages, in threads that end with the process."""
-    watch = Watch(worker_problem)
+    watch = Watch()
     answers = front.create(watch.application, listening, threads=1)
-    for run in (answers.run, lambda: watch.run(stopping)):
+    for run in (answers.run, partial(watch.run, stopping)):
         Thread(target=run, name="metrics", daemon=True).start()
 
 
 def serve(listening: socket.socket) -> None:
     """Answer until SIGTERM or SIGINT, with nothing else in this process."""
     watch, stopping = Watch(), Event()
-    Thread(target=watch.run, args=(stopping,), name="metrics", daemon=True).start()
+    for run in (health.watch, watch.run):
+        Thread(target=run, args=(stopping,), name="metrics", daemon=True).start()
     server.serve_web(watch.application, listening)

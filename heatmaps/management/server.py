@@ -23,6 +23,7 @@ from heatmaps.front import server
 from heatmaps.http import health
 from heatmaps.management.embedded_worker import Worker
 from heatmaps.releases import clock
+from heatmaps.releases.heartbeat import ThreadHeartbeat
 from mechanisms.check import shown
 
 WEB_THREADS: Final = 4
@@ -76,9 +77,11 @@ class Background:
     def __init__(self, *, embedded: bool) -> None:
         self.stopping = Event()
         self._worker = Worker() if embedded else None
-        work: list[Callable[[], None]] = [partial(health.watch, self.stopping, self.worker_problem())]
+        self._heartbeat = ThreadHeartbeat()
+        work: list[Callable[[], None]] = [partial(health.watch, self.stopping)]
         if embedded:
-            work.append(partial(clock.run, self.stopping))
+            health.embed(self._states)
+            work.append(partial(clock.run, self.stopping, ticked=self._heartbeat.beat))
         self._threads = [Thread(target=one, daemon=True) for one in work]
 
     def start(self) -> None:
@@ -95,12 +98,9 @@ class Background:
         if self._worker is not None:
             self._worker.stop()
 
-    def worker_problem(self) -> Callable[[], str] | None:
-        """Says what is wrong with the worker; None where workers are processes of their own."""
-        worker = self._worker
-        if worker is None:
-            return None
-        return lambda: "" if worker.is_ready else "no worker answers"
+    def _states(self) -> health.States:
+        is_ready = self._worker is not None and self._worker.is_ready
+        return {health.Part.CLOCK: self._heartbeat.is_beating(), **dict.fromkeys(health.workers(), is_ready)}
 
 
 def serve_web(

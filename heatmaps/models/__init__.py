@@ -14,6 +14,7 @@ from heatmaps.models.dataset import (
 from heatmaps.models.district_file import DistrictFile
 from heatmaps.models.guide_file import GuideFile
 from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
+from heatmaps.models.heartbeat import Heartbeat
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import Invitation, PeopleRules, Profile
@@ -51,6 +52,7 @@ __all__ = [
     "GuideFile",
     "HoldCause",
     "Installation",
+    "Heartbeat",
     "Invitation",
     "Ledger",
     "Membership",

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import Error, InterfaceError, OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Min, Q
 from django.utils import timezone
 
@@ -35,24 +35,25 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
-    """Tick until told to stop, and send the sweep now and then; a database that is away is waited for.
+    """Ticks until told to stop, and sends the sweep now and then; whatever fails is tried a little later.
 
     `ticked` is called after each tick that went well.
     """
     pause, sweep_at = TICK_SECONDS, time.monotonic() + settings.SWEEP_SECONDS
     while not stopping.wait(pause):
         try:
+            # Before the tick, so that one that fails every time does not keep the sweep back.
+            if time.monotonic() >= sweep_at:
+                sweep_at = time.monotonic() + settings.SWEEP_SECONDS
+                queue.send(queue.SWEEP)
             tick()
             ticked()
             pause = TICK_SECONDS
-        except Error as error:
+        except Exception as error:  # noqa: BLE001 - nothing else moves releases: it must not end
             # The class only: a message may hold data.
             _log.warning("clock.stopped_for_a_while", cause=type(error))
             connection.close()
             pause = min(2 * pause, _LONGEST_WAIT_SECONDS)
-        if time.monotonic() >= sweep_at:
-            sweep_at = time.monotonic() + settings.SWEEP_SECONDS
-            queue.send(queue.SWEEP)
 
 
 def tick() -> None:

@@ -12,8 +12,9 @@ from heatmaps.http import health
 @never_cache
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """200 once migrated, a worker answers, and a demo has its first release; else 503 with the reason."""
-    problem = health.problem()
-    if problem:
-        return JsonResponse({"status": "unavailable", "reason": problem}, status=503)
+    """Answers 200 once migrated, all parts work and a demo has its first release; else 503 and a reason."""
+    look = health.latest()
+    if look.problem:
+        answer = {"status": "unavailable", "reason": look.problem, "missing": look.missing}
+        return JsonResponse(answer, status=503)
     return JsonResponse({"status": "ok"})

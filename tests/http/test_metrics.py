@@ -3,6 +3,7 @@
 import io
 import re
 import shutil
+from unittest import mock
 
 import pytest
 from django.db import OperationalError, connection
@@ -11,7 +12,7 @@ from django.test.utils import override_settings
 
 from heatmaps import VERSION
 from heatmaps.config.settings import BASE_DIR
-from heatmaps.http import metrics
+from heatmaps.http import health, metrics
 from heatmaps.ingest import uploads
 from heatmaps.releases import lifecycle
 from tests.services import seed
@@ -23,23 +24,36 @@ ALL = {
     f'hazemap_info{{version="{VERSION}"}}',
     "hazemap_migrations_pending",
     "hazemap_disk_free_bytes",
+    *(f'hazemap_part_up{{part="{part}"}}' for part in ("database", "clock", "draws", "files")),
     "hazemap_worker_up",
 }
-SAMPLE = re.compile(
+METRIC = re.compile(
     r"# HELP (?P<name>\w+) [^\n]+\n# TYPE (?P=name) gauge\n"
-    r"(?P<sample>(?P=name)(\{[^}\n]*\})?) (?P<value>\d+|NaN)\n"
+    r"(?P<samples>((?P=name)(\{[^}\n]*\})? (\d+|NaN)\n)+)"
 )
+WELL = dict.fromkeys((health.Part.CLOCK, health.Part.DRAWS, health.Part.FILES), True)
 
 
 @pytest.fixture
-def watch(db):
-    return metrics.Watch(lambda: "")
+def states(db, monkeypatch):
+    """Of clock and workers, as this process knows them."""
+    monkeypatch.setattr(health, "FRESH_SECONDS", 0)
+    monkeypatch.setattr(health, "_memory", health._Memory())
+    states = dict(WELL)
+    health.embed(lambda: states)
+    return states
+
+
+@pytest.fixture
+def watch(states):
+    return metrics.Watch()
 
 
 def told(watch):
     """Values by their samples, of a text that Prometheus reads."""
-    assert SAMPLE.sub("", watch.text) == ""
-    return {found["sample"]: found["value"] for found in SAMPLE.finditer(watch.text)}
+    assert METRIC.sub("", watch.text) == ""
+    samples = "".join(metric["samples"] for metric in METRIC.finditer(watch.text))
+    return dict(line.rsplit(" ", 1) for line in samples.splitlines())
 
 
 def test_the_list_is_closed(watch):
@@ -87,13 +101,14 @@ def test_free_room_is_in_whole_gib_and_looked_at_once_an_hour(watch, settings, t
     assert told(watch)["hazemap_disk_free_bytes"] == "0"
 
 
-def test_it_tells_of_migrations_and_of_a_database_that_is_away(db):
+def test_it_tells_of_migrations_and_of_a_database_that_is_away(states):
     def pending():
-        return told(metrics.Watch(lambda: ""))["hazemap_migrations_pending"]
+        return told(metrics.Watch())["hazemap_migrations_pending"]
 
     assert pending() == "0"
     with connection.execute_wrapper(refuse):
         assert pending() == "NaN"
+        assert told(metrics.Watch())['hazemap_part_up{part="database"}'] == "0"
     MigrationRecorder(connection).flush()
     assert pending() == "1"
 
@@ -102,9 +117,26 @@ def refuse(*_others):
     raise OperationalError("host=secret")
 
 
-def test_it_tells_of_a_worker_that_does_not_answer(db):
-    assert told(metrics.Watch(lambda: "no worker answers"))["hazemap_worker_up"] == "0"
-    assert told(metrics.Watch(lambda: ""))["hazemap_worker_up"] == "1"
+def test_it_tells_of_each_part_by_its_name(watch, states):
+    assert told(watch)["hazemap_worker_up"] == "1"
+    states[health.Part.CLOCK], states[health.Part.DRAWS] = None, False
+    values = told(watch)
+    assert values['hazemap_part_up{part="clock"}'] == "NaN"
+    assert values['hazemap_part_up{part="draws"}'] == values["hazemap_worker_up"] == "0"
+    assert values['hazemap_part_up{part="files"}'] == "1"
+
+
+def test_it_looks_on_whatever_a_look_raises(watch, monkeypatch):
+    monkeypatch.setattr(metrics, "LOOK_SECONDS", 0)
+    looks = [OSError("secret"), None]
+
+    def look():
+        if error := looks.pop(0):
+            raise error
+
+    monkeypatch.setattr(watch, "look", look)
+    watch.run(mock.Mock(wait=lambda _seconds: not looks))
+    assert looks == []
 
 
 def test_there_is_one_page_and_it_is_only_read(watch):

@@ -13,6 +13,7 @@ import time
 import uuid
 from pathlib import Path
 
+import psutil
 import psycopg
 import pytest
 import redis as redis_client
@@ -160,6 +161,19 @@ class Postgres:
         """SIGKILL to the first process; those of its clients notice, or go on to their next message."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait(timeout=60)
+
+    def hang(self):
+        """SIGSTOP to all of its processes."""
+        self._signal_all(signal.SIGSTOP)
+
+    def go_on(self):
+        self._signal_all(signal.SIGCONT)
+
+    def _signal_all(self, number):
+        first = psutil.Process(self.process.pid)
+        for process in (first, *first.children(recursive=True)):  # its clients' are sessions of their own
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(number)
 
     def restart(self):
         """After a kill: it refuses to start while a process of the killed one still lives."""

@@ -49,6 +49,13 @@ class Service:
         """SIGKILL to one of its children, as the system does when memory is short; False without any."""
         return kill_one(psutil.Process(self.process.pid).children(), chance)
 
+    def hang(self):
+        """SIGSTOP to all of its processes: what is asked of them gets no answer."""
+        os.killpg(self.process.pid, signal.SIGSTOP)
+
+    def go_on(self):
+        os.killpg(self.process.pid, signal.SIGCONT)
+
     def end(self):
         for group in self._groups:
             self._kill_group(group)
@@ -63,11 +70,11 @@ class Service:
 class Stack:
     """The commands of docker-compose.yml, except that every draw is slow and written down."""
 
-    def __init__(self, installation, postgres):
+    def __init__(self, installation, postgres, *, settings="tests.services.hurried"):
         self.installation, self.postgres = installation, postgres
         self.port, redis_port = free_port(), free_port()
         installation.broker_url = f"redis://127.0.0.1:{redis_port}/0"
-        installation.settings = "tests.services.hurried"
+        installation.settings = settings
         # Longer than a lease, so that no killed worker makes a release late: slots would double each time.
         installation.others["HAZEMAP_SLOT_SECONDS"] = "1.3,1.3,1.3,1.3"
         self._redis = Redis(redis_port)
@@ -76,13 +83,18 @@ class Stack:
     def __enter__(self):
         folder = self._ends.enter_context(tempfile.TemporaryDirectory(prefix="hazemap-redis-"))
         redis = ["redis-server", "--port", str(self._redis.port), "--bind", "127.0.0.1", "--dir", folder]
-        celery = [sys.executable, "-m", "celery", "-A"]
         self.redis = self._service([*redis, "--save", "", "--appendonly", "no"])
         self.web = self._service([sys.executable, "manage.py", "serve", "--port", str(self.port)])
-        worker = ["tests.services.witness", "worker", "--concurrency", "2", "--loglevel", "WARNING"]
-        self.worker = self._service([*celery, *worker])
+        self._start_workers()
         self.scheduler = self._service([sys.executable, "manage.py", "clock"])
         return self
+
+    def _start_workers(self):
+        self.worker = self.start_worker("tests.services.witness", "--concurrency", "2")
+
+    def start_worker(self, application, *options):
+        celery = [sys.executable, "-m", "celery", "-A", application, "worker", "--loglevel", "WARNING"]
+        return self._service([*celery, *options])
 
     def __exit__(self, *error):
         self._ends.close()
@@ -127,6 +139,27 @@ class Stack:
         )
         self._ends.callback(made.end)
         return made
+
+
+class Parts(Stack):
+    """The same with draws and files apart, each of which may end or hang for a while."""
+
+    def _start_workers(self):
+        names = {"draws": "draws", "files": "celery"}
+        for name, queue in names.items():
+            options = ("-Q", queue, "--hostname", f"{name}@%h", "--concurrency", "1")
+            setattr(self, name, self.start_worker("heatmaps.config", *options))
+
+    def take_away(self, name, how):
+        part = getattr(self, name)
+        part.hang() if how == "hanging" else part.kill()
+
+    def bring_back(self, name, how):
+        part = getattr(self, name)
+        if how == "hanging":
+            part.go_on()
+        else:
+            part.restart() if name == "postgres" else part.start()
 
 
 HOW = {

@@ -50,6 +50,7 @@ RIGHTS = {
     "heatmaps_election": (APPEND, APPEND),
     "heatmaps_guidefile": (APPEND, APPEND),
     "heatmaps_installation": (APPEND, EVERYTHING),
+    "heatmaps_heartbeat": (READ, EVERYTHING),
     "heatmaps_enrolment": (NOTHING, EVERYTHING),
     "heatmaps_event": (APPEND, APPEND),
     "heatmaps_ledger": (EVERYTHING, EVERYTHING),

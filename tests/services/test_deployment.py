@@ -44,7 +44,8 @@ def test_a_release_goes_from_request_to_published(deployment, redis):
     port, broker = free_port(), redis.client()
     with web(deployment, port):
         wait_until(lambda: health(port)[0] == 503, seconds=60, what="the web process's answer")
-        assert health(port) == (503, "no worker answers")
+        nobody = "the clock does not run; no worker draws releases; no worker reads files"
+        assert health(port) == (503, nobody)
         release, session = deployment.script("web", "begin")
         assert not broker.llen(QUEUE)  # no worker is told before its moment
         with clock(deployment):
@@ -52,7 +53,7 @@ def test_a_release_goes_from_request_to_published(deployment, redis):
         message = broker.lindex(QUEUE, 0)
         check_message(message, release)
         with worker(deployment), clock(deployment):
-            wait_until(lambda: health(port) == (200, ""), seconds=60, what="the worker's answer")
+            wait_until(lambda: health(port) == (200, ""), seconds=60, what="every part's answer")
             page = f"/releases/{release}/state/"
             wait_until(
                 lambda: "published" in get(port, page, session=session)[1], seconds=60, what="publishing"

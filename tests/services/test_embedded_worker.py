@@ -4,9 +4,11 @@ from threading import Event
 from types import SimpleNamespace
 
 from django.conf import settings
+from django.db import OperationalError
 
 from heatmaps import queue
-from heatmaps.management.embedded_worker import Tasks
+from heatmaps.management import embedded_worker
+from heatmaps.management.embedded_worker import Tasks, Worker
 
 
 def test_a_draw_waits_for_no_file(migrated_sqlite, tmp_path):
@@ -62,3 +64,24 @@ def test_a_task_that_sends_another_while_the_worker_ends_goes_on_to_its_end():
     may_go_on.set()
     assert tasks.end()
     assert done == [("first",)]
+
+
+def test_a_worker_that_ends_while_the_database_is_away_is_started_again(monkeypatch):
+    monkeypatch.setattr(embedded_worker, "_RESTART_SECONDS", 0)
+    answers = [OperationalError("host=secret"), OperationalError("host=secret"), None]
+
+    def take_up():
+        if error := answers.pop(0):
+            raise error
+
+    worker, runs = Worker(), []
+
+    def run():
+        runs.append("started")
+        worker._stopping.set()
+        return 0
+
+    monkeypatch.setattr(worker, "_take_up", take_up)
+    monkeypatch.setattr(worker, "_run", run)
+    worker._keep()
+    assert (answers, runs) == ([], ["started"])

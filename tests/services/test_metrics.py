@@ -1,5 +1,6 @@
 """The metrics' own address: of `serve`, and of a process of its own; never that of the pages."""
 
+import re
 import signal
 from urllib.request import urlopen
 
@@ -10,6 +11,8 @@ from tests.services.programs import free_port, wait_until
 from tests.services.refused_bodies import Answers, outcomes, post
 
 pytestmark = pytest.mark.long
+
+EMBEDDED = {"database", "clock", "draws", "files"}
 
 
 @pytest.fixture
@@ -41,7 +44,9 @@ def test_serve_opens_them_beside_its_pages_and_they_stay_as_they_are_while_a_map
 
         wait_until(published, seconds=60, what="publishing")
         assert len(said) == 1
-        assert "\nhazemap_worker_up 1\n" in said.pop()
+        text = said.pop()
+        assert "\nhazemap_worker_up 1\n" in text
+        assert set(re.findall(r'hazemap_part_up\{part="(\w+)"\} 1\n', text)) == EMBEDDED
         assert "hazemap_up" not in get(port, "/metrics")[1]
         assert get(own, "/healthz")[0] == 404
         assert get(own, "/metrics", host="evil.example")[0] == 400
@@ -60,7 +65,10 @@ def test_they_are_a_process_of_their_own_where_workers_are(embedded, redis):
     embedded.others = {"HAZEMAP_METRICS": f"127.0.0.1:{own}"}
     with embedded.running("manage.py", "metrics") as process:
         wait_until(lambda: get(own, "/metrics")[0] == 200, seconds=60, what="the metrics' answer")
-        assert "\nhazemap_worker_up 0\n" in metrics(own)
+        text = metrics(own)
+        assert "\nhazemap_worker_up 0\n" in text
+        for part, value in {"database": 1, "broker": 1, "clock": 0, "draws": 0, "files": 0}.items():
+            assert f'\nhazemap_part_up{{part="{part}"}} {value}\n' in text
         assert "\nhazemap_migrations_pending 0\n" in metrics(own)
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=30) == 0

@@ -7,7 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from heatmaps.releases import clock
+from heatmaps import queue
+from heatmaps.releases import clock, heartbeat
 
 
 class Command(BaseCommand):
@@ -22,5 +23,11 @@ class Command(BaseCommand):
             signal.signal(number, lambda *_: stopping.set())
         self.stdout.write("The clock is running (Ctrl+C stops it)")
         self.stdout.flush()
-        # Whoever watches this process looks at the file's age.
-        clock.run(stopping, ticked=(settings.STATE_DIR / "clock").touch)
+        queue.send_in_background()
+        database, file = heartbeat.DatabaseHeartbeat(), settings.STATE_DIR / "clock"
+
+        def ticked() -> None:
+            file.touch()  # whoever watches this process looks at the file's age
+            database.beat()
+
+        clock.run(stopping, ticked=ticked)

@@ -101,7 +101,7 @@ class Command(BaseCommand):
         background = server.Background(embedded=server.is_embedded())
         background.start()
         if watched is not None:
-            metrics.start(watched, background.stopping, background.worker_problem())
+            metrics.start(watched, background.stopping)
         self.stdout.write(f"Hazemap is at {address} (Ctrl+C stops it)")
         self.stdout.flush()
         try:
