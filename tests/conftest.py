@@ -6,6 +6,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import settings
 
+from heatmaps.ingest.formats import child, child_process
 from heatmaps.migrations.tables_of_2026.append_only import EVENTS, READS
 from tests.browser.chromium import Chromium
 from tests.services.installation import Installation
@@ -53,6 +54,13 @@ def run_statements(statements):
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
+
+
+@pytest.fixture(autouse=True)
+def read_here(request, monkeypatch):
+    """What a child would read, without the time that it takes to start."""
+    if "children" not in request.keywords:
+        monkeypatch.setattr(child_process, "batches", child.batches)
 
 
 @pytest.fixture
