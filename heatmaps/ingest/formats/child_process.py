@@ -24,7 +24,6 @@ from heatmaps.ingest.formats.preview import Preview
 from heatmaps.ingest.options import Options
 
 _CHILD: Final = "heatmaps.ingest.formats.child"
-_TEXT_CHILD: Final = "heatmaps.ingest.formats.text_child"
 _MEMORY_BYTES: Final = 2**30
 _PREVIEW_BYTES: Final = 2**29
 _PREVIEW_SECONDS: Final = 20
@@ -41,12 +40,9 @@ def batches(
     stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
 ) -> Iterator[Batch]:
     """As `heatmaps.ingest.formats.child.batches`, which a child runs. Errors: `ReaderError`."""
-    module, seconds = _CHILD, 0  # a pipe of the caller's own may be as long as it likes
-    if stream.seekable():
-        size = stream.seek(0, os.SEEK_END)
-        stream.seek(0)
-        module = _TEXT_CHILD if size < SMALL_BYTES and not parquet.recognised(stream) else _CHILD
-        seconds = _LEAST_SECONDS + size // _BYTES_A_SECOND
+    module, size = module_for(stream), _size(stream)
+    # A pipe, which only a command reads, may be as long as it likes.
+    seconds = 0 if size is None else _LEAST_SECONDS + size // _BYTES_A_SECOND
     # As nice as whoever waits for it: a worker that read such files itself would stand no further behind.
     allowed = Limits(memory_bytes=_MEMORY_BYTES, cpu_seconds=seconds, nicer=0)
     wanted = {
@@ -74,6 +70,22 @@ def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
             if isinstance(found, dict):
                 return Preview.checked(found)
     raise ReaderError("costly", _COSTLY)
+
+
+def module_for(stream: BinaryIO) -> str:
+    """Returns which child reads the stream, which is at its beginning afterwards where it can seek."""
+    size = _size(stream)
+    is_small_text = size is not None and size < SMALL_BYTES and not parquet.recognised(stream)
+    return "heatmaps.ingest.formats.text_child" if is_small_text else _CHILD
+
+
+def _size(stream: BinaryIO) -> int | None:
+    """In bytes; None of a stream that cannot seek."""
+    if not stream.seekable():
+        return None
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    return size
 
 
 @contextmanager
