@@ -90,8 +90,8 @@ class OptOutIn(Strict):
 
     user = Text(
         max_length=1000,
-        help_text="The name in the files. It is neither stored nor shown again. A name that is a number in JSON, "
-        "such as 12.0, is left out as text and as the number 12.",
+        help_text="The name in the files. It is neither stored nor shown again. "
+        "A name such as 12.0 is left out as text and as the number 12 of JSON.",
     )
 
 

@@ -1,4 +1,4 @@
-"""What both children do with a request: an open descriptor and what is wanted come in, frames go out."""
+"""Answers the request of a process that reads a file: a descriptor and options come in, frames go out."""
 
 import gc
 import json
@@ -18,18 +18,18 @@ def write(
 ) -> None:
     """Reads a line of JSON, as `heatmaps.ingest.formats.child_process` writes it, and writes the answer."""
     gc.disable()  # nothing that is read has cycles, and looking for them takes a tenth of the time
-    wanted, out = json.loads(sys.stdin.buffer.readline()), sys.stdout.buffer
-    limits = ReaderLimits(**wanted["limits"])
-    with os.fdopen(wanted["descriptor"], "rb") as stream:
+    request, out = json.loads(sys.stdin.buffer.readline()), sys.stdout.buffer
+    limits = ReaderLimits(**request["limits"])
+    with os.fdopen(request["descriptor"], "rb") as stream:
         if stream.seekable():
             stream.seek(0)
         try:
-            if preview is not None and wanted["options"] is None:
-                shown = preview(stream, whole=wanted["whole"], limits=limits)
-                frames.write_text(frames.PREVIEW, shown, out)
+            if preview is not None and request["options"] is None:
+                columns_and_rows = preview(stream, whole=request["whole"], limits=limits)
+                frames.write_text(frames.PREVIEW, columns_and_rows, out)
             else:
-                options, rows = Options.from_json(wanted["options"]), wanted["batch_rows"]
-                exact = wanted["exact_numbers"]
+                options, rows = Options.from_json(request["options"]), request["batch_rows"]
+                exact = request["exact_numbers"]
                 for batch in batches(stream, options, limits, rows, exact_numbers=exact):
                     frames.write_batch(batch, out)
         except ReaderError as error:

@@ -39,19 +39,19 @@ _COSTLY: Final = (
 def batches(
     stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
 ) -> Iterator[Batch]:
-    """As `heatmaps.ingest.formats.child.batches`, which a child runs. Errors: `ReaderError`."""
+    """Returns a file's batches, read by a child (`heatmaps.ingest.formats.child`). Errors: `ReaderError`."""
     module, size = module_for(stream), _size(stream)
     # A pipe, which only a command reads, may be as long as it likes.
     seconds = 0 if size is None else _LEAST_SECONDS + size // _BYTES_A_SECOND
     # As nice as whoever waits for it: a worker that read such files itself would stand no further behind.
     allowed = Limits(memory_bytes=_MEMORY_BYTES, cpu_seconds=seconds, nicer=0)
-    wanted = {
+    request = {
         "options": options.to_json(),
         "batch_rows": batch_rows,
         "limits": asdict(limits),
         "exact_numbers": exact_numbers,
     }
-    with _told(module, stream, wanted, allowed) as frame, _refused():
+    with _told(module, stream, request, allowed) as frame, _refused():
         for batch in frames.read_frames(frame, most_rows=batch_rows):
             if not isinstance(batch, Batch):
                 raise Broken
@@ -61,9 +61,9 @@ def batches(
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
     """As `heatmaps.ingest.formats.preview.preview`, which a child runs. Errors: `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
-    wanted = {"options": None, "whole": whole, "limits": asdict(ReaderLimits())}
+    request = {"options": None, "whole": whole, "limits": asdict(ReaderLimits())}
     with (
-        _told(_CHILD, stream, wanted, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame,
+        _told(_CHILD, stream, request, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame,
         _refused(),
     ):
         for found in frames.read_frames(frame, most_rows=0):
@@ -90,7 +90,7 @@ def _size(stream: BinaryIO) -> int | None:
 
 @contextmanager
 def _told(
-    module: str, stream: BinaryIO, wanted: dict[str, Any], limits: Limits, *, seconds: float | None = None
+    module: str, stream: BinaryIO, request: dict[str, Any], limits: Limits, *, seconds: float | None = None
 ) -> Iterator[BinaryIO]:
     """What a child says of the file. seconds: after which it is ended; None: it may take longer."""
     with _with_descriptor(stream) as file:
@@ -101,8 +101,8 @@ def _told(
         try:
             if timer is not None:
                 timer.start()
-            with child.stdin as request:
-                request.write(json.dumps(wanted | {"descriptor": file.fileno()}).encode() + b"\n")
+            with child.stdin as pipe:
+                pipe.write(json.dumps(request | {"descriptor": file.fileno()}).encode() + b"\n")
             yield cast(BinaryIO, child.stdout)
         except BrokenPipeError as error:  # it ended before it was told anything
             raise ReaderError("costly", _COSTLY) from error

@@ -169,12 +169,12 @@ class SnapSource:
 
 
 def _chunk(
-    taken: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
+    numbered: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
 ) -> Chunk | None:
     """reason: why a line that is neither blank nor a record is refused."""
     records, numbers, broken = list[Record](), list[int](), list[Rejection]()
     last = None
-    for last, line in taken:
+    for last, line in numbered:
         if line.isspace():
             continue
         record = record_of(line)
