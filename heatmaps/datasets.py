@@ -168,7 +168,7 @@ def _row(person: User, new: NewDataset, *, is_demo: bool) -> Dataset:
         is_collection=new.collection is not None,
         source=new.source or "",
         source_fingerprint="" if new.source is None else sources.named(new.source).fingerprint,
-        user_form=UserForm.NFC if new.source is None else UserForm.AS_SENT,
+        user_form=UserForm.DECIMAL if new.source is None else UserForm.AS_SENT,
         is_demo=is_demo,
         created_by=person,
     )

@@ -101,7 +101,7 @@ class PersonHasher:
 
     def hashes(self, users: list[str]) -> Persons:
         """`(k,)`; each distinct name of the batch is hashed once."""
-        names = user_names.normal(users) if self.form == UserForm.NFC else users
+        names = users if self.form == UserForm.AS_SENT else user_names.normal(users)
         distinct = list(set(names))
         places = dict(zip(distinct, range(len(distinct)), strict=True))
         return self._distinct(distinct)[np.fromiter(map(places.__getitem__, names), np.intp, len(names))]

@@ -196,7 +196,8 @@ def names_alike_words(upload: Upload) -> str:
         return ""
     names = "1 user has a name that differs" if alike == 1 else f"{count(alike)} users have names that differ"
     return (
-        f"{names} from another one by leading zeros alone, as 007 and 7 do. They count as different people; "
+        f"{names} from another one by the spelling of a number alone, as 007, 7.0 and 7 do. They count as "
+        "different people; "
         "if they are the same, each has less protection than promised: undo this upload, give them one name, "
         "and send the file again."
     )

@@ -1,11 +1,14 @@
 """For every test: a database that may be emptied, and real services when their programs are installed."""
 
+from importlib import import_module
+
 import pytest
 from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase
 from hypothesis import settings
 
+from heatmaps.ingest.formats import child_process
 from heatmaps.migrations.tables_of_2026.append_only import ELECTIONS, EVENTS, READS
 from tests.browser.chromium import Chromium
 from tests.services.installation import Installation
@@ -53,6 +56,17 @@ def run_statements(statements):
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)
+
+
+@pytest.fixture(autouse=True)
+def read_here(request, monkeypatch):
+    """What a child would read, without the time that it takes to start."""
+    if "children" not in request.keywords:
+        monkeypatch.setattr(child_process, "batches", batches_here)
+
+
+def batches_here(stream, *how, **options):
+    return import_module(child_process.module_for(stream)).batches(stream, *how, **options)
 
 
 @pytest.fixture

@@ -51,8 +51,8 @@ class UploadOut(serializers.Serializer[Any]):
         help_text="Its rows that were deleted later because of the dataset's retention."
     )
     names_alike = serializers.IntegerField(
-        help_text="Users whose names differ only by leading zeros, such as 007 and 7: "
-        "they count as two people. Of the first 100,000 names that begin with a digit."
+        help_text="Users whose names differ only by the spelling of a number, such as 007, 7.0 and 7: "
+        "they count as different people. Of the first 100,000 names that begin as numbers do."
     )
     failure = serializers.CharField(help_text="Why nothing was stored; empty unless it failed.")
     advance = serializers.BooleanField()
@@ -88,7 +88,11 @@ class UploadsOut(serializers.Serializer[Any]):
 class OptOutIn(Strict):
     """Whom to leave out."""
 
-    user = Text(max_length=1000, help_text="The name in the files. It is neither stored nor shown again.")
+    user = Text(
+        max_length=1000,
+        help_text="The name in the files. It is neither stored nor shown again. "
+        "A name such as 12.0 is left out as text and as the number 12 of JSON.",
+    )
 
 
 class OptOutOut(serializers.Serializer[Any]):

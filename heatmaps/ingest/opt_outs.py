@@ -18,12 +18,12 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404
 
-from heatmaps import keys
+from heatmaps import keys, user_names
 from heatmaps.ingest.errors import READS_A_SOURCE, UploadError
 from heatmaps.ingest.formats.columns import is_text
 from heatmaps.ingest.formats.lines import Lines, ReaderLimits
 from heatmaps.ledger import transitions
-from heatmaps.models import Dataset, Suppression
+from heatmaps.models import Dataset, Suppression, UserForm
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import opt_outs as record
 
@@ -59,9 +59,9 @@ def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
 
 
 def enter(person: Person, dataset: Dataset, user: str) -> tuple[Suppression, bool]:
-    """`opt_out` of one user: the entry, and whether it is new."""
+    """`opt_out` of one user: the entry of the name as it is written, and whether any is new."""
     is_new = opt_out(person, dataset, [user]) > 0
-    [(first, rest)] = _hashes(dataset, [user])
+    [(first, rest)] = keys.PersonHasher.of(dataset).hashes(_checked([user])).tolist()
     entry = _open(dataset).select_related("version", "until").get(person=first, person_rest=rest)
     return entry, is_new
 
@@ -150,7 +150,11 @@ def _withdraw(rows: "QuerySet[Suppression]") -> int:
 
 
 def _hashes(dataset: Dataset, users: Iterable[str]) -> list[tuple[int, int]]:
-    return sorted(set(keys.PersonHasher.of(dataset).hashes(_checked(users)).tolist()))
+    names = _checked(users)
+    if dataset.user_form == UserForm.DECIMAL:
+        # Who writes 12.0 may have seen it as a number in NDJSON, where it is 12, or as text in CSV.
+        names = [name for user in names for name in user_names.spellings(user)]
+    return sorted(set(keys.PersonHasher.of(dataset).hashes(names).tolist()))
 
 
 def _open_of(dataset: Dataset, hashes: list[tuple[int, int]]) -> "Iterator[QuerySet[Suppression]]":

@@ -14,8 +14,8 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.formats.reader import Batch, Options, read_checkins
 from heatmaps.ingest.row_copy import Block
 from heatmaps.ingest.staging import Lease
-from heatmaps.models import Dataset, RelationChoice, Upload
-from heatmaps.user_names import LeadingZeros
+from heatmaps.models import Dataset, RelationChoice, Upload, UserForm
+from heatmaps.user_names import SpellingsOfNumbers
 from mechanisms.space.grid import Region
 
 Progress = Callable[[int, int], None]  # (bytes read, bytes of the file)
@@ -40,7 +40,8 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     except OSError as error:
         raise UploadError("file_lost", _LOST) from error
     with stream:
-        for batch in read_checkins(stream, options=options):
+        exact = upload.dataset.user_form == UserForm.DECIMAL
+        for batch in read_checkins(stream, options=options, exact_numbers=exact):
             prepared = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
             tally.add(batch, prepared)
@@ -94,7 +95,7 @@ class _Tally:
     outside: int = 0
     rejected: int = 0
     bytes_read: int = 0
-    names: LeadingZeros = field(default_factory=LeadingZeros)
+    names: SpellingsOfNumbers = field(default_factory=SpellingsOfNumbers)
 
     def add(self, batch: Batch, prepared: _Prepared) -> None:
         self.accepted += batch.numbers.size - prepared.outside

@@ -18,6 +18,7 @@ from heatmaps.models import (
     Restoration,
     Round,
     RowCapacity,
+    UserForm,
 )
 from heatmaps.models.fraction_field import fraction_text
 
@@ -49,6 +50,8 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
         facts["persons"] = dataset.persons
     if dataset.row_capacity != RowCapacity.HUGE:  # left out, as before there were size classes
         facts["row_capacity"] = dataset.row_capacity
+    if dataset.user_form == UserForm.DECIMAL:  # left out, as before, of the forms that there were before
+        facts["user_form"] = str(dataset.user_form)
     if dataset.source:
         facts |= {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
     if dataset.is_collection:

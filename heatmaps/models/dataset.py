@@ -28,6 +28,7 @@ class UserForm(models.TextChoices):
 
     AS_SENT = "", "as files have it"
     NFC = "nfc", "in Unicode's normal form C"
+    DECIMAL = "decimal", "in Unicode's normal form C, numbers of JSON as exact decimals"
 
 
 class RowCapacity(models.IntegerChoices):
@@ -64,7 +65,7 @@ class Dataset(models.Model):
     key_fingerprint = models.CharField(max_length=64)
     # How users are told apart, for good: the width of their keyed hashes, and the form of their names.
     person_bits = models.PositiveSmallIntegerField(default=128)
-    user_form = models.CharField(max_length=8, choices=UserForm.choices, blank=True, default=UserForm.NFC)
+    user_form = models.CharField(max_length=8, choices=UserForm.choices, blank=True, default=UserForm.DECIMAL)
     # When data versions advance by themselves, as `heatmaps.ingest.versions.schedule` writes it; empty: by a
     # steward's act.
     schedule = models.CharField(max_length=40, blank=True, default="")

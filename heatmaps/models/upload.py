@@ -44,7 +44,7 @@ class Upload(models.Model):
     rows_accepted = models.BigIntegerField(default=0)
     rows_rejected = models.BigIntegerField(default=0)
     rows_outside = models.BigIntegerField(default=0)
-    # Users whose names differ from another one's by leading zeros alone: the steward is warned.
+    # Users whose names differ from another one's by the spelling of a number alone: the steward is warned.
     names_alike = models.PositiveIntegerField(default=0)
     # Rows of earlier days are deleted from storage, and how many those were
     # (`heatmaps.ingest.versions.deletion`).

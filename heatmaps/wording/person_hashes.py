@@ -7,12 +7,17 @@ from heatmaps.models import Dataset, UserForm
 from heatmaps.numbers import count
 
 MANY: Final = 10**9  # persons, where their number is secret
+_FORMS: Final = {
+    UserForm.AS_SENT: ", as files have them",
+    UserForm.NFC: " in Unicode's normal form C",
+    UserForm.DECIMAL: " in Unicode's normal form C, numbers of JSON as exact decimals",
+}
 
 
 def told_apart(dataset: Dataset) -> str:
     """A sentence for the release sheet, from public facts alone."""
     bits = dataset.person_bits
-    form = " in Unicode's normal form C" if dataset.user_form == UserForm.NFC else ", as files have them"
+    form = _FORMS[UserForm(dataset.user_form)]
     n = dataset.persons or MANY
     number = f"the {count(n)} enrolled" if dataset.persons else "a billion"
     return (

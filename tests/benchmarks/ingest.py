@@ -23,7 +23,7 @@ from heatmaps import datasets
 from heatmaps.demo.city import City, write_csv
 from heatmaps.ingest import row_copy as rows
 from heatmaps.ingest import uploads
-from heatmaps.ingest.formats import reader
+from heatmaps.ingest.formats import child_process, text_child
 from heatmaps.ingest.formats.reader import NO_TIME
 from heatmaps.ingest.row_copy import Block
 from heatmaps.models import AccountKind, CheckIn, Dataset, Upload, UploadState
@@ -120,8 +120,8 @@ def send(steward: User, path: Path) -> Upload:
 
 
 def send_by_lines(steward: User, path: Path) -> Upload:
-    """As files of any size were read before Arrow took the large ones, and as small ones still are."""
-    with mock.patch.object(reader, "LARGE_BYTES", 2**62):
+    """By lines, as small files are."""
+    with mock.patch.object(child_process, "batches", text_child.batches):
         return send(steward, path)
 
 

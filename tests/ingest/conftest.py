@@ -14,20 +14,12 @@ from django.db import connections
 from heatmaps import datasets, queue
 from heatmaps.datasets import NewDataset
 from heatmaps.ingest import uploads
-from heatmaps.ingest.formats import child, child_process
 from mechanisms.space.grid import Region
 
 REGION = Region(2.0, 41.0, 3.0, 42.0)
 START = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 # For what is the same on both: once is enough.
 SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-
-
-@pytest.fixture(autouse=True)
-def read_here(request, monkeypatch):
-    """What a child runs, without the second that it takes to start; `test_parsing.py` has children."""
-    if "children" not in request.keywords:
-        monkeypatch.setattr(child_process, "batches", child.batches)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

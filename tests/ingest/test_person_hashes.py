@@ -12,7 +12,7 @@ from heatmaps.ingest.versions import deletion
 from heatmaps.masses import sqlite
 from heatmaps.models import CheckIn, Dataset, Enrolment, UploadState
 from heatmaps.person_hashes import PERSON, among, from_rows, numbered, persons_of, slots_of
-from heatmaps.user_names import LeadingZeros
+from heatmaps.user_names import SpellingsOfNumbers
 from tests.ingest.conftest import REGION, SQLITE
 
 ALIKE = [(1, 0), (1, 1), (1, -1), (-1, 1), (0, 1), (-(2**63), 1), (2**63 - 1, 1), (1, 2**62)]
@@ -132,21 +132,27 @@ def test_a_new_dataset_takes_both_forms_for_one_person(make_dataset, upload, ste
         (["a7", "a07"], 0),
         (["7a", "07a"], 1),
         (["\N{ARABIC-INDIC DIGIT ZERO}7", "7"], 0),
+        (["12.0", "12"], 1),
+        (["12", "1.2e1", "+12", "012.", "-12"], 3),
+        (["-0", "0", ".0"], 2),
+        (["1.5", "1.50", "15"], 1),
+        (["+49", "49", "+", "-", ".", "e1", "1e"], 1),
+        (["1e400", "1e401", f"1{'0' * 400}"], 0),
     ],
 )
-def test_names_alike_but_for_leading_zeros_are_counted(names, count):
-    zeros = LeadingZeros()
+def test_names_alike_but_for_the_spelling_of_a_number_are_counted(names, count):
+    spellings = SpellingsOfNumbers()
     for name in names:
-        zeros.add([name, name])
-    assert zeros.count == count
+        spellings.add([name, name])
+    assert spellings.count == count
 
 
 def test_names_that_are_remembered_are_bounded(monkeypatch):
     monkeypatch.setattr(user_names, "MOST_REMEMBERED", 2)
-    zeros = LeadingZeros()
+    spellings = SpellingsOfNumbers()
     for name in ["7", "8", "9", "09", "08", "008", "07"]:
-        zeros.add([name])
-    assert zeros.count == 2
+        spellings.add([name])
+    assert spellings.count == 2
 
 
 @SQLITE

@@ -154,7 +154,7 @@ def test_an_upgrade_keeps_what_was_promised(published, begun, reserved, clock, g
     # Datasets tell people apart as before, new ones better.
     kept = Dataset.objects.values_list("person_bits", "user_form", "row_capacity")
     assert set(kept) == {(63, "", RowCapacity.HUGE)}
-    assert (Dataset().person_bits, Dataset().user_form) == (128, "nfc")
+    assert (Dataset().person_bits, Dataset().user_form) == (128, "decimal")
     assert Enrolment.objects.get().person_rest == 0
     assert not Invitation.objects.exists()  # links for new passwords are no rows any more
 

@@ -59,12 +59,15 @@ class TextSource(Protocol):
 
 def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
     """The check-ins among the rows, and the others as rejections in the order of the file."""
-    rejected = chunk.broken
+    records, lines, rejected = chunk.records, chunk.lines, chunk.broken
+    if not all(records):  # blank lines are nobody's fault
+        places = [at for at, record in enumerate(records) if record]
+        records, lines = [records[at] for at in places], [lines[at] for at in places]
     try:
-        values = columns.values(chunk.records)
+        values = columns.values(records)
     except (IndexError, ValueError):
         found: list[Rejection] = []
-        values = columns.values(_accepted(chunk.records, chunk.lines, columns, found))
+        values = columns.values(_accepted(records, lines, columns, found))
         rejected = sorted(found + rejected, key=lambda rejection: rejection.row)
     users, times, lat, lon = values
     places = {name: place for place, name in enumerate(dict.fromkeys(users))}
@@ -82,7 +85,7 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
 def _accepted(
     records: list[Record], lines: Sequence[int], columns: Columns, rejected: list[Rejection]
 ) -> list[Record]:
-    """The records without the bad ones, which are found by halving; blank lines are nobody's fault."""
+    """The records without the bad ones, which are found by halving."""
     try:
         columns.values(records)
     except (IndexError, ValueError) as error:
@@ -91,8 +94,7 @@ def _accepted(
             return _accepted(records[:half], lines[:half], columns, rejected) + _accepted(
                 records[half:], lines[half:], columns, rejected
             )
-        if records[0]:
-            reason = "fewer columns than the header" if isinstance(error, IndexError) else str(error)
-            rejected.append(Rejection(row=lines[0], reason=reason))
+        reason = "fewer columns than the header" if isinstance(error, IndexError) else str(error)
+        rejected.append(Rejection(row=lines[0], reason=reason))
         return []
     return records

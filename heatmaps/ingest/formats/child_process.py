@@ -1,4 +1,4 @@
-"""Files that others wrote are read by a child: with limits of memory and time, and nothing else to take.
+"""Reads every file that others wrote in a child process: with limits of memory and time, without secrets.
 
 A file that makes the child end is refused; what reads it here goes on.
 """
@@ -16,17 +16,19 @@ from typing import Any, BinaryIO, Final, cast
 
 from heatmaps.children import process
 from heatmaps.children.process import Limits
-from heatmaps.ingest.formats import frames
+from heatmaps.ingest.formats import frames, parquet
 from heatmaps.ingest.formats.batch import Batch
 from heatmaps.ingest.formats.frames import Broken
 from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
 from heatmaps.ingest.formats.preview import Preview
 from heatmaps.ingest.options import Options
 
+_CHILD: Final = "heatmaps.ingest.formats.child"
 _MEMORY_BYTES: Final = 2**30
 _PREVIEW_BYTES: Final = 2**29
 _PREVIEW_SECONDS: Final = 20
-_LEAST_SECONDS: Final = 60  # of a processor
+SMALL_BYTES: Final = 2**20  # of text as sent: about where Arrow's loading costs less than it saves
+_LEAST_SECONDS: Final = 20  # of a processor
 _BYTES_A_SECOND: Final = 100_000  # of the file; check-ins are read ten times as fast and faster
 _ON_THE_CLOCK: Final = 3  # times as long, for a machine that is busy with other things
 _COSTLY: Final = (
@@ -34,14 +36,22 @@ _COSTLY: Final = (
 )
 
 
-def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
-    """As `heatmaps.ingest.formats.child.batches`, which a child runs. Errors: `ReaderError`."""
-    size = stream.seek(0, os.SEEK_END)
-    seconds = _LEAST_SECONDS + size // _BYTES_A_SECOND
+def batches(
+    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int, *, exact_numbers: bool = True
+) -> Iterator[Batch]:
+    """Returns a file's batches, read by a child (`heatmaps.ingest.formats.child`). Errors: `ReaderError`."""
+    module, size = module_for(stream), _size(stream)
+    # A pipe, which only a command reads, may be as long as it likes.
+    seconds = 0 if size is None else _LEAST_SECONDS + size // _BYTES_A_SECOND
     # As nice as whoever waits for it: a worker that read such files itself would stand no further behind.
     allowed = Limits(memory_bytes=_MEMORY_BYTES, cpu_seconds=seconds, nicer=0)
-    wanted = {"options": options.to_json(), "batch_rows": batch_rows, "limits": asdict(limits)}
-    with _told(stream, wanted, allowed) as frame, _refused():
+    request = {
+        "options": options.to_json(),
+        "batch_rows": batch_rows,
+        "limits": asdict(limits),
+        "exact_numbers": exact_numbers,
+    }
+    with _told(module, stream, request, allowed) as frame, _refused():
         for batch in frames.read_frames(frame, most_rows=batch_rows):
             if not isinstance(batch, Batch):
                 raise Broken
@@ -51,29 +61,48 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
     """As `heatmaps.ingest.formats.preview.preview`, which a child runs. Errors: `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
-    wanted = {"options": None, "whole": whole, "limits": asdict(ReaderLimits())}
-    with _told(stream, wanted, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame, _refused():
+    request = {"options": None, "whole": whole, "limits": asdict(ReaderLimits())}
+    with (
+        _told(_CHILD, stream, request, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame,
+        _refused(),
+    ):
         for found in frames.read_frames(frame, most_rows=0):
             if isinstance(found, dict):
                 return Preview.checked(found)
     raise ReaderError("costly", _COSTLY)
 
 
+def module_for(stream: BinaryIO) -> str:
+    """Returns which child reads the stream, which is at its beginning afterwards where it can seek."""
+    size = _size(stream)
+    is_small_text = size is not None and size < SMALL_BYTES and not parquet.recognised(stream)
+    return "heatmaps.ingest.formats.text_child" if is_small_text else _CHILD
+
+
+def _size(stream: BinaryIO) -> int | None:
+    """In bytes; None of a stream that cannot seek."""
+    if not stream.seekable():
+        return None
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    return size
+
+
 @contextmanager
 def _told(
-    stream: BinaryIO, wanted: dict[str, Any], limits: Limits, *, seconds: float | None = None
+    module: str, stream: BinaryIO, request: dict[str, Any], limits: Limits, *, seconds: float | None = None
 ) -> Iterator[BinaryIO]:
     """What a child says of the file. seconds: after which it is ended; None: it may take longer."""
     with _with_descriptor(stream) as file:
-        child = process.started("heatmaps.ingest.formats.child", limits, files=[file.fileno()], quiet=True)
+        child = process.started(module, limits, files=[file.fileno()], quiet=True)
         assert child.stdin is not None  # noqa: S101 - both are pipes
         assert child.stdout is not None  # noqa: S101 - as above
         timer = None if seconds is None else Timer(seconds, child.kill)
         try:
             if timer is not None:
                 timer.start()
-            with child.stdin as request:
-                request.write(json.dumps(wanted | {"descriptor": file.fileno()}).encode() + b"\n")
+            with child.stdin as pipe:
+                pipe.write(json.dumps(request | {"descriptor": file.fileno()}).encode() + b"\n")
             yield cast(BinaryIO, child.stdout)
         except BrokenPipeError as error:  # it ended before it was told anything
             raise ReaderError("costly", _COSTLY) from error
@@ -98,7 +127,8 @@ def _with_descriptor(stream: BinaryIO) -> Iterator[BinaryIO]:
         stream.fileno()
     except (AttributeError, UnsupportedOperation):
         with tempfile.TemporaryFile() as copy:
-            stream.seek(0)
+            if stream.seekable():
+                stream.seek(0)
             shutil.copyfileobj(stream, copy)
             copy.flush()
             yield cast(BinaryIO, copy)

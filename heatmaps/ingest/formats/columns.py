@@ -8,8 +8,10 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from heatmaps import user_names
 from heatmaps.ingest.formats.lines import ReaderError
 from heatmaps.ingest.options import FIELDS, Options
+from heatmaps.user_names import Number
 
 NO_TIME: Final = -(2**63)
 BAD_TIME: Final = "time is not ISO 8601, such as 2012-04-07T17:42:00Z"
@@ -45,7 +47,7 @@ class Columns:
 
     def values(self, records: list[Record]) -> Values:
         """Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
-        users = [record[self.user].strip() for record in records]
+        users = _names([record[self.user] for record in records])
         lat = [record[self.lat] for record in records]
         lon = [record[self.lon] for record in records]
         time = None if self.time is None else [record[self.time] for record in records]
@@ -67,6 +69,12 @@ def _position(field: str, names: Record, options: Options) -> int | None:
     if chosen:
         raise ReaderError("header", f"there is no column {chosen} for {field}; {_found(known)}")
     return None
+
+
+def _names(users: list[str]) -> list[str]:
+    """Errors: ValueError for a number that is too long."""
+    names = {user: user_names.number(user) for user in users if type(user) is Number}
+    return [names[user] if type(user) is Number else user.strip() for user in users]
 
 
 def _users(users: list[str]) -> list[str]:

@@ -21,6 +21,7 @@ _OTHER_FORMATS: Final = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
+_BLANK: Final = (b"\n\n", b"\r\n\r\n", b"\r\r")  # of two such line breaks one ends an empty line
 _SEND_CSV: Final = "send CSV, NDJSON or SNAP check-ins in UTF-8, plain or compressed with gzip, or Parquet"
 
 
@@ -40,6 +41,7 @@ class ReaderLimits:
     total_bytes: int = 2**36  # after decompression
     ratio: int = 200  # decompressed by compressed bytes; check-ins reach about 10, zeros 1,000
     ratio_from_bytes: int = 2**24  # decompressed bytes before the ratio is looked at
+    idle_rows: int = 100_000  # rows that are no check-ins, beyond one a byte of the file as sent
 
 
 class Lines:
@@ -52,6 +54,7 @@ class Lines:
 
     def __init__(self, stream: BinaryIO, limits: ReaderLimits) -> None:
         self.bytes_read = 0  # of the stream, before decompression
+        self._blank = 0  # lines, at least
         self._stream, self._limits = stream, limits
 
     def __iter__(self) -> Iterator[str]:
@@ -131,6 +134,9 @@ class Lines:
                 raise ReaderError("too_large", message)
             if b"\0" in block:
                 raise ReaderError("binary", f"the file is not text; {_SEND_CSV}")
+            self._blank += sum(map(block.count, _BLANK))
+            if self._blank > self._limits.idle_rows + self.bytes_read:
+                raise ReaderError("bomb", "the file has far more empty lines than check-ins; remove them")
             yield block
 
     def _raw(self) -> Iterator[bytes]:

@@ -8,22 +8,20 @@
 | Parquet | by the names in the file | no, it is packed in itself |
 
 The columns are `user`, `lat`, `lon` and, if there is one, `time`, in any order, or those that the options
-name; others are ignored. Rows that are no check-in become rejections, never exceptions. What Arrow
-parses, Parquet and large files of CSV, is read by a child.
+name; others are ignored. Rows that are no check-in become rejections, never exceptions. Every file is read
+by a child.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from heatmaps import numbers
-from heatmaps.ingest.formats import child_process, parquet
-from heatmaps.ingest.formats.batch import Batch, Rejection, batch_of
-from heatmaps.ingest.formats.columns import NO_TIME, Columns
-from heatmaps.ingest.formats.lines import Lines, ReaderError, ReaderLimits
-from heatmaps.ingest.formats.text import CsvSource, text_source
+from heatmaps.ingest.formats import child_process
+from heatmaps.ingest.formats.batch import Batch, Rejection
+from heatmaps.ingest.formats.columns import NO_TIME
+from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
 from heatmaps.ingest.options import Options
 
 __all__ = [
@@ -40,8 +38,6 @@ __all__ = [
     "too_many_rejected",
 ]
 
-LARGE_BYTES: Final = 2**20  # of CSV as sent: about where a child's beginning costs less than it saves
-
 DEFAULT_LIMITS: Final = ReaderLimits()
 DEFAULT_OPTIONS: Final = Options()
 
@@ -52,17 +48,23 @@ def read_checkins(
     options: Options = DEFAULT_OPTIONS,
     limits: ReaderLimits = DEFAULT_LIMITS,
     batch_rows: int = 50_000,
+    exact_numbers: bool = True,
 ) -> Iterator[Batch]:
     """Batches of up to `batch_rows` rows of a file, recognised by its content.
 
-    Times are ISO 8601; without an offset they are in the options' zone. Errors: `ReaderError` for a file
-    that is empty, of no known format, without the columns, with a line too long, damaged or a bomb.
+    Times are ISO 8601; without an offset they are in the options' zone. exact_numbers: a user that is a
+    number of JSON has the name that `heatmaps.user_names.number` gives it; otherwise the text it is written
+    in. Errors: `ReaderError` for a file that is empty, of no known format, without the columns, with a line
+    too long, damaged or a bomb.
     """
-    in_child = parquet.recognised(stream) or _is_large_csv(stream, limits)
-    read = child_process.batches if in_child else _text_batches
-    any_row = False
-    for batch in read(stream, options, limits, batch_rows):
+    any_row, rejected = False, 0
+    for batch in child_process.batches(stream, options, limits, batch_rows, exact_numbers=exact_numbers):
         any_row |= bool(batch.names or batch.rejected)
+        rejected += len(batch.rejected)
+        if rejected > limits.idle_rows + batch.bytes_read:
+            raise ReaderError(
+                "bomb", "the file unpacks to far more rows that are no check-ins than files have"
+            )
         yield batch
     if not any_row:
         raise ReaderError("empty", "the file has a header but no check-ins")
@@ -88,26 +90,3 @@ def too_many_rejected(
         f"{where}{rejected} of {rows} rows are invalid, more than the {numbers.share(share)} that may be "
         f"left out; the first: {'; '.join(first)}",
     )
-
-
-def _is_large_csv(stream: BinaryIO, limits: ReaderLimits) -> bool:
-    """Errors: `ReaderError` for a file whose first line is none of any format."""
-    if not stream.seekable():
-        return False
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    if size < LARGE_BYTES:
-        return False
-    source = text_source(Lines(stream, limits))
-    stream.seek(0)
-    return isinstance(source, CsvSource)
-
-
-def _text_batches(
-    stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int
-) -> Iterator[Batch]:
-    lines = Lines(stream, limits)
-    source = text_source(lines)
-    columns = Columns.of_names(source.names, options)
-    while chunk := source.take(batch_rows):
-        yield batch_of(chunk, columns, bytes_read=lines.bytes_read)

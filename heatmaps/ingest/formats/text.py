@@ -9,6 +9,7 @@ from typing import Final
 from heatmaps.ingest.formats.batch import Chunk, Rejection, TextSource
 from heatmaps.ingest.formats.columns import EXPECTED_HEADER, Record
 from heatmaps.ingest.formats.lines import ReaderError
+from heatmaps.user_names import Number
 
 SNAP_NAMES: Final = ("user", "time", "lat", "lon", "place")
 NAMED_BY_LINES: Final = 100  # of NDJSON, whose objects name their columns one by one
@@ -17,19 +18,22 @@ MOST_NAMES: Final = 100
 _NOT_TEXT: Final = "\udcff"  # for a JSON value that is no text and no number: no column takes it
 
 
-def text_source(lines: Iterable[str]) -> TextSource:
-    """The file behind the lines. Errors: `ReaderError`."""
+def text_source(lines: Iterable[str], *, exact_numbers: bool = True) -> TextSource:
+    """Returns the file behind the lines. Errors: `ReaderError`.
+
+    exact_numbers: those of JSON are a `Number`, or an integer in its one spelling; otherwise texts.
+    """
     rest = iter(lines)
     for blank, line in enumerate(rest):
         if line.strip():
             # Not kept one by one: nobody knows how many blank lines there are.
-            return _source_of(line, chain(repeat("\n", blank), [line], rest))
+            return _source_of(line, chain(repeat("\n", blank), [line], rest), exact_numbers)
     raise ReaderError("empty", "the file is empty")
 
 
-def _source_of(first: str, lines: Iterator[str]) -> TextSource:
+def _source_of(first: str, lines: Iterator[str], exact_numbers: bool) -> TextSource:
     if first.lstrip().startswith("{"):
-        return NdjsonSource(lines)
+        return NdjsonSource(lines, exact_numbers=exact_numbers)
     if first.lstrip().startswith("["):
         message = (
             "the file is a JSON list; write one JSON object a line (NDJSON) without brackets around them"
@@ -104,36 +108,42 @@ def _height(record: Record) -> int:
     return 1 + sum(field.count("\n") for field in record)
 
 
+def _integer(written: str) -> str:
+    return "0" if written == "-0" else written  # JSON has no other second spelling of it without . or e
+
+
+# Numbers keep the digits they are written in: none is lost, and 7 and "7" are the same user.
+_TEXTS: Final = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).raw_decode
+_NUMBERS: Final = json.JSONDecoder(parse_float=Number, parse_int=_integer, parse_constant=str).raw_decode
+
+
 class NdjsonSource:
     """One JSON object a line; its columns are the keys of the first objects."""
 
-    def __init__(self, lines: Iterator[str]) -> None:
+    def __init__(self, lines: Iterator[str], *, exact_numbers: bool = True) -> None:
+        self._decode = _NUMBERS if exact_numbers else _TEXTS
         numbered = enumerate(lines, 1)
         head = list(islice(numbered, NAMED_BY_LINES))
         self._lines = chain(head, numbered)
-        keys = dict.fromkeys(key for _, line in head for key in _object(line) or ())
+        keys = dict.fromkeys(key for _, line in head for key in self._object(line) or ())
         self.names = list(islice(keys, MOST_NAMES))
         if "time" not in {name.strip().lower() for name in self.names}:
             self.names.append("time")  # the only one that may be missing, so also in the first objects
 
     def take(self, count: int) -> Chunk | None:
-        return _chunk(list(islice(self._lines, count)), self._record, "not a JSON object")
+        return _chunk(islice(self._lines, count), self._record, "not a JSON object")
 
     def _record(self, line: str) -> Record | None:
-        found = _object(line)
-        return None if found is None else [_text(found.get(name)) for name in self.names]
+        values = self._object(line)
+        return None if values is None else [_text(values.get(name)) for name in self.names]
 
-
-# Numbers stay the text they are written in: 7 and "7" are the same user, and no digit is lost.
-_decode = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).decode
-
-
-def _object(line: str) -> dict[str, object] | None:
-    try:
-        found = _decode(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+    def _object(self, line: str) -> dict[str, object] | None:
+        text = line.strip(" \t\r\n")
+        try:
+            decoded, end = self._decode(text)
+        except (ValueError, RecursionError):
+            return None
+        return decoded if isinstance(decoded, dict) and end == len(text) else None
 
 
 def _text(value: object) -> str:
@@ -150,8 +160,7 @@ class SnapSource:
         self.names = list(SNAP_NAMES)
 
     def take(self, count: int) -> Chunk | None:
-        taken = list(islice(self._lines, count))
-        return _chunk(taken, self._record, "fewer than four columns between tabs")
+        return _chunk(islice(self._lines, count), self._record, "fewer than four columns between tabs")
 
     @staticmethod
     def _record(line: str) -> Record | None:
@@ -160,15 +169,18 @@ class SnapSource:
 
 
 def _chunk(
-    taken: list[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
+    numbered: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
 ) -> Chunk | None:
     """reason: why a line that is neither blank nor a record is refused."""
     records, numbers, broken = list[Record](), list[int](), list[Rejection]()
-    for number, line in taken:
+    last = None
+    for last, line in numbered:
+        if line.isspace():
+            continue
         record = record_of(line)
-        if record is not None:
+        if record is None:
+            broken.append(Rejection(row=last, reason=reason))
+        else:
             records.append(record)
-            numbers.append(number)
-        elif line.strip():
-            broken.append(Rejection(row=number, reason=reason))
-    return Chunk(records=records, lines=numbers, broken=broken) if taken else None
+            numbers.append(last)
+    return None if last is None else Chunk(records=records, lines=numbers, broken=broken)

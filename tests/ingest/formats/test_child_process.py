@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import struct
 
 import numpy as np
@@ -11,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 from heatmaps.children import process
-from heatmaps.ingest.formats import child_process, frames, parquet, reader
+from heatmaps.ingest.formats import child_process, frames, parquet, text_child
 from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.frames import Broken
 from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.preview import preview
-from heatmaps.ingest.formats.reader import ReaderError, _text_batches, read_checkins
+from heatmaps.ingest.formats.reader import ReaderError, read_checkins
 from heatmaps.ingest.options import Options
 from tests.ingest.formats import written
 
@@ -99,19 +100,44 @@ def test_a_child_reads_what_would_be_read_here():
     assert child_process.preview(io.BytesIO(content)) == preview(io.BytesIO(content))
 
 
-def test_a_child_reads_a_large_csv_file_as_lines_are_read(monkeypatch):
-    content = gzip.compress(b"user,lat,lon\n" + b"007,41.5,2.5\n8,91,2\n,1,2\nn\xc3\xa9,1,x\n" * 13_000)
-    here = list(_text_batches(io.BytesIO(content), Options(), ReaderLimits(), 50_000))
-    started = process.started
-    children = []
-    monkeypatch.setattr(
-        process, "started", lambda *args, **how: children.append(args) or started(*args, **how)
-    )
+SMALL_CSV = b"user,lat,lon\n" + b"007,41.5,2.5\n8,91,2\n,1,2\nn\xc3\xa9,1,x\n" * 300
 
-    for large, count in ((len(content) + 1, 0), (len(content), 1)):
-        monkeypatch.setattr(reader, "LARGE_BYTES", large)
-        assert everything(read(content)) == everything(here)
-        assert len(children) == count
+
+@pytest.mark.parametrize(
+    ("content", "module"),
+    [
+        (SMALL_CSV, "text_child"),
+        (gzip.compress(SMALL_CSV), "text_child"),
+        (SMALL_CSV + b"9,1,2\n" * 180_000, "child"),
+        (b'{"user": 7, "lat": 41.5, "lon": 2.5}\n\n{"user": 7.0, "lat": 91, "lon": 2}\n[]\n', "text_child"),
+        (b"7\t2012-04-07T17:42:00Z\t41.5\t2.5\t1\nx\n", "text_child"),
+        (written.parquet([*ROWS, ("", "", 95.0, 2.5)]), "child"),
+    ],
+    ids=["csv", "gzip", "large csv", "ndjson", "snap", "parquet"],
+)
+def test_every_file_is_read_by_a_child_as_it_would_be_read_here(monkeypatch, content, module):
+    started, children = process.started, []
+    monkeypatch.setattr(
+        process, "started", lambda *args, **how: children.append(args[0]) or started(*args, **how)
+    )
+    is_text = not content.startswith(parquet.MAGIC)
+    own = (
+        text_child.batches(io.BytesIO(content), Options(), ReaderLimits(), 50_000)
+        if is_text
+        else here(content)
+    )
+    assert everything(read(content)) == everything(list(own))
+    assert children == [f"heatmaps.ingest.formats.{module}"]
+
+
+def test_a_pipe_is_read_by_a_child():
+    """As `manage.py heatmap <(zcat many.csv.gz)` reads one."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(SMALL_CSV)
+    with os.fdopen(reading, "rb") as stream:
+        batches = list(read_checkins(stream))
+    assert everything(batches) == everything(read(SMALL_CSV))
 
 
 def everything(batches):
@@ -124,9 +150,10 @@ def everything(batches):
 
 def test_a_child_that_may_not_take_what_it_needs_is_a_refusal(monkeypatch):
     monkeypatch.setattr(child_process, "_MEMORY_BYTES", 2**22)
-    with pytest.raises(ReaderError, match="more memory or time") as caught:
-        read(written.parquet(ROWS))
-    assert caught.value.code == "costly"
+    for content in (written.parquet(ROWS), SMALL_CSV, b'{"user": 7, "lat": 41.5, "lon": 2.5}\n'):
+        with pytest.raises(ReaderError, match="more memory or time") as caught:
+            read(content)
+        assert caught.value.code == "costly"
 
 
 def test_no_child_stays_when_nobody_reads_on():
@@ -135,9 +162,7 @@ def test_no_child_stays_when_nobody_reads_on():
     assert len(next(reading).users) == 1000
     reading.close()
 
-    assert not [
-        child for child in psutil.Process().children() if "heatmaps.ingest.formats.child" in child.cmdline()
-    ]
+    assert not [child for child in psutil.Process().children() if "heatmaps.children" in child.cmdline()]
 
 
 def batch(*, names=("a",), number=0, rejected=(), bytes_read=1, lat=41.5, lon=2.5, time=0, rows=1):

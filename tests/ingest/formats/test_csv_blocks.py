@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from heatmaps.ingest.formats import csv_blocks, lines, reader
+from heatmaps.ingest.formats import csv_blocks, lines, text_child
 from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
@@ -140,7 +140,7 @@ def outcome(read, content, options, limits):
 def by_lines(file, monkeypatch, block_bytes):
     with monkeypatch.context() as patch:
         patch.setattr(lines, "BLOCK_BYTES", block_bytes)
-        return outcome(reader._text_batches, *file)
+        return outcome(text_child.batches, *file)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_what_arrow_would_read_otherwise_is_read_by_lines(monkeypatch, row):
     monkeypatch.setattr(csv_blocks, "_BLOCK_BYTES", 1)
     file = header + row + b"\n" + b"8,,1,2\n" * 9 + b"8,,91,2\n", Options.parse(time_zone="Europe/Madrid")
     limits = ReaderLimits(line_length=200)
-    assert outcome(csv_blocks.batches, *file, limits) == outcome(reader._text_batches, *file, limits)
+    assert outcome(csv_blocks.batches, *file, limits) == outcome(text_child.batches, *file, limits)
 
 
 def test_a_header_that_could_be_a_row_is_none():

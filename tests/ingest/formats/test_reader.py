@@ -216,6 +216,34 @@ def test_it_never_fails_otherwise_than_by_a_reader_error(noise):
         assert len(rows) + len(rejected) > 0
 
 
+FORMATS = {"csv": HEADER + ROW, "ndjson": '{"user": 7, "lat": 1, "lon": 2}\n', "snap": "7\t\t1\t2\n"}
+
+
+@pytest.mark.parametrize("line", ["\n", "\r\n", "x\n", "[]\n", "7,,91,2\n"])
+@pytest.mark.parametrize("first", FORMATS.values(), ids=FORMATS)
+def test_a_small_file_of_many_rows_that_are_none_is_refused(first, line):
+    content, limits = (first + line * 3000).encode(), ReaderLimits(idle_rows=1000)
+    assert refusal(gzip.compress(content), limits=limits, batch_rows=500).code == "bomb"
+    # Of a file that has a byte for each of them, no row is lost.
+    rows, rejected = read(content, limits=limits, batch_rows=500)
+    assert len(rows) == 1
+    assert len(rejected) == (0 if line.isspace() else 3000)
+
+
+def test_millions_of_empty_lines_cost_nothing():
+    error = refusal(gzip.compress((HEADER + "\n" * 400_000).encode(), mtime=0))
+    assert (error.code, str(error)) == (
+        "bomb",
+        "the file has far more empty lines than check-ins; remove them",
+    )
+
+
+@pytest.mark.parametrize("pack", [lambda data: data, gzip.compress])
+def test_an_empty_line_after_each_row_is_nobodys_fault(pack):
+    rows, rejected = read(pack((HEADER + (ROW + "\n") * 300 + "7,,91,2\n").encode()), batch_rows=64)
+    assert (len(rows), rejected) == (300, [(602, "lat is outside -90..90")])
+
+
 # --- files that are no check-ins ----------------------------------------------------------------------
 
 

@@ -1,0 +1,38 @@
+"""Answers the request of a process that reads a file: a descriptor and options come in, frames go out."""
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from heatmaps.ingest.formats import frames
+from heatmaps.ingest.formats.batch import Batch
+from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
+from heatmaps.ingest.options import Options
+
+
+def write(
+    batches: Callable[..., Iterator[Batch]], preview: Callable[..., dict[str, Any]] | None = None
+) -> None:
+    """Reads a line of JSON, as `heatmaps.ingest.formats.child_process` writes it, and writes the answer."""
+    gc.disable()  # nothing that is read has cycles, and looking for them takes a tenth of the time
+    request, out = json.loads(sys.stdin.buffer.readline()), sys.stdout.buffer
+    limits = ReaderLimits(**request["limits"])
+    with os.fdopen(request["descriptor"], "rb") as stream:
+        if stream.seekable():
+            stream.seek(0)
+        try:
+            if preview is not None and request["options"] is None:
+                columns_and_rows = preview(stream, whole=request["whole"], limits=limits)
+                frames.write_text(frames.PREVIEW, columns_and_rows, out)
+            else:
+                options, rows = Options.from_json(request["options"]), request["batch_rows"]
+                exact = request["exact_numbers"]
+                for batch in batches(stream, options, limits, rows, exact_numbers=exact):
+                    frames.write_batch(batch, out)
+        except ReaderError as error:
+            frames.write_text(frames.REFUSAL, {"code": error.code, "message": str(error)}, out)
+        else:
+            frames.write_text(frames.END, {}, out)
