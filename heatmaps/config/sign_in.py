@@ -31,6 +31,7 @@ ACCOUNT_RATE_LIMITS: Final = False
 MFA_RATE_LIMITS: Final = False
 ACCOUNT_REAUTHENTICATION_REQUIRED: Final = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT: Final = 300  # seconds
+ACCOUNT_REAUTHENTICATION_METHODS: Final = {"password", "mfa"}  # no code by mail: its reader may be anybody
 ACCOUNT_FORMS: Final = {
     "login": "heatmaps.views.forms.sign_in.SignInForm",
     "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmForm",

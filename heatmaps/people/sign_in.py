@@ -135,11 +135,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
                 messages.warning(request, one.sentence)
 
     def is_reauthentication_required(self, *, app: str, **_options: object) -> bool:
-        """Errors: ReauthenticationRequired for whom the provider alone knows: allauth never asks them."""
-        asked: HttpRequest = context.request
-        if _only_the_provider_knows(asked.user) and not _said_lately(asked):
+        """Whether a signed-in person has to show again who it is.
+
+        Errors: ReauthenticationRequired for people without password and passkey. The provider alone can ask
+        them, which allauth does not know of; whom nobody can ask may change nothing.
+        """
+        request: HttpRequest = context.request
+        if get_reauthentication_flows(request.user):
+            return bool(super().is_reauthentication_required(app=app))
+        if not _said_lately(request):
             raise ReauthenticationRequired
-        return bool(super().is_reauthentication_required(app=app))
+        return False
 
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, str]]:
         ways: list[dict[str, str]] = super().get_reauthentication_methods(user)
@@ -234,12 +240,6 @@ def unsealed(text: str) -> str | None:
         return _fernet(settings.SECRET_KEY).decrypt(text.encode()).decode()
     except InvalidToken:
         return None
-
-
-def _only_the_provider_knows(user: User | AnonymousUser) -> bool:
-    if user.is_anonymous or get_reauthentication_flows(user):
-        return False
-    return provider_people.link_of(user) is not None
 
 
 def _said_lately(request: HttpRequest) -> bool:

@@ -204,6 +204,17 @@ def test_a_found_session_is_asked_again(client_of, steward, with_app, name):
     assert right["Location"] == reverse(name)
 
 
+def test_whom_nothing_can_ask_again_changes_nothing(people):
+    """Accounts without a password, a passkey and a link to the provider."""
+    client = Client()
+    client.force_login(people["analyst"])
+
+    answer = client.get(reverse("token-new"))
+
+    assert answer.status_code == 403
+    assert "ask an administrator" in answer.content.decode()
+
+
 def test_what_is_typed_is_not_kept_in_the_session(client_of, steward):
     client = client_of("steward")
     confirm(client, steward, seconds_ago=301)
