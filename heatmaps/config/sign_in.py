@@ -17,6 +17,7 @@ AUTH_PASSWORD_VALIDATORS: Final = [
     )
 ]
 
+PASSWORD_HASHERS: Final = ["heatmaps.http.password_places.PasswordHasher"]
 PASSWORD_RESET_TIMEOUT: Final = 24 * 3600  # seconds that a link for a new password works
 SESSION_ENGINE: Final = "heatmaps.people.sessions"
 

@@ -22,6 +22,8 @@ from redis.exceptions import RedisError
 from heatmaps.http import counters
 
 SIGN_IN_NAME, SIGN_IN_ADDRESS, PUBLIC_ADDRESS = "sign_in_name", "sign_in_address", "public_address"
+FAILURES: Final = "sign_in_failures"
+FAILURES_SECONDS: Final = 3600
 BLUR: Final = "blur"
 EXAMPLE: Final = "example"
 AREAS: Final = "areas"
@@ -45,13 +47,24 @@ def sign_in(name: str | None, address: str) -> int:
 
 def forget_sign_in(name: str, address: str) -> None:
     """After a right password: its owner may sign in as often as an address may."""
-    key = _key(_name_from(name, address))
-    counters.own().forget(SIGN_IN_NAME, key)
+    _forget(SIGN_IN_NAME, _key(_name_from(name, address)))
+    _forget(FAILURES, _key(address))
+
+
+def count_failure(address: str) -> None:
+    """Count a wrong password, or a try that found no place to be checked (`heatmaps.http.password_places`)."""
+    _counted(FAILURES, _key(address), FAILURES_SECONDS)
+
+
+def failures(address: str) -> int:
+    """How many failures of an address are counted in this hour."""
+    key = _key(address)
     if shared := counters.shared():
         try:
-            shared.forget(SIGN_IN_NAME, key)
+            return shared.times(FAILURES, key)
         except RedisError as error:
             _log.warning("attempts.counted_here_only", cause=type(error))
+    return counters.own().times(FAILURES, key)
 
 
 def visit(address: str) -> int:
@@ -114,6 +127,15 @@ def _counted(scope: str, key: str, seconds: int) -> counters.Count:
         except RedisError as error:
             _log.warning("attempts.counted_here_only", cause=type(error))
     return counters.own().count(scope, key, seconds)
+
+
+def _forget(scope: str, key: str) -> None:
+    counters.own().forget(scope, key)
+    if shared := counters.shared():
+        try:
+            shared.forget(scope, key)
+        except RedisError as error:
+            _log.warning("attempts.counted_here_only", cause=type(error))
 
 
 def _key(whose: str) -> str:

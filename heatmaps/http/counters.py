@@ -50,6 +50,10 @@ class OwnCounters:
         times = storage.incr(key, seconds)
         return Count(times, _seconds_left(storage.get_expiry(key)))
 
+    def times(self, table: str, key: str) -> int:
+        """How often something was counted until now."""
+        return self._tables[table].get(key)
+
     def forget(self, table: str, key: str) -> None:
         """End a count before its time."""
         self._tables[table].clear(key)
@@ -60,7 +64,7 @@ class OwnCounters:
 
 
 class SharedCounters:
-    """Counts of all processes together, in Redis. Errors of both methods: RedisError."""
+    """Counts of all processes together, in Redis. Errors of all methods: RedisError."""
 
     def __init__(self, url: str) -> None:
         # An answer that does not come at once is none: the process counts by itself meanwhile.
@@ -72,6 +76,10 @@ class SharedCounters:
         name = f"{table}:{key}"
         times = self._storage.incr(name, seconds)
         return Count(times, _seconds_left(self._storage.get_expiry(name)))
+
+    def times(self, table: str, key: str) -> int:
+        """How often something was counted until now."""
+        return self._storage.get(f"{table}:{key}")
 
     def forget(self, table: str, key: str) -> None:
         """End a count before its time."""

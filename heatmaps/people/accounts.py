@@ -14,6 +14,7 @@ import structlog
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -129,8 +130,10 @@ def checked_name(name: str) -> str:
     return name
 
 
-def make(name: str, password: str | None, *, may_create_datasets: bool = False) -> User:
+def make(name: str, password_hash: str, *, may_create_datasets: bool = False) -> User:
     """A new account, whose name and password were validated. The caller's transaction is open.
+
+    password_hash: made before it was, as nobody else writes to an embedded database meanwhile.
 
     Errors: IntegrityError where the name, or one that looks like it, was taken at this very moment.
     """
@@ -138,7 +141,7 @@ def make(name: str, password: str | None, *, may_create_datasets: bool = False) 
     PeopleRules.objects.select_for_update().get(pk=PeopleRules.ONLY)  # new people come one after the other
     if _is_taken(name):
         raise IntegrityError("the name was taken meanwhile")
-    user = User.objects.create_user(name, password=password)
+    user = User.objects.create(username=User.normalize_username(name), password=password_hash)
     Profile.objects.create(user=user, may_create_datasets=may_create_datasets)
     return user
 
@@ -148,11 +151,16 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
-@transaction.atomic
 def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
-    """A password that was validated. Every session of the person ends, and every link for a new password:
-    each carries a hash of the old one."""
-    user.set_password(password)
+    """A password that was validated, as `set_password_hash`. Errors: Busy."""
+    set_password_hash(user, make_password(password), revoke_tokens=revoke_tokens)
+
+
+@transaction.atomic
+def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) -> None:
+    """Every session of the person ends, and every link for a new password: each carries a hash of the old
+    one."""
+    user.password = password_hash
     user.save(update_fields=["password"])
     note("account.password_changed", user, user)
     mails.tell(user, "The password of your account was changed.")

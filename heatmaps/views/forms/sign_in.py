@@ -82,7 +82,14 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
         "password1": "New password",
         "password2": "New password, again",
     }
-    revoke_tokens = forms.BooleanField(required=False, label="Revoke all my API tokens too")
+    revoke_tokens = forms.BooleanField(required=False, initial=True, label="Revoke all my API tokens too")
+
+    def clean_oldpassword(self) -> str:
+        try:
+            return str(super().clean_oldpassword())
+        except forms.ValidationError:
+            attempt_limits.count_failure(attempt_limits.address_of(context.request))
+            raise
 
     def save(self) -> None:
         typed = self.cleaned_data
