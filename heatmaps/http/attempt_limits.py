@@ -52,7 +52,7 @@ def forget_sign_in(name: str, address: str) -> None:
 
 
 def count_failure(address: str) -> None:
-    """Count a wrong password, or a try that found no place to be checked (`heatmaps.http.password_places`)."""
+    """Count a wrong password, or a try that got no place to be hashed (`password_places`)."""
     _counted(FAILURES, _key(address), FAILURES_SECONDS)
 
 

@@ -1,13 +1,16 @@
 """Hashes passwords in few places, so that guesses never take all web threads.
 
-A hash costs most of a second of CPU before it is known who asks. So does every check of a password, also for a
-name that does not exist. Every door hashes here, as the hasher itself waits for a place.
+A hash costs most of a second of CPU before it is known who asks, also for a name that does not exist. Every
+door hashes here, as the hasher itself waits for a place.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Condition
+from functools import partial
+from threading import Condition, get_native_id
 from typing import Any, Final
 
 from allauth.core import context
@@ -24,6 +27,7 @@ RESERVED: Final = 1  # of the places: for addresses with fewer failures than MAN
 MANY: Final = 5  # failures of an address in an hour
 WAIT_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = 2
+NICENESS: Final = 10  # of what guessers have hashed: pages and owners get the processor first
 
 
 @dataclass(slots=True, eq=False)
@@ -80,31 +84,32 @@ class Places:
                 self._changed.notify_all()
 
 
+def _give_way() -> None:
+    with suppress(OSError):  # where threads have no priority of their own
+        os.setpriority(os.PRIO_PROCESS, get_native_id(), NICENESS)
+
+
 places: Final = Places()
-
-
-@contextmanager
-def place_of_request() -> Iterator[None]:
-    """A place for whoever asks; commands ask from no address. Errors: Busy, which counts as a failure."""
-    request: HttpRequest | None = context.request
-    address = None if request is None else attempt_limits.address_of(request)
-    try:
-        with places.place(0 if address is None else attempt_limits.failures(address)):
-            yield
-    except Busy:
-        if address is not None:
-            attempt_limits.count_failure(address)
-        raise
+_behind: Final = ThreadPoolExecutor(PLACES - RESERVED, "guesses", initializer=_give_way)
 
 
 class Placed:
     """A hasher of Django's that waits for a place first; a mixin before it."""
 
     def encode(self, *arguments: Any, **named: Any) -> str:
-        """Errors: Busy."""
-        with place_of_request():
-            encoded: str = super().encode(*arguments, **named)  # type: ignore[misc]  # of the hasher beside it
-        return encoded
+        """Errors: Busy, which counts as a failure of the address that asks."""
+        hashing: Callable[[], str] = partial(super().encode, *arguments, **named)  # type: ignore[misc]  # of the hasher beside it
+        request: HttpRequest | None = context.request  # None in commands
+        if request is None:
+            return hashing()
+        address = attempt_limits.address_of(request)
+        failures = attempt_limits.failures(address)
+        try:
+            with places.place(failures):
+                return hashing() if failures < MANY else _behind.submit(hashing).result()
+        except Busy:
+            attempt_limits.count_failure(address)
+            raise
 
 
 class PasswordHasher(Placed, PBKDF2PasswordHasher):
