@@ -15,7 +15,7 @@ from heatmaps.models.district_file import DistrictFile
 from heatmaps.models.guide_file import GuideFile
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
-from heatmaps.models.people import Invitation, PeopleRules, Profile
+from heatmaps.models.people import CodeKind, CodeTries, Invitation, PeopleRules, Profile
 from heatmaps.models.release import (
     Charge,
     Drawing,
@@ -38,6 +38,8 @@ __all__ = [
     "ApiToken",
     "Charge",
     "CheckIn",
+    "CodeKind",
+    "CodeTries",
     "Collection",
     "DataVersion",
     "Dataset",

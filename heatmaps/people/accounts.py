@@ -26,7 +26,7 @@ from django.utils import timezone
 
 from heatmaps.ledger import transitions
 from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
-from heatmaps.people import interventions, mails
+from heatmaps.people import code_tries, interventions, mails
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
@@ -210,6 +210,7 @@ def remove_second_factor(administrator: User | None, user: User) -> None:
         require_administrator(administrator)
     interventions.record(administrator, user, interventions.FACTOR_REMOVED)
     Authenticator.objects.filter(user=user).delete()
+    code_tries.forget_wrong(user)
     end_sessions(user)
     note("account.factor_removed", administrator, user)
 

@@ -23,7 +23,12 @@ from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequi
 from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.signals import authenticator_added, authenticator_removed
+from allauth.mfa.signals import (
+    authenticator_added,
+    authenticator_removed,
+    authenticator_reset,
+    authenticator_used,
+)
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
@@ -36,7 +41,7 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts, interventions, mails, passkeys, provider_people
+from heatmaps.people import accounts, code_tries, interventions, mails, passkeys, provider_people
 from heatmaps.people.provider_requests import the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
@@ -130,9 +135,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
             raise ImmediateHttpResponse(redirect("account_login"))
         before = user.last_login
         super().login(request, user)
-        for one in interventions.of(user):
-            if before is None or one.at > before:
-                messages.warning(request, one.sentence)
+        for event in (*interventions.of(user), *code_tries.wrong_codes_of(user)):
+            if before is None or event.at > before:
+                messages.warning(request, event.sentence)
 
     def is_reauthentication_required(self, *, app: str, **_options: object) -> bool:
         """Whether a signed-in person has to show again who it is.
@@ -186,6 +191,12 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
             return _fernet(settings.SECOND_FACTOR_KEY).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             raise FactorKeyChanged from None
+
+
+@receiver([authenticator_added, authenticator_removed, authenticator_reset, authenticator_used])
+def forget_wrong_codes(user: User, **_options: object) -> None:
+    """After a right code or passkey; and wrong ones of a factor say nothing of another one."""
+    code_tries.forget_wrong(user)
 
 
 @receiver([authenticator_added, authenticator_removed])

@@ -14,14 +14,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from heatmaps.http import attempt_limits
-from heatmaps.people import accounts, mails, password_links
+from heatmaps.people import accounts, code_tries, mails, password_links
 from heatmaps.people.sign_in import sealed, unsealed, use_code
 from heatmaps.views.forms.shared import LIKE_THIS
 
-# Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
-CODES: Final = "second_factor_codes"
-MOST_CODES: Final = 10
-CODES_SECONDS: Final = 300
 # Mails with links for a new password, to one address; who asks for more is told nothing of it.
 MAILS: Final = "password_mails"
 MOST_MAILS: Final = 3
@@ -97,18 +93,27 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
 
 
 class _Counted(_Plain):
-    """A code that is checked: counted first, and used once, whoever else sends it at this moment."""
+    """A code that is checked where a try is left, and used once, whoever else sends it at this moment."""
 
     user: User
     authenticator: Any
 
     def clean_code(self) -> str:
-        _count_code(self.user)
+        kind = code_tries.kind_of(self.cleaned_data["code"])
         with transaction.atomic():
             User.objects.select_for_update().get(pk=self.user.pk)
-            code: str = super().clean_code()  # type: ignore[misc]  # of allauth's form beside it
-            use_code(self.authenticator)
-        return code
+            if kind is not None:
+                code_tries.require_try(self.user, kind)
+            try:
+                code: str = super().clean_code()  # type: ignore[misc]  # of allauth's form beside it
+                use_code(self.authenticator)
+            except forms.ValidationError as error:
+                refusal = error
+            else:
+                return code
+            if kind is not None:
+                code_tries.count_wrong(self.user, kind)
+        raise refusal  # after the commit: the count stays
 
 
 class CodeForm(_Counted, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
@@ -130,10 +135,6 @@ class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # 
         super().__init__(*arguments, **named)
         session[SECRET_SESSION_KEY] = sealed(self.secret)
 
-    def clean_code(self) -> str:
-        _count_code(self.user)
-        return str(super().clean_code())
-
 
 class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
     """How a new person, whom the provider knows, is called here."""
@@ -152,13 +153,3 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
 
 def _link(key: str) -> str:
     return mails.link_to(reverse("account_reset_password_from_key", args=key.split("-", 1)))
-
-
-def _count_code(user: User) -> None:
-    """Errors: ValidationError that says how long to wait."""
-    wait = attempt_limits.seconds_to_wait(CODES, str(user.pk), most=MOST_CODES, seconds=CODES_SECONDS)
-    if wait:
-        raise forms.ValidationError(
-            f"Too many codes were tried for this account. Try again in {wait} seconds. Nothing was checked.",
-            code="too_many_codes",
-        )
