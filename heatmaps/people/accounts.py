@@ -6,9 +6,7 @@ Datasets have ledgers, the installation has none: its acts are lines of the log,
 
 # ruff: noqa: N818 - domain words; `except LastAdministrator` says what happened
 
-import unicodedata
 from functools import partial
-from typing import Final
 
 import structlog
 from allauth.mfa.models import Authenticator
@@ -17,8 +15,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.validators import MaxLengthValidator
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.http import Http404
@@ -26,14 +23,12 @@ from django.utils import timezone
 
 from heatmaps.ledger import transitions
 from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
-from heatmaps.people import code_tries, interventions, mails
+from heatmaps.people import account_names, code_tries, interventions, mails
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
 from heatmaps.people.refusals import MemberError, RolesMoved
 from heatmaps.people.sessions import stored_key
-
-_LONGEST_NAME: Final = 150  # characters
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -121,15 +116,6 @@ def allow_sign_up(administrator: User, *, allowed: bool) -> None:
     note("accounts.sign_up_allowed" if allowed else "accounts.sign_up_forbidden", administrator)
 
 
-def checked_name(name: str) -> str:
-    """A name for a new account. Errors: ValidationError that says why nobody may have it."""
-    for validate in User.username_validator, MaxLengthValidator(_LONGEST_NAME):
-        validate(name)
-    if _is_taken(name):
-        raise ValidationError("This name is taken.", code="username_taken")
-    return name
-
-
 def make(name: str, password_hash: str, *, may_create_datasets: bool = False) -> User:
     """A new account, whose name and password were validated. The caller's transaction is open.
 
@@ -139,16 +125,11 @@ def make(name: str, password_hash: str, *, may_create_datasets: bool = False) ->
     """
     PeopleRules.objects.get_or_create(pk=PeopleRules.ONLY)
     PeopleRules.objects.select_for_update().get(pk=PeopleRules.ONLY)  # new people come one after the other
-    if _is_taken(name):
+    if account_names.is_taken(name):
         raise IntegrityError("the name was taken meanwhile")
     user = User.objects.create(username=User.normalize_username(name), password=password_hash)
     Profile.objects.create(user=user, may_create_datasets=may_create_datasets)
     return user
-
-
-def folded(name: str) -> str:
-    """The same text for all spellings of a name."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
@@ -227,11 +208,6 @@ def note(event: str, by: User | None, user: User | None = None) -> None:
     """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
     whose = {} if user is None else {"account": user.pk}
     transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **whose))
-
-
-def _is_taken(name: str) -> bool:
-    """Names that look alike are easily taken for each other. No database folds them as Unicode does."""
-    return folded(name) in map(folded, User.objects.values_list("username", flat=True).iterator())
 
 
 def _check_stewardship(user: User) -> None:

@@ -41,7 +41,15 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts, code_tries, interventions, mails, passkeys, provider_people
+from heatmaps.people import (
+    account_names,
+    accounts,
+    code_tries,
+    interventions,
+    mails,
+    passkeys,
+    provider_people,
+)
 from heatmaps.people.provider_requests import the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
@@ -115,7 +123,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
-        return accounts.checked_name(username)
+        return account_names.checked(username)
 
     def set_password(self, user: User, password: str) -> None:
         accounts.set_password(user, password, revoke_tokens=False)

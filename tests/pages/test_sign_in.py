@@ -266,7 +266,7 @@ def test_no_name_is_given_that_looks_like_another(client_of, steward, name):
     answer = client_of("anonymous").post(reverse("invitation", args=[link.secret]), typed)
 
     assert answer.status_code == 422
-    assert "This name is taken." in answer.content.decode()
+    assert "This name is taken" in answer.content.decode()
 
 
 def test_of_two_old_names_that_look_alike_each_is_one_persons(steward):

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from heatmaps.http import attempt_limits
-from heatmaps.people import accounts, code_tries, mails, password_links
+from heatmaps.people import account_names, accounts, code_tries, mails, password_links
 from heatmaps.people.sign_in import sealed, unsealed, use_code
 from heatmaps.views.forms.shared import LIKE_THIS
 
@@ -144,7 +144,7 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
         fields = ("username",)
 
     def clean_username(self) -> str:
-        return accounts.checked_name(str(self.cleaned_data["username"]))
+        return account_names.checked(str(self.cleaned_data["username"]))
 
     def say_taken(self) -> None:
         """The name was taken at this very moment, or this person came by another page."""
