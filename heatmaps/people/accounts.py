@@ -7,6 +7,7 @@ Datasets have ledgers, the installation has none: its acts are lines of the log,
 # ruff: noqa: N818 - domain words; `except LastAdministrator` says what happened
 
 from functools import partial
+from typing import Final
 
 import structlog
 from allauth.mfa.models import Authenticator
@@ -17,7 +18,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
 
@@ -29,6 +30,8 @@ from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
 from heatmaps.people.refusals import MemberError, RolesMoved
 from heatmaps.people.sessions import stored_key
+
+_FACTORS: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -149,10 +152,21 @@ def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) ->
         ApiToken.objects.filter(user=user).delete()
 
 
+@transaction.atomic
+def revoke_tokens(user: User) -> None:
+    """All that the person has."""
+    ApiToken.objects.filter(user=user).delete()
+    note("account.tokens_revoked", user, user)
+
+
 def has_second_factor(user: User) -> bool:
     """Whether signing in needs more than a password; recovery codes alone are none."""
-    factors = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
-    return bool(Authenticator.objects.filter(user=user, type__in=factors).exists())
+    return bool(Authenticator.objects.filter(user=user, type__in=_FACTORS).exists())
+
+
+def lacks_second_factor(user: User) -> bool:
+    """Whether everybody has to have one, and `user` has none."""
+    return second_factor_required() and not has_second_factor(user)
 
 
 def must_keep(factor: Authenticator) -> bool:
@@ -174,10 +188,20 @@ def second_factor_required() -> bool:
     return PeopleRules.objects.filter(second_factor=True).exists()
 
 
-def require_second_factor(administrator: User, required: bool) -> None:
-    """Errors: PermissionDenied."""
+@transaction.atomic
+def require_second_factor(administrator: User, required: bool, *, revoke_tokens: bool = False) -> None:
+    """Errors: PermissionDenied.
+
+    revoke_tokens: those that were made before their owners had a second factor.
+    """
     require_administrator(administrator)
     PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"second_factor": required})
+    if revoke_tokens:
+        factors = Authenticator.objects.filter(user=OuterRef("user"), type__in=_FACTORS)
+        first = Subquery(factors.order_by("created_at").values("created_at")[:1])
+        tokens = ApiToken.objects.annotate(first_factor_at=first)
+        tokens.filter(Q(first_factor_at=None) | Q(created__lt=F("first_factor_at"))).delete()
+        note("accounts.tokens_revoked", administrator)
     note("accounts.second_factor_required" if required else "accounts.second_factor_optional", administrator)
 
 

@@ -81,7 +81,20 @@ def test_no_name_looks_like_one_that_is_taken(taken, name):
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        *((name, "reserved") for name in ("null", "Null", "NONE", "administrator", "admin", "r00t", "nu11", "аdministrator", "stеward")),
+        *(
+            (name, "reserved")
+            for name in (
+                "null",
+                "Null",
+                "NONE",
+                "administrator",
+                "admin",
+                "r00t",
+                "nu11",
+                "аdministrator",
+                "stеward",
+            )
+        ),
         *((name, "Begin the name with") for name in ("..", ".", "-x", "@anna", "_", "+1")),
     ],
 )

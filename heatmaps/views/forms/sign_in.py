@@ -16,6 +16,7 @@ from django.urls import reverse
 from heatmaps.http import attempt_limits
 from heatmaps.people import account_names, accounts, code_tries, mails, password_links
 from heatmaps.people.sign_in import sealed, unsealed, use_code
+from heatmaps.views.forms.first_factor import EndsTokens
 from heatmaps.views.forms.shared import LIKE_THIS
 
 # Mails with links for a new password, to one address; who asks for more is told nothing of it.
@@ -124,7 +125,7 @@ class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore
     pass
 
 
-class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
+class NewAppForm(EndsTokens, _Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
     labels = {"code": "Code that the app shows"}
     begins_with_a_field = False  # but with what is to be scanned
 
