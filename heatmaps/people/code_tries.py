@@ -109,5 +109,6 @@ def forget_wrong(user: User) -> None:
 
 def wrong_codes_of(user: User) -> Iterator[WrongCodes]:
     """The latest of each kind that its owner should know of."""
-    for row in CodeTries.objects.filter(user=user).exclude(last_at=None).order_by("kind"):
-        yield WrongCodes(kind=row.kind, times=row.last_run, at=row.last_at)
+    for row in CodeTries.objects.filter(user=user).order_by("kind"):
+        if row.last_at is not None:
+            yield WrongCodes(kind=row.kind, times=row.last_run, at=row.last_at)

@@ -50,6 +50,8 @@ from heatmaps.people import (
     passkeys,
     provider_people,
 )
+from heatmaps.people.code_tries import WrongCodes
+from heatmaps.people.interventions import Intervention
 from heatmaps.people.provider_requests import the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
@@ -143,7 +145,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
             raise ImmediateHttpResponse(redirect("account_login"))
         before = user.last_login
         super().login(request, user)
-        for event in (*interventions.of(user), *code_tries.wrong_codes_of(user)):
+        events: list[Intervention | WrongCodes] = [*interventions.of(user), *code_tries.wrong_codes_of(user)]
+        for event in events:
             if before is None or event.at > before:
                 messages.warning(request, event.sentence)
 

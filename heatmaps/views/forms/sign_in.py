@@ -98,6 +98,7 @@ class _Counted(_Plain):
 
     user: User
     authenticator: Any
+    cleaned_data: dict[str, Any]
 
     def clean_code(self) -> str:
         kind = code_tries.kind_of(self.cleaned_data["code"])
