@@ -24,6 +24,8 @@ from heatmaps.http import counters
 SIGN_IN_NAME, SIGN_IN_ADDRESS, PUBLIC_ADDRESS = "sign_in_name", "sign_in_address", "public_address"
 FAILURES: Final = "sign_in_failures"
 FAILURES_SECONDS: Final = 3600
+KNOWN: Final = "sign_in_known"
+KNOWN_SECONDS: Final = 30 * 24 * 3600
 BLUR: Final = "blur"
 EXAMPLE: Final = "example"
 AREAS: Final = "areas"
@@ -49,6 +51,7 @@ def forget_sign_in(name: str, address: str) -> None:
     """After a right password: its owner may sign in as often as an address may."""
     _forget(SIGN_IN_NAME, _key(_name_from(name, address)))
     _forget(FAILURES, _key(address))
+    _counted(KNOWN, _key(address), KNOWN_SECONDS)
 
 
 def count_failure(address: str) -> None:
@@ -58,13 +61,12 @@ def count_failure(address: str) -> None:
 
 def failures(address: str) -> int:
     """How many failures of an address are counted in this hour."""
-    key = _key(address)
-    if shared := counters.shared():
-        try:
-            return shared.times(FAILURES, key)
-        except RedisError as error:
-            _log.warning("attempts.counted_here_only", cause=type(error))
-    return counters.own().times(FAILURES, key)
+    return _times(FAILURES, _key(address))
+
+
+def is_known(address: str) -> bool:
+    """Whether somebody signed in from an address in these weeks, as far as the counts remember."""
+    return _times(KNOWN, _key(address)) > 0
 
 
 def visit(address: str) -> int:
@@ -127,6 +129,15 @@ def _counted(scope: str, key: str, seconds: int) -> counters.Count:
         except RedisError as error:
             _log.warning("attempts.counted_here_only", cause=type(error))
     return counters.own().count(scope, key, seconds)
+
+
+def _times(scope: str, key: str) -> int:
+    if shared := counters.shared():
+        try:
+            return shared.times(scope, key)
+        except RedisError as error:
+            _log.warning("attempts.counted_here_only", cause=type(error))
+    return counters.own().times(scope, key)
 
 
 def _forget(scope: str, key: str) -> None:

@@ -103,7 +103,8 @@ class Placed:
         if request is None:
             return hashing()
         address = attempt_limits.address_of(request)
-        failures = attempt_limits.failures(address)
+        # Whoever signed in from there before is next, also while many addresses try for the first time.
+        failures = attempt_limits.failures(address) - attempt_limits.is_known(address)
         try:
             with places.place(failures):
                 return hashing() if failures < MANY else _behind.submit(hashing).result()

@@ -1,6 +1,6 @@
 """Every door that hashes a password waits for a place first, and says when to try again."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from django.contrib.auth.hashers import get_hasher
@@ -117,6 +117,24 @@ def test_an_address_that_failed_often_leaves_a_place(doors, monkeypatch):
         assert doors["token"]().status_code == 503
     with password_places.places.place(0):
         assert doors["token"]().status_code == 201
+
+
+def test_an_address_from_where_somebody_signed_in_is_next(doors, monkeypatch):
+    """Before those that never failed, as they may try for the first time."""
+    given = []
+    monkeypatch.setattr(
+        type(password_places.places), "place", lambda _places, failures: note(given, failures)
+    )
+    for door in ("sign-in", "sign-in, unknown", "token", "token, unknown", "sign-in"):
+        doors[door]()
+
+    assert given == [0, -1, 0, -1, 0]
+
+
+@contextmanager
+def note(given, failures):
+    given.append(failures)
+    yield
 
 
 def test_passwords_are_hashed_as_django_does(settings):
