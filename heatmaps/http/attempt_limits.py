@@ -60,12 +60,12 @@ def count_failure(address: str) -> None:
 
 
 def failures(address: str) -> int:
-    """How many failures of an address are counted in this hour."""
+    """Returns how many failures of an address are counted in this hour."""
     return _times(FAILURES, _key(address))
 
 
 def is_known(address: str) -> bool:
-    """Whether somebody signed in from an address in these weeks, as far as the counts remember."""
+    """Returns whether somebody signed in from an address within 30 days, as far as the counts remember."""
     return _times(KNOWN, _key(address)) > 0
 
 

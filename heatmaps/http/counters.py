@@ -51,7 +51,7 @@ class OwnCounters:
         return Count(times, _seconds_left(storage.get_expiry(key)))
 
     def times(self, table: str, key: str) -> int:
-        """How often something was counted until now."""
+        """Returns how often something was counted until now."""
         return self._tables[table].get(key)
 
     def forget(self, table: str, key: str) -> None:
@@ -78,7 +78,7 @@ class SharedCounters:
         return Count(times, _seconds_left(self._storage.get_expiry(name)))
 
     def times(self, table: str, key: str) -> int:
-        """How often something was counted until now."""
+        """Returns how often something was counted until now."""
         return self._storage.get(f"{table}:{key}")
 
     def forget(self, table: str, key: str) -> None:

@@ -45,25 +45,25 @@ class Places:
     """
 
     wait_seconds: float = WAIT_SECONDS
-    _taken: list[int] = field(default_factory=list)  # failures of the addresses that hash
+    _hashing: list[int] = field(default_factory=list)  # failures of the addresses that hash
     _waiter: _Waiter | None = None
     _changed: Condition = field(default_factory=Condition)
 
     @contextmanager
     def place(self, failures: int) -> Iterator[None]:
-        """One place, for an address with so many failures. Errors: Busy."""
+        """Takes a place, for an address with so many failures. Errors: Busy."""
         with self._changed:
             if not self._is_free(failures) and not self._waited(_Waiter(failures)):
                 raise Busy("the server is checking other passwords", retry_seconds=RETRY_SECONDS)
-            self._taken.append(failures)
+            self._hashing.append(failures)
         try:
             yield
         finally:
             self._leave(failures)
 
     def _is_free(self, failures: int) -> bool:
-        guessers = sum(others >= MANY for others in self._taken)
-        return len(self._taken) < PLACES and (failures < MANY or guessers < PLACES - RESERVED)
+        guessers = sum(count >= MANY for count in self._hashing)
+        return len(self._hashing) < PLACES and (failures < MANY or guessers < PLACES - RESERVED)
 
     def _waited(self, waiter: _Waiter) -> bool:
         if self._waiter is not None and self._waiter.failures <= waiter.failures:
@@ -77,7 +77,7 @@ class Places:
 
     def _leave(self, failures: int) -> None:
         with self._changed:
-            self._taken.remove(failures)
+            self._hashing.remove(failures)
             waiter = self._waiter
             if waiter is not None and self._is_free(waiter.failures):
                 waiter.is_admitted, self._waiter = True, None
@@ -97,7 +97,7 @@ class Placed:
     """A hasher of Django's that waits for a place first; a mixin before it."""
 
     def encode(self, *arguments: Any, **named: Any) -> str:
-        """Errors: Busy, which counts as a failure of the address that asks."""
+        """Hashes in a place. Errors: Busy, which counts as a failure of the address that asks."""
         hashing: Callable[[], str] = partial(super().encode, *arguments, **named)  # type: ignore[misc]  # of the hasher beside it
         request: HttpRequest | None = context.request  # None in commands
         if request is None:
@@ -119,6 +119,6 @@ class PasswordHasher(Placed, PBKDF2PasswordHasher):
 
 @receiver(user_login_failed)
 def count_wrong_password(request: HttpRequest | None = None, **_options: object) -> None:
-    """Signs in nobody, whether or not there is such a name."""
+    """Counts a failure, whether or not there is such a name."""
     if request is not None:
         attempt_limits.count_failure(attempt_limits.address_of(request))

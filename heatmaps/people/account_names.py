@@ -44,7 +44,7 @@ _ALIKE: Final = str.maketrans(
 
 
 def checked(name: str) -> str:
-    """A name for a new account. Errors: ValidationError that says why nobody may have it."""
+    """Returns a name for a new account. Errors: ValidationError that says why nobody may have it."""
     for validate in User.username_validator, MaxLengthValidator(LONGEST):
         validate(name)
     name = unicodedata.normalize("NFKC", name)
@@ -63,7 +63,7 @@ def checked(name: str) -> str:
 
 
 def is_taken(name: str) -> bool:
-    """Whether it is somebody's name, in another spelling, or looks like it."""
+    """Returns whether it is somebody's name, in another spelling, or looks like it."""
     spelling, look = _spelling(name), _look(name)
     # No database folds names as Unicode does.
     names = User.objects.values_list("username", flat=True).iterator()

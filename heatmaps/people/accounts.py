@@ -136,14 +136,16 @@ def make(name: str, password_hash: str, *, may_create_datasets: bool = False) ->
 
 
 def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
-    """A password that was validated, as `set_password_hash`. Errors: Busy."""
+    """Stores a password that was validated, as `set_password_hash`. Errors: Busy."""
     set_password_hash(user, make_password(password), revoke_tokens=revoke_tokens)
 
 
 @transaction.atomic
 def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) -> None:
-    """Every session of the person ends, and every link for a new password: each carries a hash of the old
-    one."""
+    """Stores a new password's hash.
+
+    Every session of the person ends, and every link for a new password: each carries a hash of the old one.
+    """
     user.password = password_hash
     user.save(update_fields=["password"])
     note("account.password_changed", user, user)
@@ -154,7 +156,7 @@ def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) ->
 
 @transaction.atomic
 def revoke_tokens(user: User) -> None:
-    """All that the person has."""
+    """Deletes all that the person has."""
     ApiToken.objects.filter(user=user).delete()
     note("account.tokens_revoked", user, user)
 
@@ -165,7 +167,7 @@ def has_second_factor(user: User) -> bool:
 
 
 def lacks_second_factor(user: User) -> bool:
-    """Whether everybody has to have one, and `user` has none."""
+    """Returns whether everybody has to have one, and `user` has none."""
     return second_factor_required() and not has_second_factor(user)
 
 

@@ -54,7 +54,7 @@ class WrongCodes:
 
 
 def kind_of(code: str) -> CodeKind | None:
-    """Of which kind a code is by its length; None for what can be no code."""
+    """Returns a code's kind by its length; None for what can be no code."""
     lengths = {
         mfa_settings.TOTP_DIGITS: CodeKind.APP,
         mfa_settings.RECOVERY_CODE_DIGITS: CodeKind.RECOVERY,
@@ -63,7 +63,10 @@ def kind_of(code: str) -> CodeKind | None:
 
 
 def require_try(user: User, kind: CodeKind) -> None:
-    """The caller holds the account's lock. Errors: ValidationError that says what to do instead."""
+    """Refuses a code where no try is left; the caller holds the account's lock.
+
+    Errors: ValidationError that says what to do instead.
+    """
     row = CodeTries.objects.filter(user=user, kind=kind).first()
     if row is None:
         return
@@ -84,7 +87,7 @@ def require_try(user: User, kind: CodeKind) -> None:
 
 
 def count_wrong(user: User, kind: CodeKind) -> None:
-    """The caller holds the account's lock.
+    """Counts a wrong code; the caller holds the account's lock.
 
     Its owner gets a mail when the tries at once are used up, and when all are.
     """
@@ -103,12 +106,12 @@ def count_wrong(user: User, kind: CodeKind) -> None:
 
 
 def forget_wrong(user: User) -> None:
-    """After a right code or passkey of any kind: all tries are there again. What was wrong stays known."""
+    """Gives all tries back, after a right code of any kind or a passkey. What was wrong stays known."""
     CodeTries.objects.filter(user=user).update(wrong=0, full_at=timezone.now())
 
 
 def wrong_codes_of(user: User) -> Iterator[WrongCodes]:
-    """The latest of each kind that its owner should know of."""
+    """Yields the latest of each kind that their owner should know of."""
     for row in CodeTries.objects.filter(user=user).order_by("kind"):
         if row.last_at is not None:
             yield WrongCodes(kind=row.kind, times=row.last_run, at=row.last_at)

@@ -206,7 +206,7 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
 
 @receiver([authenticator_added, authenticator_removed, authenticator_reset, authenticator_used])
 def forget_wrong_codes(user: User, **_options: object) -> None:
-    """After a right code or passkey; and wrong ones of a factor say nothing of another one."""
+    """Gives all tries back after a right code or passkey; a new factor starts with all."""
     code_tries.forget_wrong(user)
 
 

@@ -39,6 +39,7 @@ def test_there_is_room_again_when_counts_end():
 def test_shared_counts_end_by_themselves_and_are_forgotten(redis):
     table = SharedCounters(redis.url)
     assert [table.count(TABLE, "a", SECONDS).times for _ in range(3)] == [1, 2, 3]
+    assert (SharedCounters(redis.url).times(TABLE, "a"), table.times(TABLE, "b")) == (3, 0)
     assert 0 < SharedCounters(redis.url).count(TABLE, "a", SECONDS).seconds_left <= SECONDS
     table.forget(TABLE, "a")
     assert table.count(TABLE, "a", SECONDS).times == 1

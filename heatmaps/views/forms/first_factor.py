@@ -27,6 +27,6 @@ class EndsTokens:
             )
 
     def end_tokens(self) -> None:
-        """Once the factor is set up."""
+        """Revokes them if that is ticked, once the factor is set up."""
         if self.cleaned_data.get("revoke_tokens"):
             accounts.revoke_tokens(self.user)
