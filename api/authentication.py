@@ -2,12 +2,17 @@
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 from rest_framework.request import Request
 
+from heatmaps.models import ApiToken
+from heatmaps.people import accounts
+
 _LONGEST_TOKEN = 200  # characters
+_NEEDS_FACTOR = "this server requires a second factor; set one up on the page of your account first"
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox carries no types
@@ -17,6 +22,13 @@ class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox c
         if len(token) > _LONGEST_TOKEN or not (token.isascii() and token.isalnum()):
             raise AuthenticationFailed("Invalid token.")
         return super().authenticate_credentials(token)
+
+    def validate_user(self, auth_token: ApiToken) -> tuple[User, ApiToken]:
+        """Errors: AuthenticationFailed; PermissionDenied while the owner lacks a second factor."""
+        user, token = super().validate_user(auth_token)
+        if accounts.lacks_second_factor(user):
+            raise PermissionDenied(_NEEDS_FACTOR, code="second_factor_needed")
+        return user, token
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"

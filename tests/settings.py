@@ -19,7 +19,7 @@ from heatmaps.config.settings import *  # noqa: E402, F403
 
 STATIC_ROOT.mkdir()  # noqa: F405  # as `serve` does; whitenoise warns without it
 WHITENOISE_AUTOREFRESH = True  # else each test client reads the whole folder first
-PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+PASSWORD_HASHERS = ["tests.password_hasher.QuickHasher"]
 PLANNING_SECONDS = 240.0  # the machine may be busy with other tests
 PROVIDER_SECONDS = 60
 # Releases are begun and told as soon as somebody calls for it; tests of slots set lengths of their own.

@@ -17,6 +17,7 @@ AUTH_PASSWORD_VALIDATORS: Final = [
     )
 ]
 
+PASSWORD_HASHERS: Final = ["heatmaps.http.password_places.PasswordHasher"]
 PASSWORD_RESET_TIMEOUT: Final = 24 * 3600  # seconds that a link for a new password works
 SESSION_ENGINE: Final = "heatmaps.people.sessions"
 
@@ -31,6 +32,7 @@ ACCOUNT_RATE_LIMITS: Final = False
 MFA_RATE_LIMITS: Final = False
 ACCOUNT_REAUTHENTICATION_REQUIRED: Final = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT: Final = 300  # seconds
+ACCOUNT_REAUTHENTICATION_METHODS: Final = {"password", "mfa"}  # no code by mail: its reader may be anybody
 ACCOUNT_FORMS: Final = {
     "login": "heatmaps.views.forms.sign_in.SignInForm",
     "reauthenticate": "heatmaps.views.forms.sign_in.ConfirmForm",

@@ -23,6 +23,10 @@ from redis.exceptions import RedisError
 from heatmaps.http import counters
 
 SIGN_IN_NAME, SIGN_IN_ADDRESS, PUBLIC_ADDRESS = "sign_in_name", "sign_in_address", "public_address"
+FAILURES: Final = "sign_in_failures"
+FAILURES_SECONDS: Final = 3600
+KNOWN: Final = "sign_in_known"
+KNOWN_SECONDS: Final = 30 * 24 * 3600
 BLUR: Final = "blur"
 EXAMPLE: Final = "example"
 AREAS: Final = "areas"
@@ -46,13 +50,24 @@ def sign_in(name: str | None, address: str) -> int:
 
 def forget_sign_in(name: str, address: str) -> None:
     """After a right password: its owner may sign in as often as an address may."""
-    key = _key(_name_from(name, address))
-    counters.own().forget(SIGN_IN_NAME, key)
-    if shared := counters.shared():
-        try:
-            shared.forget(SIGN_IN_NAME, key)
-        except RedisError as error:
-            _log.warning("attempts.counted_here_only", cause=type(error))
+    _forget(SIGN_IN_NAME, _key(_name_from(name, address)))
+    _forget(FAILURES, _key(address))
+    _counted(KNOWN, _key(address), KNOWN_SECONDS)
+
+
+def count_failure(address: str) -> None:
+    """Count a wrong password, or a try that got no place to be hashed (`password_places`)."""
+    _counted(FAILURES, _key(address), FAILURES_SECONDS)
+
+
+def failures(address: str) -> int:
+    """Returns how many failures of an address are counted in this hour."""
+    return _times(FAILURES, _key(address))
+
+
+def is_known(address: str) -> bool:
+    """Returns whether somebody signed in from an address within 30 days, as far as the counts remember."""
+    return _times(KNOWN, _key(address)) > 0
 
 
 def visit(address: str) -> int:
@@ -128,6 +143,24 @@ def _by_counters(
         except RedisError as error:
             _log.warning("attempts.counted_here_only", cause=type(error))
     return act(counters.own())
+
+
+def _times(scope: str, key: str) -> int:
+    if shared := counters.shared():
+        try:
+            return shared.look(scope, key).times
+        except RedisError as error:
+            _log.warning("attempts.counted_here_only", cause=type(error))
+    return counters.own().look(scope, key).times
+
+
+def _forget(scope: str, key: str) -> None:
+    counters.own().forget(scope, key)
+    if shared := counters.shared():
+        try:
+            shared.forget(scope, key)
+        except RedisError as error:
+            _log.warning("attempts.counted_here_only", cause=type(error))
 
 
 def _key(whose: str) -> str:

@@ -13,7 +13,8 @@ table nor disable a trigger, and which read and write every table but these:
 | check-ins, enrolments, partial sums of shares, readings, draws before their moment | nothing | everything |
 | check-ins in columns | whether an upload has a copy | everything |
 | the clock's heartbeat | read | everything |
-| second factors, links to a provider, mail addresses, sessions, tokens, invitations | everything | nothing |
+| second factors and their wrong codes, links to a provider | everything | nothing |
+| mail addresses, sessions, tokens, invitations | everything | nothing |
 | accounts, their profiles and rules, members | everything | read |
 
 The web hashes names of people who opt out, and bytes of files, so it has the keys; nothing of that needs a
@@ -66,6 +67,7 @@ WORKER: Final = BOTH | {
     "django_session": NOTHING,
     "knox_authtoken": NOTHING,
     "heatmaps_apitoken": NOTHING,
+    "heatmaps_codetries": NOTHING,
     "heatmaps_invitation": NOTHING,
     "auth_user": READ,
     "heatmaps_membership": READ,

@@ -17,7 +17,7 @@ from heatmaps.models.installation import Election, HoldCause, Installation, Rest
 from heatmaps.models.heartbeat import Heartbeat
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
-from heatmaps.models.people import Invitation, PeopleRules, Profile
+from heatmaps.models.people import CodeKind, CodeTries, Invitation, PeopleRules, Profile
 from heatmaps.models.release import (
     Charge,
     Drawing,
@@ -40,6 +40,8 @@ __all__ = [
     "ApiToken",
     "Charge",
     "CheckIn",
+    "CodeKind",
+    "CodeTries",
     "Collection",
     "DataVersion",
     "Dataset",

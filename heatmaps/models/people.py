@@ -37,6 +37,29 @@ class Profile(models.Model):
         return f"profile of {self.user_id}"
 
 
+class CodeKind(models.TextChoices):
+    APP = "app", "app code"
+    RECOVERY = "recovery", "recovery code"
+
+
+class CodeTries(models.Model):
+    """Wrong codes of a second factor, by account and kind (`heatmaps.people.code_tries`)."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="code_tries")
+    kind = models.CharField(max_length=16, choices=CodeKind.choices)
+    wrong = models.PositiveIntegerField(default=0)  # in a row, since the last right one
+    full_at = models.DateTimeField()  # when as many are allowed at once as ever
+    # The latest wrong ones in a row that their owner should know of; a right one changes nothing here.
+    last_run = models.PositiveIntegerField(default=0)
+    last_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(name="code_tries_of_a_kind", fields=["user", "kind"])]
+
+    def __str__(self) -> str:
+        return f"{self.kind} codes of {self.user_id}"
+
+
 class PeopleRules(models.Model):
     """The one row of what administrators decided for everybody."""
 

@@ -6,7 +6,6 @@ Datasets have ledgers, the installation has none: its acts are lines of the log,
 
 # ruff: noqa: N818 - domain words; `except LastAdministrator` says what happened
 
-import unicodedata
 from functools import partial
 from typing import Final
 
@@ -14,18 +13,18 @@ import structlog
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.validators import MaxLengthValidator
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
 from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
-from heatmaps.people import interventions, mails, reservations
+from heatmaps.people import account_names, code_tries, interventions, mails, reservations
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
 from heatmaps.people.permissions import Person, is_administrator
@@ -33,7 +32,7 @@ from heatmaps.people.refusals import MemberError, RolesMoved
 from heatmaps.people.reservations import Ending
 from heatmaps.people.sessions import stored_key
 
-_LONGEST_NAME: Final = 150  # characters
+_FACTORS: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -125,39 +124,34 @@ def allow_sign_up(administrator: User, *, allowed: bool) -> None:
     note("accounts.sign_up_allowed" if allowed else "accounts.sign_up_forbidden", administrator)
 
 
-def checked_name(name: str) -> str:
-    """A name for a new account. Errors: ValidationError that says why nobody may have it."""
-    for validate in User.username_validator, MaxLengthValidator(_LONGEST_NAME):
-        validate(name)
-    if _is_taken(name):
-        raise ValidationError("This name is taken.", code="username_taken")
-    return name
-
-
-def make(name: str, password: str | None, *, may_create_datasets: bool = False) -> User:
+def make(name: str, password_hash: str, *, may_create_datasets: bool = False) -> User:
     """A new account, whose name and password were validated. The caller's transaction is open.
+
+    password_hash: made before it was, as nobody else writes to an embedded database meanwhile.
 
     Errors: IntegrityError where the name, or one that looks like it, was taken at this very moment.
     """
     PeopleRules.objects.get_or_create(pk=PeopleRules.ONLY)
     PeopleRules.objects.select_for_update().get(pk=PeopleRules.ONLY)  # new people come one after the other
-    if _is_taken(name):
+    if account_names.is_taken(name):
         raise IntegrityError("the name was taken meanwhile")
-    user = User.objects.create_user(name, password=password)
+    user = User.objects.create(username=User.normalize_username(name), password=password_hash)
     Profile.objects.create(user=user, may_create_datasets=may_create_datasets)
     return user
 
 
-def folded(name: str) -> str:
-    """The same text for all spellings of a name."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
+def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
+    """Stores a password that was validated, as `set_password_hash`. Errors: Busy."""
+    set_password_hash(user, make_password(password), revoke_tokens=revoke_tokens)
 
 
 @transaction.atomic
-def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
-    """A password that was validated. Every session of the person ends, and every link for a new password:
-    each carries a hash of the old one."""
-    user.set_password(password)
+def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) -> None:
+    """Stores a new password's hash.
+
+    Every session of the person ends, and every link for a new password: each carries a hash of the old one.
+    """
+    user.password = password_hash
     user.save(update_fields=["password"])
     note("account.password_changed", user, user)
     mails.tell(user, "The password of your account was changed.")
@@ -165,10 +159,21 @@ def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
         ApiToken.objects.filter(user=user).delete()
 
 
+@transaction.atomic
+def revoke_tokens(user: User) -> None:
+    """Deletes all that the person has."""
+    ApiToken.objects.filter(user=user).delete()
+    note("account.tokens_revoked", user, user)
+
+
 def has_second_factor(user: User) -> bool:
     """Whether signing in needs more than a password; recovery codes alone are none."""
-    factors = [Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN]
-    return bool(Authenticator.objects.filter(user=user, type__in=factors).exists())
+    return bool(Authenticator.objects.filter(user=user, type__in=_FACTORS).exists())
+
+
+def lacks_second_factor(user: User) -> bool:
+    """Returns whether everybody has to have one, and `user` has none."""
+    return second_factor_required() and not has_second_factor(user)
 
 
 def must_keep(factor: Authenticator) -> bool:
@@ -190,10 +195,20 @@ def second_factor_required() -> bool:
     return PeopleRules.objects.filter(second_factor=True).exists()
 
 
-def require_second_factor(administrator: User, required: bool) -> None:
-    """Errors: PermissionDenied."""
+@transaction.atomic
+def require_second_factor(administrator: User, required: bool, *, revoke_tokens: bool = False) -> None:
+    """Errors: PermissionDenied.
+
+    revoke_tokens: those that were made before their owners had a second factor.
+    """
     require_administrator(administrator)
     PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"second_factor": required})
+    if revoke_tokens:
+        factors = Authenticator.objects.filter(user=OuterRef("user"), type__in=_FACTORS)
+        first = Subquery(factors.order_by("created_at").values("created_at")[:1])
+        tokens = ApiToken.objects.annotate(first_factor_at=first)
+        tokens.filter(Q(first_factor_at=None) | Q(created__lt=F("first_factor_at"))).delete()
+        note("accounts.tokens_revoked", administrator)
     note("accounts.second_factor_required" if required else "accounts.second_factor_optional", administrator)
 
 
@@ -207,6 +222,7 @@ def remove_second_factor(administrator: User | None, user: User) -> None:
         require_administrator(administrator)
     interventions.record(administrator, user, interventions.FACTOR_REMOVED)
     Authenticator.objects.filter(user=user).delete()
+    code_tries.forget_wrong(user)
     end_sessions(user)
     note("account.factor_removed", administrator, user)
 
@@ -223,11 +239,6 @@ def note(event: str, by: User | None, user: User | None = None) -> None:
     """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
     whose = {} if user is None else {"account": user.pk}
     transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **whose))
-
-
-def _is_taken(name: str) -> bool:
-    """Names that look alike are easily taken for each other. No database folds them as Unicode does."""
-    return folded(name) in map(folded, User.objects.values_list("username", flat=True).iterator())
 
 
 def _lock_datasets(user: User) -> list[int]:

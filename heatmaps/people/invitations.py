@@ -14,6 +14,7 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -102,10 +103,12 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
     Errors: NoSuchLink; PermissionDenied where invitations make no accounts; IntegrityError for a name that
     was taken at this very moment.
     """
+    invitation(secret)  # else whoever has none could have passwords hashed
+    password_hash = make_password(password)
     with _claimed(secret) as link:
         if not may_sign_up(link):
             raise PermissionDenied("on this server, administrators invite new people")
-        user = accounts.make(username, password, may_create_datasets=link.may_create_datasets)
+        user = accounts.make(username, password_hash, may_create_datasets=link.may_create_datasets)
         accounts.note("account.made", link.made_by, user)
         _use(link, user)
         if link.dataset is not None:

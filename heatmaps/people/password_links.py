@@ -12,6 +12,7 @@ from typing import Final
 from allauth.account.models import EmailAddress
 from allauth.account.utils import url_str_to_user_pk, user_pk_to_url_str
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import PermissionDenied
@@ -83,13 +84,15 @@ def account_of(key: str) -> User:
     return _checked(key, User.objects.all())
 
 
-@transaction.atomic
 def choose(key: str, password: str) -> User:
-    """A validated password; every session and token of the person ends. Errors: LinkDead."""
-    # Looked at again while nobody else changes the password: two people may have sent the form.
-    found = _checked(key, User.objects.select_for_update())
-    accounts.set_password(found, password, revoke_tokens=True)
-    return found
+    """A validated password; every session and token of the person ends. Errors: LinkDead, Busy."""
+    account_of(key)  # else whoever has no link could have passwords hashed
+    password_hash = make_password(password)
+    with transaction.atomic():
+        # Looked at again while nobody else changes the password: two people may have sent the form.
+        user = _checked(key, User.objects.select_for_update())
+        accounts.set_password_hash(user, password_hash, revoke_tokens=True)
+    return user
 
 
 def _mail(address: str, link_to: Callable[[str], str]) -> None:

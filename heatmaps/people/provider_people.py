@@ -13,6 +13,7 @@ from typing import Final
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
@@ -133,7 +134,7 @@ def join(person: ProviderPerson, name: str, invitation: str | None) -> User:
     else:
         if not the_provider().sign_up:
             raise PermissionDenied("people come by an invitation")
-        user = accounts.make(name, None)
+        user = accounts.make(name, make_password(None))
         accounts.note("account.made", user, user)
     SocialAccount.objects.create(user=user, provider=person.provider, uid=person.uid)
     return user

@@ -23,7 +23,12 @@ from allauth.core.exceptions import ImmediateHttpResponse, ReauthenticationRequi
 from allauth.mfa import app_settings as mfa_settings
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.signals import authenticator_added, authenticator_removed
+from allauth.mfa.signals import (
+    authenticator_added,
+    authenticator_removed,
+    authenticator_reset,
+    authenticator_used,
+)
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
@@ -36,7 +41,17 @@ from django.urls import reverse
 from django.utils.crypto import constant_time_compare
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from heatmaps.people import accounts, interventions, mails, passkeys, provider_people
+from heatmaps.people import (
+    account_names,
+    accounts,
+    code_tries,
+    interventions,
+    mails,
+    passkeys,
+    provider_people,
+)
+from heatmaps.people.code_tries import WrongCodes
+from heatmaps.people.interventions import Intervention
 from heatmaps.people.provider_requests import the_provider
 
 _BEGUN_WITH: Final = "sign_in_begun_with"  # in the session: a hash of the password that was right
@@ -110,7 +125,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
-        return accounts.checked_name(username)
+        return account_names.checked(username)
 
     def set_password(self, user: User, password: str) -> None:
         accounts.set_password(user, password, revoke_tokens=False)
@@ -130,16 +145,23 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
             raise ImmediateHttpResponse(redirect("account_login"))
         before = user.last_login
         super().login(request, user)
-        for one in interventions.of(user):
-            if before is None or one.at > before:
-                messages.warning(request, one.sentence)
+        events: list[Intervention | WrongCodes] = [*interventions.of(user), *code_tries.wrong_codes_of(user)]
+        for event in events:
+            if before is None or event.at > before:
+                messages.warning(request, event.sentence)
 
     def is_reauthentication_required(self, *, app: str, **_options: object) -> bool:
-        """Errors: ReauthenticationRequired for whom the provider alone knows: allauth never asks them."""
-        asked: HttpRequest = context.request
-        if _only_the_provider_knows(asked.user) and not _said_lately(asked):
+        """Whether a signed-in person has to show again who it is.
+
+        Errors: ReauthenticationRequired for people without password and passkey. The provider alone can ask
+        them, which allauth does not know of; whom nobody can ask may change nothing.
+        """
+        request: HttpRequest = context.request
+        if get_reauthentication_flows(request.user):
+            return bool(super().is_reauthentication_required(app=app))
+        if not _said_lately(request):
             raise ReauthenticationRequired
-        return bool(super().is_reauthentication_required(app=app))
+        return False
 
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, str]]:
         ways: list[dict[str, str]] = super().get_reauthentication_methods(user)
@@ -180,6 +202,12 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
             return _fernet(settings.SECOND_FACTOR_KEY).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             raise FactorKeyChanged from None
+
+
+@receiver([authenticator_added, authenticator_removed, authenticator_reset, authenticator_used])
+def forget_wrong_codes(user: User, **_options: object) -> None:
+    """Gives all tries back after a right code or passkey; a new factor starts with all."""
+    code_tries.forget_wrong(user)
 
 
 @receiver([authenticator_added, authenticator_removed])
@@ -234,12 +262,6 @@ def unsealed(text: str) -> str | None:
         return _fernet(settings.SECRET_KEY).decrypt(text.encode()).decode()
     except InvalidToken:
         return None
-
-
-def _only_the_provider_knows(user: User | AnonymousUser) -> bool:
-    if user.is_anonymous or get_reauthentication_flows(user):
-        return False
-    return provider_people.link_of(user) is not None
 
 
 def _said_lately(request: HttpRequest) -> bool:

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from heatmaps.models import ApiToken
-from heatmaps.people import interventions
+from heatmaps.people import code_tries, interventions
 from heatmaps.people.permissions import may_create_datasets, memberships
 from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.people import TokenForm
@@ -26,7 +26,7 @@ def account(request: PersonRequest) -> HttpResponse:
         "tokens": ApiToken.objects.filter(user=request.user).order_by("-created"),
         "memberships": mine.order_by("dataset__title", "dataset__slug"),
         "may_create": may_create_datasets(request.user),
-        "interventions": list(interventions.of(request.user)),
+        "events": [*interventions.of(request.user), *code_tries.wrong_codes_of(request.user)],
     }
     return render(request, "people/account.html", context)
 

@@ -97,9 +97,11 @@ def second_factor_rule(request: PersonRequest) -> HttpResponse:
     if request.method != "POST":  # back from entering the password
         return redirect("accounts")
     required = request.POST.get("required") == "yes"
-    accounts.require_second_factor(request.user, required)
+    revoke_tokens = required and "revoke_tokens" in request.POST
+    accounts.require_second_factor(request.user, required, revoke_tokens=revoke_tokens)
     now = "Everyone needs" if required else "Nobody needs"
-    messages.success(request, f"{now} a second factor from now on.")
+    gone = " API tokens that were made without one are revoked." if revoke_tokens else ""
+    messages.success(request, f"{now} a second factor from now on.{gone}")
     return redirect("accounts")
 
 

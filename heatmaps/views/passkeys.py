@@ -43,6 +43,11 @@ class Add(views.AddWebAuthnView):  # type: ignore[misc]  # allauth carries no ty
         told: dict[str, Any] = super(views.AddWebAuthnView, self).get_context_data(**more)
         return told | {"section": "account", "why_none": why, "options": options}
 
+    def form_valid(self, form: PasskeyForm) -> HttpResponse:
+        answer: HttpResponse = super().form_valid(form)
+        form.end_tokens()
+        return answer
+
     def get_success_url(self) -> str:
         made_codes = self.did_generate_recovery_codes
         return reverse("mfa_view_recovery_codes" if made_codes else "mfa_list_webauthn")

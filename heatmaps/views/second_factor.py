@@ -36,10 +36,10 @@ class AsksForSecondFactor:
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], _arguments: Any, _named: Any
     ) -> HttpResponse | None:
-        if not _knows_people(view) or request.user.is_anonymous or not accounts.second_factor_required():
+        if not _knows_people(view) or request.user.is_anonymous:
             return None
         page = request.resolver_match
-        if accounts.has_second_factor(request.user) or (page is not None and page.view_name in OPEN):
+        if not accounts.lacks_second_factor(request.user) or (page is not None and page.view_name in OPEN):
             return None
         messages.warning(request, _WORDS)
         return redirect("mfa_index")

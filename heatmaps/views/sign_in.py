@@ -29,6 +29,7 @@ from heatmaps.http.rate_limits import View, limited_sign_in, limited_visits
 from heatmaps.people import password_links
 from heatmaps.views.confirming import confirmed
 from heatmaps.views.forms.people import NewPasswordForm
+from heatmaps.views.forms.sign_in import NewAppForm
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 # Mails to confirm an address, that one account has sent.
@@ -68,11 +69,21 @@ recovery_codes = _page(recovery_views.view_recovery_codes)
 new_recovery_codes = _page(recovery_views.generate_recovery_codes)
 
 
+class _NewApp(totp_views.ActivateTOTPView):  # type: ignore[misc]  # allauth carries no types
+    def form_valid(self, form: NewAppForm) -> HttpResponse:
+        answer: HttpResponse = super().form_valid(form)
+        form.end_tokens()
+        return answer
+
+
+_activate_app: Final = _NewApp.as_view()
+
+
 @_page
 def new_app(request: HttpRequest) -> HttpResponseBase:
     """Sets up an authenticator app, once."""
     try:
-        answer: HttpResponseBase = totp_views.activate_totp(request)
+        answer: HttpResponseBase = _activate_app(request)
     except IntegrityError:  # the form was sent twice at once
         return redirect("mfa_view_recovery_codes")
     return answer

@@ -130,22 +130,6 @@ def test_a_sign_in_that_waits_for_a_code_ends_when_the_account_is_closed(half_wa
     assert "_auth_user_id" not in half_way.session
 
 
-def test_whoever_knows_the_password_cannot_try_all_codes(half_way, with_app):
-    """Typing the password in between, and asking from other addresses, ends no count."""
-    for number in range(10):
-        if number == 5:
-            type_password(half_way)
-        half_way.defaults["REMOTE_ADDR"] = f"192.0.2.{number}"
-        assert "code is wrong" in type_code(half_way, "000000").content.decode()
-    other = Client(REMOTE_ADDR="192.0.2.7")
-    type_password(other)
-
-    answer = type_code(other, code_now())
-
-    assert "Too many codes" in answer.content.decode()
-    assert not is_inside(other)
-
-
 def test_an_app_is_set_up_by_a_code_and_other_sessions_end(
     client_of, steward, django_capture_on_commit_callbacks
 ):
@@ -202,6 +186,17 @@ def test_a_found_session_is_asked_again(client_of, steward, with_app, name):
     assert "not your password" in wrong.content.decode()
     right = client.post(answer["Location"], {"password": PASSWORD})
     assert right["Location"] == reverse(name)
+
+
+def test_whom_nothing_can_ask_again_changes_nothing(people):
+    """Accounts without a password, a passkey and a link to the provider."""
+    client = Client()
+    client.force_login(people["analyst"])
+
+    answer = client.get(reverse("token-new"))
+
+    assert answer.status_code == 403
+    assert "ask an administrator" in answer.content.decode()
 
 
 def test_what_is_typed_is_not_kept_in_the_session(client_of, steward):
@@ -271,7 +266,7 @@ def test_no_name_is_given_that_looks_like_another(client_of, steward, name):
     answer = client_of("anonymous").post(reverse("invitation", args=[link.secret]), typed)
 
     assert answer.status_code == 422
-    assert "This name is taken." in answer.content.decode()
+    assert "This name is taken" in answer.content.decode()
 
 
 def test_of_two_old_names_that_look_alike_each_is_one_persons(steward):

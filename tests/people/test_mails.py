@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from heatmaps.config.mail import MailServer, server
 from heatmaps.http import counters
-from heatmaps.people import mails, password_links
+from heatmaps.people import code_tries, mails, password_links
 from tests.pages.confirming import confirm
 
 PASSWORD, NEW = "long enough to pass", "grass grows by inches"
@@ -259,3 +259,14 @@ def test_settings_of_a_server_for_mails(monkeypatch, origins):
     assert (made.host, made.port, made.password) == ("mail.example", 465, "p")
     assert made.origin == "https://maps.example.org"
     assert "password" not in repr(made)
+
+
+def test_wrong_codes_are_told_when_the_tries_at_once_are_used_up_and_when_all_are(ada, sent):
+    for _ in range(code_tries.MOST):
+        code_tries.count_wrong(ada, "app")
+
+    told = [message.body for message in sent()]
+
+    assert len(told) == 2
+    assert f"{code_tries.AT_ONCE} wrong app codes in a row" in told[0]
+    assert f"{code_tries.MOST} wrong app codes in a row" in told[1]

@@ -10,7 +10,9 @@ from allauth.mfa.models import Authenticator as Stored
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from heatmaps.models import ApiToken, CodeKind, CodeTries
 from heatmaps.people import accounts
 from tests.pages.confirming import confirm
 from tests.people.authenticator import FLAG, Authenticator, websafe_encode
@@ -51,9 +53,9 @@ def offered(client, address):
     return json.loads(html.unescape(re.search(r'data-options="([^"]+)"', page)[1]))
 
 
-def add(client, device, **lies):
+def add(client, device, more=(), **lies):
     told = device.make(offered(client, reverse(ADD)), **lies)
-    return client.post(reverse(ADD), {"name": "Phone", "credential": json.dumps(told)})
+    return client.post(reverse(ADD), {"name": "Phone", "credential": json.dumps(told)} | dict(more))
 
 
 def asked_alone(client):
@@ -71,6 +73,28 @@ def who(client):
 
 def passkeys():
     return Stored.objects.filter(type=Stored.Type.WEBAUTHN)
+
+
+def test_the_first_passkey_ends_tokens_that_the_password_made(inside, anna):
+    """Its form says so; what is made later stays with the second one."""
+    ApiToken.objects.create(user=anna, name="laptop", scopes=["read"])
+    assert re.search(r'name="revoke_tokens"[^>]* checked', inside.get(reverse(ADD)).content.decode())
+
+    add(inside, Authenticator(), {"revoke_tokens": "on"})
+
+    assert not ApiToken.objects.exists()
+    ApiToken.objects.create(user=anna, name="laptop", scopes=["read"])
+    assert "revoke_tokens" not in inside.get(reverse(ADD)).content.decode()
+    add(inside, Authenticator(identifier=b"another"), {"revoke_tokens": "on"})
+    assert ApiToken.objects.count() == 1
+
+
+def test_a_passkey_lets_in_whose_codes_were_guessed_and_ends_the_count(phone, anna):
+    for kind in CodeKind.values:
+        CodeTries.objects.create(user=anna, kind=kind, wrong=100, full_at=timezone.now())
+    client = browser()
+    assert sign_in(client, phone.use(asked_alone(client))) == anna
+    assert set(CodeTries.objects.values_list("wrong", flat=True)) == {0}
 
 
 def test_a_passkey_signs_in_by_itself(phone, anna):

@@ -1,5 +1,8 @@
 """Where administrators require a second factor, nobody does anything without one."""
 
+import re
+import time
+
 import pytest
 from allauth.mfa.totp.internal import auth
 from django.core.exceptions import PermissionDenied
@@ -11,6 +14,11 @@ from heatmaps.releases import publication
 
 PASSWORD = "long enough to pass"
 OPEN = ["mfa_index", "mfa_activate_totp", "account_reauthenticate"]
+
+
+@pytest.fixture(autouse=True)
+def two_periods(settings):
+    settings.MFA_TOTP_TOLERANCE = 1  # one may end before the code is looked at
 
 
 @pytest.fixture
@@ -82,4 +90,59 @@ def test_a_password_alone_makes_no_token(client_of, people, administrator, why):
     assert refused[0].json()["code"] == "second_factor_needed"
     assert list(ApiToken.objects.all()) == [earlier]
     bearer = {"authorization": f"Bearer {secret}"}
-    assert client.get(reverse("api:datasets"), headers=bearer).status_code == 200
+    answer = client.get(reverse("api:datasets"), headers=bearer)
+    assert answer.status_code == (200 if why == "has one" else 403)
+
+
+def test_while_one_is_required_no_token_does_more_than_its_owner(required, client_of, people):
+    """Also for map programs; it works again once there is a second factor."""
+    _, secret = ApiToken.objects.create(user=people["analyst"], name="laptop", scopes=["read"])
+    bearer, client = {"authorization": f"Bearer {secret}"}, client_of("anonymous")
+    pages = [reverse("api:datasets"), reverse("gis:landing")]
+
+    refused = [client.get(page, headers=bearer) for page in pages]
+
+    assert [answer.status_code for answer in refused] == [403, 403]
+    assert refused[0].json()["code"] == "second_factor_needed"
+    auth.TOTP.activate(people["analyst"], auth.generate_totp_secret())
+    assert client.get(pages[0], headers=bearer).status_code == 200
+
+
+def test_requiring_one_ends_tokens_that_were_made_without(client_of, people):
+    """Unless the administrator unticks it."""
+    earlier = ApiToken.objects.create(user=people["analyst"], name="earlier", scopes=["read"])[0]
+    without = ApiToken.objects.create(user=people["steward"], name="without", scopes=["read"])[0]
+    auth.TOTP.activate(people["analyst"], auth.generate_totp_secret())
+    later = ApiToken.objects.create(user=people["analyst"], name="later", scopes=["read"])[0]
+    administrator = client_of("administrator")
+    page = administrator.get(reverse("accounts")).content.decode()
+    assert re.search(r'name="revoke_tokens"[^>]* checked', page)
+
+    administrator.post(reverse("second-factor-rule"), {"required": "yes"})
+    assert set(ApiToken.objects.all()) == {earlier, without, later}
+
+    auth.TOTP.activate(people["administrator"], auth.generate_totp_secret())
+    administrator.post(reverse("second-factor-rule"), {"required": "yes", "revoke_tokens": "on"})
+    assert list(ApiToken.objects.all()) == [later]
+
+
+@pytest.mark.parametrize("ticked", [True, False])
+def test_the_first_factor_ends_tokens_unless_their_owner_wants_them(client_of, people, ticked):
+    token = ApiToken.objects.create(user=people["analyst"], name="laptop", scopes=["read"])[0]
+    client = client_of("analyst")
+    form = client.get(reverse("mfa_activate_totp")).context["form"]
+    assert form["revoke_tokens"].initial is True
+    code = auth.format_hotp_value(auth.hotp_value(form.secret, int(time.time()) // 30))
+
+    client.post(reverse("mfa_activate_totp"), {"code": code} | ({"revoke_tokens": "on"} if ticked else {}))
+
+    assert accounts.has_second_factor(people["analyst"])
+    assert list(ApiToken.objects.all()) == ([] if ticked else [token])
+
+
+def test_a_new_password_ends_tokens_unless_their_owner_wants_them(client_of, people):
+    people["analyst"].set_password(PASSWORD)
+    people["analyst"].save()
+    form = client_of("analyst").get(reverse("account_change_password")).context["form"]
+
+    assert form["revoke_tokens"].initial is True

@@ -56,6 +56,8 @@ def looks_at_counts(table):
 def test_shared_counts_end_by_themselves_and_are_forgotten(redis):
     table = SharedCounters(redis.url)
     assert [table.count(TABLE, "a", SECONDS).times for _ in range(3)] == [1, 2, 3]
+    looks = (SharedCounters(redis.url).look(TABLE, "a").times, table.look(TABLE, "b").times)
+    assert looks == (3, 0)
     assert 0 < SharedCounters(redis.url).count(TABLE, "a", SECONDS).seconds_left <= SECONDS
     table.forget(TABLE, "a")
     assert table.count(TABLE, "a", SECONDS).times == 1

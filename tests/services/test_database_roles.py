@@ -60,6 +60,7 @@ RIGHTS = {
     "heatmaps_packingattempts": (EVERYTHING, EVERYTHING),
     "heatmaps_peoplerules": (EVERYTHING, READ),
     "heatmaps_profile": (EVERYTHING, READ),
+    "heatmaps_codetries": (EVERYTHING, NOTHING),
     "heatmaps_release": (EVERYTHING, EVERYTHING),
     "heatmaps_requestkey": (EVERYTHING, EVERYTHING),
     "heatmaps_round": (EVERYTHING, EVERYTHING),

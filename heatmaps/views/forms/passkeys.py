@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from django import forms
 
 from heatmaps.people import passkeys
+from heatmaps.views.forms.first_factor import EndsTokens
 
 LONGEST_ANSWER: Final = 32 * 1024  # characters; usual are some hundred
 # What parsers of JSON, CBOR and keys raise for bytes that mean harm.
@@ -52,7 +53,7 @@ class NameField(forms.CharField):
         super().__init__(label="Name", max_length=passkeys.LONGEST_NAME, help_text=help_text, **options)
 
 
-class PasskeyForm(AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
+class PasskeyForm(EndsTokens, AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
     """A new passkey, with which one also signs in without a password."""
 
     name = NameField(initial="Passkey")

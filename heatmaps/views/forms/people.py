@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import NON_FIELD_ERRORS
 
 from heatmaps.models import Role, Scope
-from heatmaps.people import accounts
+from heatmaps.people import account_names
 from heatmaps.people.members import LONGEST_REASON
 from heatmaps.views.forms.shared import LIKE_THIS, WholeNumber
 
@@ -76,7 +76,7 @@ class SignUpForm(BaseUserCreationForm):  # type: ignore[type-arg]  # a type para
         self.add_error("username" if "username" in self.fields else NON_FIELD_ERRORS, "This name is taken.")
 
     def clean_username(self) -> str:
-        return accounts.checked_name(str(self.cleaned_data["username"]))
+        return account_names.checked(str(self.cleaned_data["username"]))
 
 
 class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]  # a type parameter in the stubs only

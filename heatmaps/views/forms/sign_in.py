@@ -14,14 +14,11 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from heatmaps.http import attempt_limits
-from heatmaps.people import accounts, mails, password_links
+from heatmaps.people import account_names, accounts, code_tries, mails, password_links
 from heatmaps.people.sign_in import sealed, unsealed, use_code
+from heatmaps.views.forms.first_factor import EndsTokens
 from heatmaps.views.forms.shared import LIKE_THIS
 
-# Whoever may guess codes knows the password already: so codes are counted by account, from whatever address.
-CODES: Final = "second_factor_codes"
-MOST_CODES: Final = 10
-CODES_SECONDS: Final = 300
 # Mails with links for a new password, to one address; who asks for more is told nothing of it.
 MAILS: Final = "password_mails"
 MOST_MAILS: Final = 3
@@ -82,7 +79,14 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
         "password1": "New password",
         "password2": "New password, again",
     }
-    revoke_tokens = forms.BooleanField(required=False, label="Revoke all my API tokens too")
+    revoke_tokens = forms.BooleanField(required=False, initial=True, label="Revoke all my API tokens too")
+
+    def clean_oldpassword(self) -> str:
+        try:
+            return str(super().clean_oldpassword())
+        except forms.ValidationError:
+            attempt_limits.count_failure(attempt_limits.address_of(context.request))
+            raise
 
     def save(self) -> None:
         typed = self.cleaned_data
@@ -90,18 +94,28 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
 
 
 class _Counted(_Plain):
-    """A code that is checked: counted first, and used once, whoever else sends it at this moment."""
+    """A code that is checked where a try is left, and used once, whoever else sends it at this moment."""
 
     user: User
     authenticator: Any
+    cleaned_data: dict[str, Any]
 
     def clean_code(self) -> str:
-        _count_code(self.user)
+        kind = code_tries.kind_of(self.cleaned_data["code"])
         with transaction.atomic():
             User.objects.select_for_update().get(pk=self.user.pk)
-            code: str = super().clean_code()  # type: ignore[misc]  # of allauth's form beside it
-            use_code(self.authenticator)
-        return code
+            if kind is not None:
+                code_tries.require_try(self.user, kind)
+            try:
+                code: str = super().clean_code()  # type: ignore[misc]  # of allauth's form beside it
+                use_code(self.authenticator)
+            except forms.ValidationError as error:
+                refusal = error
+            else:
+                return code
+            if kind is not None:
+                code_tries.count_wrong(self.user, kind)
+        raise refusal  # after the commit: the count stays
 
 
 class CodeForm(_Counted, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
@@ -112,7 +126,7 @@ class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore
     pass
 
 
-class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
+class NewAppForm(EndsTokens, _Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # allauth carries no types
     labels = {"code": "Code that the app shows"}
     begins_with_a_field = False  # but with what is to be scanned
 
@@ -123,10 +137,6 @@ class NewAppForm(_Plain, totp_forms.ActivateTOTPForm):  # type: ignore[misc]  # 
         super().__init__(*arguments, **named)
         session[SECRET_SESSION_KEY] = sealed(self.secret)
 
-    def clean_code(self) -> str:
-        _count_code(self.user)
-        return str(super().clean_code())
-
 
 class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
     """How a new person, whom the provider knows, is called here."""
@@ -136,7 +146,7 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
         fields = ("username",)
 
     def clean_username(self) -> str:
-        return accounts.checked_name(str(self.cleaned_data["username"]))
+        return account_names.checked(str(self.cleaned_data["username"]))
 
     def say_taken(self) -> None:
         """The name was taken at this very moment, or this person came by another page."""
@@ -145,13 +155,3 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
 
 def _link(key: str) -> str:
     return mails.link_to(reverse("account_reset_password_from_key", args=key.split("-", 1)))
-
-
-def _count_code(user: User) -> None:
-    """Errors: ValidationError that says how long to wait."""
-    wait = attempt_limits.seconds_to_wait(CODES, str(user.pk), most=MOST_CODES, seconds=CODES_SECONDS)
-    if wait:
-        raise forms.ValidationError(
-            f"Too many codes were tried for this account. Try again in {wait} seconds. Nothing was checked.",
-            code="too_many_codes",
-        )
