@@ -1,8 +1,8 @@
-"""What the shuffler keeps: who is enrolled, and of each round invitations and sealed packets until its end.
+"""Stores who is enrolled, and of each round its invitations until its end; packets are a file of the round.
 
-A thief of the database reads who is enrolled and how many reports each round has, and finds neither who sent
-them (no invitation names a person) nor what they say (the key of a round is a file). Nothing says when or in
-which order packets came: a packet is written into its invitation's row, and those stand in order of digests.
+A thief of the state folder reads who is enrolled and which invitations were used, and finds neither by whom (no
+invitation names a person) nor, without the key of the round, what they said. Nothing says when or in which order
+packets came: taking one changes no row, and its room in the file was made beforehand (`life.packet_file`).
 """
 
 from typing import ClassVar
@@ -87,11 +87,13 @@ class Round(models.Model):
 
 
 class Invitation(models.Model):
+    """One of a person; an open link's are stored nowhere (`secret_texts.of_link`)."""
+
     objects: ClassVar[models.Manager["Invitation"]] = models.Manager()
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE)
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
-    packet = models.BinaryField(null=True)  # null: none came yet
+    slot = models.PositiveIntegerField(null=True)  # in the packet file; null: of an open link of earlier versions
 
     class Meta:
         app_label = "shuffler"

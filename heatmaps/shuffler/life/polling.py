@@ -6,6 +6,7 @@ So an analyser that answers slowly, or never, holds up nobody else's rounds.
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from threading import Event, Thread
 from typing import Any, Final
@@ -15,6 +16,7 @@ from django.db import DatabaseError, connection
 from heatmaps.shuffler import settings
 from heatmaps.shuffler.analyser import Analyser, AnalyserAway, AnalyserRefuses
 from heatmaps.shuffler.life import analysers, closing, forgetting, planning
+from heatmaps.shuffler.life.packet_file import PacketFile
 from heatmaps.shuffler.models import FINAL, Collection, Round, State
 
 MOST_SECONDS: Final = 60.0  # between two attempts while the analyser is away
@@ -92,6 +94,7 @@ def look_after(collection: Collection) -> list[AnalyserRefuses]:
     """
     closing.close_due(collection)
     forgetting.finish(collection)
+    _hide_moments(collection)
     analyser = analysers.of_collection(collection)
     refusals = _hand_over_closed(collection, analyser)
     for listed in analyser.rounds():
@@ -101,6 +104,13 @@ def look_after(collection: Collection) -> list[AnalyserRefuses]:
             refusals.append(refusal)
     forgetting.finish(collection)
     return refusals
+
+
+def _hide_moments(collection: Collection) -> None:
+    """Else the system's moment of each file's last change would be that of the last packet."""
+    for taking in Round.objects.filter(collection=collection, state=State.READY):
+        with suppress(FileNotFoundError):  # the other rounds go on
+            PacketFile.of_round(taking).hide_times()
 
 
 def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[AnalyserRefuses]:
