@@ -1,8 +1,9 @@
-"""Stores who is enrolled, and of each round its invitations until its end; packets are a file of the round.
+"""Stores who is enrolled, and of each round its invitations until its end; its packets are a file.
 
-A thief of the state folder reads who is enrolled and which invitations were used, and finds neither by whom (no
-invitation names a person) nor, without the key of the round, what they said. Nothing says when or in which order
-packets came: taking one changes no row, and its room in the file was made beforehand (`life.packet_file`).
+A thief of the database reads who is enrolled and how many invitations each round has. With the packet files
+he knows which were used, and neither by whom (no invitation names a person) nor what packets say (the key of
+a round is another file). Nothing says when or in which order packets came: taking one changes no row, and its
+room was made beforehand (`life.packet_file`).
 """
 
 from typing import ClassVar
@@ -50,9 +51,10 @@ class State(models.TextChoices):
     CANCELLED = "cancelled", "cancelled by the analyser, all forgotten"
     REFUSED = "refused", "the analyser's facts did not hold what was committed, all forgotten"
     GIVEN_UP = "given_up", "the analyser took nothing, all forgotten"
+    RESTORED = "restored", "the state is a copy: nothing handed over, all forgotten"
 
 
-FINAL = (State.HANDED_OVER, State.TOO_FEW, State.CANCELLED, State.REFUSED, State.GIVEN_UP)
+FINAL = (State.HANDED_OVER, State.TOO_FEW, State.CANCELLED, State.REFUSED, State.GIVEN_UP, State.RESTORED)
 
 
 class Round(models.Model):
@@ -87,13 +89,14 @@ class Round(models.Model):
 
 
 class Invitation(models.Model):
-    """One of a person; an open link's are stored nowhere (`secret_texts.of_link`)."""
+    """One of a person; an open link's are stored nowhere (`secret_texts.is_of_link`)."""
 
     objects: ClassVar[models.Manager["Invitation"]] = models.Manager()
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE)
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
-    slot = models.PositiveIntegerField(null=True)  # in the packet file; null: of an open link of earlier versions
+    # In the packet file; null: of an open link, made by a version that stored those.
+    slot = models.PositiveIntegerField(null=True)
 
     class Meta:
         app_label = "shuffler"

@@ -23,7 +23,7 @@ def new_link_key() -> bytes:
 
 
 def new_of_link(key: bytes) -> str:
-    """Makes an open link's secret, which its key knows again: rows would keep the order of those who asked."""
+    """Makes an open link's secret, which its key recognizes: rows would keep the order of arrival."""
     nonce = secrets.token_bytes(_SECRET_BYTES - _MARK_BYTES)
     return urlsafe_b64encode(nonce + _mark(nonce, key)).rstrip(b"=").decode()
 

@@ -18,8 +18,9 @@ PACKET_BYTES = 48 + 3 * (48 + MESSAGE_BYTES)  # more than two pages of a databas
 
 @contextmanager
 def running(folder):
-    """A shuffler at a state folder that is there already, once it has done all that is due."""
+    """A shuffler at a copy of a state folder, once it has done all that is due."""
     shuffler = Shuffler(folder)
+    assert shuffler.commands(("resume", "--moved")) == [("Resumed.\n", "")]
     shuffler.start()
     try:
         wait_until(shuffler.is_up, "the server")

@@ -1,9 +1,12 @@
 """Keeps a round's packets in room made beforehand, so that no file tells when or in which order they came.
 
 The file has a slot for every report that the round takes: first all heads (digest of the invitation, check),
-then all packets; an empty slot is zeros. An invited report's slot is its digest's place in ascending order, one of
-an open link is drawn from those that are free. So the bytes follow from the set of packets, or from fair draws.
-A check is the SHA-256 of digest and packet: a slot that was half written when the power failed is empty.
+then all packets; an empty slot is zeros. The slot of an invitation is its digest's place in ascending order;
+for an open link it is drawn from those that are free. So the bytes follow from the set of packets, or from
+fair draws. A check is the SHA-256 of digest and packet: what was half written when the power failed is empty.
+
+Two copies of the file from different moments do tell what came in between, and so may old blocks below a file
+system that writes elsewhere (most flash, and those that copy on write).
 """
 
 import hashlib

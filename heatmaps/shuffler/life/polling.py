@@ -96,12 +96,14 @@ def look_after(collection: Collection) -> list[AnalyserRefuses]:
     forgetting.finish(collection)
     _hide_moments(collection)
     analyser = analysers.of_collection(collection)
-    refusals = _hand_over_closed(collection, analyser)
+    refusals = []
     for listed in analyser.rounds():
         try:
             _follow_round(collection, analyser, listed)
         except AnalyserRefuses as refusal:
             refusals.append(refusal)
+    # Last: a round that is over at the analyser got its batch, and this state may be older than that.
+    refusals += _hand_over_closed(collection, analyser)
     forgetting.finish(collection)
     return refusals
 

@@ -35,4 +35,23 @@ class Migration(migrations.Migration):
         migrations.AddField("Invitation", "slot", models.PositiveIntegerField(null=True)),
         migrations.RunPython(move_packets, elidable=True),
         migrations.RemoveField("Invitation", "packet"),
+        migrations.AlterField(
+            "Round",
+            "state",
+            models.CharField(
+                choices=[
+                    ("prepared", "key and invitations are made; the facts are not fixed yet"),
+                    ("ready", "facts fixed; packets are taken between the moments"),
+                    ("closing", "no more packets; not handed over yet"),
+                    ("handed_over", "handed over and forgotten"),
+                    ("too_few", "too few reports: nothing handed over, all forgotten"),
+                    ("cancelled", "cancelled by the analyser, all forgotten"),
+                    ("refused", "the analyser's facts did not hold what was committed, all forgotten"),
+                    ("given_up", "the analyser took nothing, all forgotten"),
+                    ("restored", "the state is a copy: nothing handed over, all forgotten"),
+                ],
+                default="prepared",
+                max_length=20,
+            ),
+        ),
     ]

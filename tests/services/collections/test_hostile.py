@@ -207,6 +207,8 @@ def packets(stage):
     """How many slots of the rounds' files are taken: heads of 64 bytes that are not zeros."""
     with closing(sqlite3.connect(stage.shuffler.state / "shuffler.sqlite3")) as database:
         rounds = database.execute("SELECT id, places FROM shuffler_round").fetchall()
-    files = [(stage.shuffler.state / "rounds" / str(UUID(name)) / "packets", places) for name, places in rounds]
+    files = [
+        (stage.shuffler.state / "rounds" / str(UUID(name)) / "packets", places) for name, places in rounds
+    ]
     heads = [path.read_bytes()[: 64 * places] for path, places in files if path.exists()]
     return sum(any(part[start : start + 64]) for part in heads for start in range(0, len(part), 64))
