@@ -4,6 +4,7 @@ import hashlib
 import os
 import random
 import shutil
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -78,6 +79,10 @@ def test_packets_stand_in_the_order_of_digests_and_in_no_other_file(shuffler, an
     assert in_file.endswith(b"".join(sent[secret] for secret in by_digest))
     assert len(in_file) == len(sent) * (64 + PACKET_BYTES)
     assert shuffler.rows() == rows
+    path, moment = shuffler.files_of(made) / "packets", time.time_ns()
+    assert path.stat().st_mtime_ns == 0
+    # The system's own moment of the last change goes on, whether or not a packet comes.
+    wait_until(lambda: path.stat().st_ctime_ns > moment, "a turn")
     assert not [name for name, content in files.items() for packet in sent.values() if packet[:16] in content]
 
 
