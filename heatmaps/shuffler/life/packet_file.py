@@ -66,9 +66,9 @@ class PacketFile:
 
     def slot_of(self, digest: bytes) -> int | None:
         """Returns the slot that a report of this digest has taken."""
-        heads, wanted = self._heads(), np.frombuffer(digest, np.uint64)
-        alike = np.flatnonzero(heads[:, 0] == wanted[0])
-        return next((int(slot) for slot in alike if (heads[slot, : len(wanted)] == wanted).all()), None)
+        heads, words = self._heads(), np.frombuffer(digest, np.uint64)
+        alike = np.flatnonzero(heads[:, 0] == words[0])
+        return next((int(slot) for slot in alike if (heads[slot, : len(words)] == words).all()), None)
 
     def free_slot(self) -> int | None:
         """Draws a slot that is not taken; each has the same probability."""

@@ -108,7 +108,7 @@ def _make(collection: Collection, plan: Plan, names: list[str], places: int) -> 
     private_key, public_key = sealing.new_key()
     secrets = [(name, secret_texts.new()) for name in names for _ in range(plan.reports_per_person)]
     digests = sorted(secret_texts.digest(secret) for _, secret in secrets)
-    made = Round(
+    row = Round(
         id=plan.id,
         collection=collection,
         number=plan.number,
@@ -123,25 +123,25 @@ def _make(collection: Collection, plan: Plan, names: list[str], places: int) -> 
         messages=plan.messages,
         message_bytes=plan.message_bytes,
     )
-    _make_room(made)
+    _make_room(row)
     round_files.write_key(plan.id, private_key)
     if plan.open_link:
         round_files.write_link_key(plan.id, secret_texts.new_link_key())
     else:
         round_files.write_secrets(plan.id, secrets)
     with transaction.atomic():
-        made.save(force_insert=True)
+        row.save(force_insert=True)
         # In the order of digests: rows and slots tell nothing of the order of people.
         Invitation.objects.bulk_create(
-            [Invitation(round=made, digest=digest, slot=slot) for slot, digest in enumerate(digests)],
+            [Invitation(round=row, digest=digest, slot=slot) for slot, digest in enumerate(digests)],
             batch_size=1000,
         )
-    return made
+    return row
 
 
-def _make_room(planned: Round) -> None:
+def _make_room(row: Round) -> None:
     """Errors: NotYet where the disk has none for the packets of everybody."""
-    file = PacketFile.of_round(planned)
+    file = PacketFile.of_round(row)
     free = shutil.disk_usage(settings.ROUNDS_DIR).free - _SPARE_BYTES
     if file.size > free:
         raise NotYet(f"its packets need {file.size // 2**20 + 1} MiB more than the disk has")
