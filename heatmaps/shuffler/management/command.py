@@ -5,7 +5,7 @@ from typing import Any, Final
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
-from heatmaps.shuffler import files, place, settings
+from heatmaps.shuffler import files, settings, state_folder
 from heatmaps.shuffler.models import Collection
 
 _COPY: Final = (
@@ -22,7 +22,7 @@ class ShufflerCommand(BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         with files.locked(settings.STATE_DIR / "migrate.lock", wait=True):
             call_command("migrate", interactive=False, verbosity=0)
-            if place.is_copy() and not self.is_for_copies:
+            if state_folder.is_copy() and not self.is_for_copies:
                 raise CommandError(_COPY)
         return super().execute(*args, **options)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from heatmaps.shuffler import files, place, settings
+from heatmaps.shuffler import files, settings, state_folder
 from heatmaps.shuffler.life import forgetting
 from heatmaps.shuffler.management.command import ShufflerCommand
 from heatmaps.shuffler.models import FINAL, Collection, Round, State
@@ -29,7 +29,7 @@ class Command(ShufflerCommand):
             with files.locked(settings.STATE_DIR / "serve.lock", wait=False):
                 if restored:
                     self._end_rounds()
-                place.renew()
+                state_folder.renew()
         except files.InUse:
             raise CommandError(f"a server uses {settings.STATE_DIR}: stop it first") from None
         self.stdout.write("Resumed.")

@@ -7,13 +7,13 @@ whole disk keeps both: that is not seen.
 from heatmaps.shuffler import files, settings
 
 _MARK = settings.STATE_DIR / "mark"  # empty, and never touched again
-_RECORD = settings.STATE_DIR / "place"
+_IDENTITY = settings.STATE_DIR / "mark-identity"
 
 
 def is_copy() -> bool:
     """Whether the record was made of another mark; a folder without one gets both."""
     try:
-        record = _RECORD.read_text()
+        record = _IDENTITY.read_text()
     except FileNotFoundError:
         renew()
         return False
@@ -23,7 +23,7 @@ def is_copy() -> bool:
 def renew() -> None:
     """Takes this folder for the one and only from here on."""
     files.write(_MARK, b"")
-    files.write(_RECORD, _identity().encode())
+    files.write(_IDENTITY, _identity().encode())
 
 
 def _identity() -> str:
