@@ -1,7 +1,7 @@
 """Recognizes a state folder that is a copy: what was used up, handed over or destroyed since would be back.
 
 A copy of the mark has another inode or another moment of change, which no program can set. A snapshot of the
-whole disk keeps both: that is not seen.
+whole disk keeps both, and single files that are put back leave the mark alone: neither is seen.
 """
 
 from heatmaps.shuffler import files, settings
