@@ -65,7 +65,7 @@ class Odometer:
     """A file of one device, readable by its owner alone; every change is on the disk before it returns.
 
     A folder that is a copy (restored, or of another device) may lack reports: it counts for no round that had
-    opened before it was found to be one. A snapshot of the whole disk, or this file alone put back, is not seen.
+    opened before it was found to be one. A snapshot of the disk, or this file alone put back, is not seen.
     """
 
     def __init__(self, state_dir: Path, *, clock: Callable[[], float] = time.time) -> None:
