@@ -144,7 +144,7 @@ def _make_room(row: Round) -> None:
     file = PacketFile.of_round(row)
     free = shutil.disk_usage(settings.ROUNDS_DIR).free - _SPARE_BYTES
     if file.size > free:
-        raise NotYet(f"its packets need {file.size // 2**20 + 1} MiB more than the disk has")
+        raise NotYet(f"its packets need {file.size // 2**20 + 1} MiB, more than the disk has")
     file.make()
 
 

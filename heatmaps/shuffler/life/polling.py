@@ -80,8 +80,6 @@ def _turn(collection_id: int) -> bool:
     except AnalyserAway:
         _log.warning("collection %s: the analyser does not answer", collection.slug)
         return True
-    except AnalyserRefuses as of_list:
-        refusals = [of_list]
     for refusal in refusals:
         _log.error("collection %s: the analyser refuses, status %d", collection.slug, refusal.status)
     return bool(refusals)
@@ -90,14 +88,19 @@ def _turn(collection_id: int) -> bool:
 def look_after(collection: Collection) -> list[AnalyserRefuses]:
     """One turn: what is due here first, which needs no analyser. What it refuses holds up no other round.
 
-    Errors: AnalyserAway, AnalyserRefuses.
+    Errors: AnalyserAway.
     """
     closing.close_due(collection)
     forgetting.finish(collection)
     _hide_moments(collection)
     analyser = analysers.of_collection(collection)
     refusals = []
-    for listed in analyser.rounds():
+    try:
+        rounds = analyser.rounds()
+    except AnalyserRefuses as refusal:
+        refusals.append(refusal)
+        rounds = []  # what closed is offered, and given up in the end
+    for listed in rounds:
         try:
             _follow_round(collection, analyser, listed)
         except AnalyserRefuses as refusal:
