@@ -42,7 +42,7 @@ run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…,
 	@exec $(MANAGE) serve --port $(PORT)
 
 # The suites are sized for two cores. A third process for the long one: much of it waits for clocks and servers.
-test: setup-dev ## the tests (under 10 minutes on two cores)
+test: setup-dev ## the tests (10 to 20 minutes on two cores)
 	$(PYTEST) -n 2 --dist loadfile --no-loadscope-reorder -m "not long" $(TESTS)
 
 test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) ## the long statistical, kill and scale tests

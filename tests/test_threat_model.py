@@ -28,11 +28,13 @@ def test_every_line_names_a_test():
     rows = [row for table in tables for row in table.splitlines()]
     assert len(tables) == MODEL.count("| --- | --- |\n")
     assert len(rows) > 70
-    assert [line for line in rows if not named_in(line.rpartition(" | ")[2])] == []
+    unheld = [line for line in rows if not named_in(line.rpartition(" | ")[2])]
+    assert [line for line in unheld if not line.endswith("| open |")] == []
+    assert all(line in _section("What goes back") for line in unheld)
 
 
 def test_what_stays_unprotected_is_said_of_each():
-    stated = MODEL.partition("## What stays unprotected")[2].partition("\n## ")[0]
+    stated = _section("What stays unprotected")
     for topic in (
         "Latency",
         "Late.",
@@ -46,3 +48,7 @@ def test_what_stays_unprotected_is_said_of_each():
         "logs",
     ):
         assert topic in stated, topic
+
+
+def _section(title):
+    return MODEL.partition(f"## {title}\n")[2].partition("\n## ")[0]

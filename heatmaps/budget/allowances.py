@@ -87,7 +87,8 @@ def change(
     """Set what `analyst` (a username; None: everybody by default) may take of an account.
 
     `allowance` is a decimal; None: not limited; "default": as everybody.
-    Errors: as `access.require`; `ParameterError` naming `account`, `analyst` or `allowance`; InvalidLimit.
+    Errors: as `permissions.require`; InvalidLimit; `ParameterError` naming `account`, `analyst` or
+    `allowance`.
     """
     actor = require(person, dataset, Act.CHANGE_LIMIT)
     row = Account.objects.filter(dataset=dataset, kind=account).first()

@@ -51,7 +51,7 @@ def change(
     """Set the limits of several accounts (None: no limit), all or none, with an event for each.
 
     `seen` is the `fingerprint` of the balances that the caller saw; None: whatever they are.
-    Errors: as `access.require`; BudgetMoved; `ParameterError` naming `limits.<account>`; InvalidLimit.
+    Errors: as `permissions.require`; BudgetMoved; `ParameterError` naming `limits.<account>`; InvalidLimit.
     """
     actor = require(person, dataset, Act.CHANGE_LIMIT)
     with transitions.locked(dataset.pk):

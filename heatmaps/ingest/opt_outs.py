@@ -37,7 +37,8 @@ def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     """Leave these users (as the files name them) out from the next data version on.
 
     Who is left out already stays so; who was to come back does not. Returns how many entries are new.
-    Errors: as `access.require`; `keys.KeyFileError`; `UploadError` for no users, or more than `MOST_AT_ONCE`.
+    Errors: as `permissions.require`; `keys.KeyFileError`; `UploadError` for no users, or more than
+    `MOST_AT_ONCE`.
     """
     steward = require(person, dataset, Act.UPLOAD)
     _check_has_entries(dataset)
@@ -81,7 +82,7 @@ def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
 
 
 def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
-    """Errors: as `access.require`; Http404 where there is no such entry."""
+    """Errors: as `permissions.require`; Http404 where there is no such entry."""
     require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
         rows = _open(dataset).filter(entry=entry)
@@ -112,7 +113,7 @@ def replay(dataset: Dataset, *, entered_by: User) -> None:
 
 
 def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":
-    """Data: every entry, the latest first. Errors: as `access.require`."""
+    """Data: every entry, the latest first. Errors: as `permissions.require`."""
     require(person, dataset, Act.SEE_DATA)
     return dataset.suppressions.select_related("version", "until").order_by("-created_at", "-pk")
 

@@ -15,6 +15,7 @@ from heatmaps.ingest.formats.reader import Batch, Options, read_checkins
 from heatmaps.ingest.row_copy import Block
 from heatmaps.ingest.staging import Lease
 from heatmaps.models import Dataset, RelationChoice, Upload, UserForm
+from heatmaps.regions import region_of
 from heatmaps.user_names import SpellingsOfNumbers
 from mechanisms.space.grid import Region
 
@@ -72,7 +73,7 @@ class _Preparation:
     def of(cls, dataset: Dataset) -> Self:
         return cls(
             hasher=keys.PersonHasher.of(dataset),
-            region=Region(dataset.west, dataset.south, dataset.east, dataset.north),
+            region=region_of(dataset),
             # REPLACE: a record is everything a person did; its points outside count at the border.
             keep_outside=dataset.relation == RelationChoice.REPLACE,
         )

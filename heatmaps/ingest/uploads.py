@@ -55,7 +55,7 @@ def receive(
 
     `advance`: once it is ready, make it available in a new data version; where a schedule advances the
     versions, the next one that is due includes it, whatever is said here. `options`: how to read it.
-    Errors: as `access.require`; `UploadError` for a file that is too large or was taken before;
+    Errors: as `permissions.require`; `UploadError` for a file that is too large or was taken before;
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
@@ -78,7 +78,7 @@ def receive_all(
 ) -> list[Taken]:
     """Take files together: they become available in one data version, once the last of them was read.
 
-    For each of them, in their order, its upload or why it was refused. Errors: as `access.require`;
+    For each of them, in their order, its upload or why it was refused. Errors: as `permissions.require`;
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
@@ -119,7 +119,7 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
 def advance(person: Person, dataset: Dataset) -> DataVersion:
     """The next data version, with every ready upload.
 
-    Errors: as `access.require`; `UploadError` where a schedule advances the versions.
+    Errors: as `permissions.require`; `UploadError` where a schedule advances the versions.
     """
     steward = require(person, dataset, Act.UPLOAD)
     check_takes_uploads(dataset)
@@ -139,7 +139,7 @@ def check_takes_uploads(dataset: Dataset) -> None:
 def undo(person: Person, upload: Upload) -> None:
     """Take a ready upload back, which no data version includes yet; a worker deletes its rows.
 
-    Errors: as `access.require`; `UploadError` when a version includes it, or it is not ready.
+    Errors: as `permissions.require`; `UploadError` when a version includes it, or it is not ready.
     """
     require(person, upload.dataset, Act.UPLOAD)
     with transitions.locked(upload.dataset_id):

@@ -94,7 +94,7 @@ def try_again(person: Person, upload: Upload) -> None:
     """Forget the attempts at a copy that was given up, and send it to the workers.
 
     One UPDATE must hit the row, so of two who ask at once one is refused.
-    Errors: as `access.require`; `NotGivenUp`.
+    Errors: as `permissions.require`; `NotGivenUp`.
     """
     require(person, upload.dataset, Act.UPLOAD)
     now = timezone.now()

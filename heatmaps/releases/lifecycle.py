@@ -91,7 +91,7 @@ def request_release(
     """Reserve a new release and queue it, or give the published one that answers the same question.
 
     label: of a new release; an answer given again keeps its own.
-    Errors: as `access.require`; `ParameterError`; NoDataVersion; BudgetExceeded; AllowanceExceeded;
+    Errors: as `permissions.require`; `ParameterError`; NoDataVersion; BudgetExceeded; AllowanceExceeded;
     UnboundedCharge; IdempotencyConflict for a key that was used for another request; of a lake SourceChanged,
     and `SourcesFileError` where the administrator's file does not name what the dataset reads.
     """
@@ -154,7 +154,7 @@ def is_as_promised(release: Release) -> bool:
 def cancel(person: Person, release: Release) -> None:
     """Give a queued release of one's own up, and its charge back.
 
-    Errors: as `access.require`, PermissionDenied for somebody else's, TooLateToCancel.
+    Errors: as `permissions.require`, PermissionDenied for somebody else's, TooLateToCancel.
     """
     requester = require(person, release.dataset, Act.RELEASE)
     if release.requested_by_id != requester.pk:

@@ -18,6 +18,7 @@ from heatmaps.ledger.balances import Balance
 from heatmaps.ledger.errors import BudgetExceeded, LedgerError, UnboundedCharge
 from heatmaps.models import AccountKind, Dataset, DataVersion, Release, ReleaseState
 from heatmaps.models.fraction_field import fraction_text
+from heatmaps.regions import region_of
 from heatmaps.releases import calibration, readings, slice_guarantee
 from heatmaps.releases.readings import Cost, Draw, Steering
 from mechanisms.catalogue import registry
@@ -28,7 +29,6 @@ from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.mechanism import Mechanism
 from mechanisms.results.distances import Places
 from mechanisms.results.zones import Zones
-from mechanisms.space.grid import Region
 
 
 class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
@@ -155,7 +155,7 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
         build=calibration.calibrated,
     )
     data_slice = DataSlice.parse(
-        _region(dataset),
+        region_of(dataset),
         since=request.since,
         until=request.until,
         rectangle=request.rectangle,
@@ -177,14 +177,14 @@ def plan(dataset: Dataset, request: ReleaseRequest) -> Plan:
             relation=Relation(dataset.relation),
             radius_m=dataset.radius_m,
             guarantee=guarantee,
-            diameter_m=_region(dataset).diameter_m,
+            diameter_m=region_of(dataset).diameter_m,
         ),
     )
 
 
 def promise(dataset: Dataset, guarantee: Guarantee, data_slice: DataSlice) -> Guarantee:
     """What a release about a data slice promises, by a mechanism of that guarantee."""
-    diameter_m = _region(dataset).diameter_m
+    diameter_m = region_of(dataset).diameter_m
     return slice_guarantee.promised(guarantee, by_period=data_slice.has_period, diameter_m=diameter_m)
 
 
@@ -257,10 +257,6 @@ def same_release(dataset: Dataset, question: str) -> Release | None:
 _MOST_DIGITS: Final = 80  # after the point: a text of 40 characters with an exponent of -30 has fewer
 
 
-def _region(dataset: Dataset) -> Region:
-    return Region(dataset.west, dataset.south, dataset.east, dataset.north)
-
-
 def _guide(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> Chosen | None:
     """The public map that is named. Errors: `ParameterError`, also where none may be named."""
     if request.guide is None:
@@ -269,7 +265,7 @@ def _guide(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> Chos
     if not entry.takes_guide:
         raise ParameterError("guide", request.guide, f"none: {entry.name} uses no guide")
     data_slice = DataSlice.parse(
-        _region(dataset), since=request.since, until=request.until, rectangle=request.rectangle
+        region_of(dataset), since=request.since, until=request.until, rectangle=request.rectangle
     )
     chosen = choices.resolved(dataset, request.guide, data_slice)
     allowed = epsilons.epsilons(dataset, entry.name, request.parameters)

@@ -10,7 +10,6 @@ from fractions import Fraction
 from math import ceil
 from typing import Any, Final, NoReturn
 
-from heatmaps.shuffler import sealing
 from heatmaps.shuffler.models import Round
 
 MOST_PACKET_BYTES: Final = 16 * 2**20
@@ -35,8 +34,6 @@ class Terms:
     opens_at: int
     closes_at: int
     least_reports: int
-    messages: int
-    message_bytes: int
     table_sha256: str
 
 
@@ -54,6 +51,9 @@ def checked(text: str, planned: Round) -> Terms:
         "invitations": planned.places,
         "invitations_sha256": planned.invitations_sha256,
         "open_link": planned.open_link,
+        # Room for packets of this size is made.
+        "messages": planned.messages,
+        "message_bytes": planned.message_bytes,
         "shuffler": {"operator": collection.operator, "url": collection.url, "key": planned.public_key},
     }
     for name, value in committed.items():
@@ -64,14 +64,10 @@ def checked(text: str, planned: Round) -> Terms:
         opens_at=_number(facts, "opens_at", _MOST_MOMENT),
         closes_at=_number(facts, "closes_at", _MOST_MOMENT),
         least_reports=_number(facts, "least_reports"),
-        messages=_number(facts, "messages"),
-        message_bytes=_number(facts, "message_bytes"),
         table_sha256=str(facts.get("table_sha256")),
     )
     if terms.closes_at <= terms.opens_at:
         raise WrongFacts("closes_at")
-    if sealing.packet_bytes(terms.messages, terms.message_bytes) > MOST_PACKET_BYTES:
-        raise WrongFacts("messages")
     if terms.least_reports < _least_reports(facts):
         raise WrongFacts("least_reports")
     return terms

@@ -60,6 +60,27 @@ def write(path: Path, content: bytes) -> None:
     _sync_folder(path.parent.parent)
 
 
+def write_zeros(path: Path, size: int) -> None:
+    """Make a file of that many zero bytes, or replace one; on disk when this returns.
+
+    Errors: OSError where there is no room; then nothing is left of it.
+    """
+    private_folder(path.parent)
+    unfinished = path.with_name(f".{path.name}.new")
+    try:
+        with unfinished.open("wb") as file:
+            for start in range(0, size, _PIECE_BYTES):
+                file.write(bytes(min(size - start, _PIECE_BYTES)))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    unfinished.replace(path)
+    _sync_folder(path.parent)
+    _sync_folder(path.parent.parent)
+
+
 def destroy(path: Path) -> None:
     """Overwrite and remove a file; nothing happens where there is none."""
     try:

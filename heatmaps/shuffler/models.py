@@ -1,8 +1,9 @@
-"""What the shuffler keeps: who is enrolled, and of each round invitations and sealed packets until its end.
+"""Stores who is enrolled, and of each round its invitations until its end; its packets are a file.
 
-A thief of the database reads who is enrolled and how many reports each round has, and finds neither who sent
-them (no invitation names a person) nor what they say (the key of a round is a file). Nothing says when or in
-which order packets came: a packet is written into its invitation's row, and those stand in order of digests.
+A thief of the database reads who is enrolled and how many invitations each round has. With the packet files
+he knows which were used, and neither by whom (no invitation names a person) nor what packets say (the key of
+a round is another file). Nothing says when or in which order packets came: taking one changes no row, and its
+room was made beforehand (`life.packet_file`).
 """
 
 from typing import ClassVar
@@ -50,9 +51,10 @@ class State(models.TextChoices):
     CANCELLED = "cancelled", "cancelled by the analyser, all forgotten"
     REFUSED = "refused", "the analyser's facts did not hold what was committed, all forgotten"
     GIVEN_UP = "given_up", "the analyser took nothing, all forgotten"
+    RESTORED = "restored", "the state is a copy: nothing handed over, all forgotten"
 
 
-FINAL = (State.HANDED_OVER, State.TOO_FEW, State.CANCELLED, State.REFUSED, State.GIVEN_UP)
+FINAL = (State.HANDED_OVER, State.TOO_FEW, State.CANCELLED, State.REFUSED, State.GIVEN_UP, State.RESTORED)
 
 
 class Round(models.Model):
@@ -87,11 +89,14 @@ class Round(models.Model):
 
 
 class Invitation(models.Model):
+    """One of a person; an open link's are stored nowhere (`secret_texts.is_of_link`)."""
+
     objects: ClassVar[models.Manager["Invitation"]] = models.Manager()
 
     round = models.ForeignKey(Round, on_delete=models.CASCADE)
     digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
-    packet = models.BinaryField(null=True)  # null: none came yet
+    # In the packet file; null: of an open link, made by a version that stored those.
+    slot = models.PositiveIntegerField(null=True)
 
     class Meta:
         app_label = "shuffler"

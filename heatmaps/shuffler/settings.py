@@ -62,7 +62,8 @@ DATABASES = {
             # A writer takes the lock at BEGIN, so a check and its update see the same row.
             "transaction_mode": "IMMEDIATE",
             "timeout": 30,  # seconds
-            # FULL: what a receipt was given for survives a power cut. secure_delete: zeroes what is deleted.
+            # FULL: what was committed to survives a power cut. secure_delete: zeroes what is deleted.
+            # Packets are not in here: the log would keep their order of arrival (`life.packet_file`).
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
             "PRAGMA secure_delete=ON;",
         },

@@ -31,7 +31,7 @@ def data_slice_words(data_slice: DataSlice, region: Region) -> list[tuple[str, s
 
 
 def period_words(since: str | None, until: str | None) -> str:
-    """Of moments as `slices.moment_text` writes them."""
+    """Says in words what a period of two moments (`data_slice.moment_text`) takes in."""
     if since is None or until is None:
         bounds = f"before {_moment(until)}" if since is None else f"from {_moment(since)} on"
     else:

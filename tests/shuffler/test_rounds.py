@@ -152,7 +152,7 @@ def test_it_hands_over_the_same_again_where_the_analyser_failed(stories):
 
 def test_it_keeps_the_key_until_the_batch_is_acknowledged(stories):
     """And no secrets of invitations from the closing moment on."""
-    assert stories.files_at_hand_over == {"key", "table.bin"}
+    assert stories.files_at_hand_over == {"key", "packets", "table.bin"}
 
 
 def test_it_closes_at_the_moment_of_the_facts(shuffler, analyser):

@@ -83,7 +83,8 @@ def report(options: argparse.Namespace) -> None:
 
 def sent(options: argparse.Namespace) -> None:
     """Lists what was sent and what it costs together."""
-    _say(*wording.totals(Odometer(options.state).reports()))
+    odometer = Odometer(options.state)
+    _say(*wording.totals(odometer.reports(), complete_since=odometer.complete_since()))
 
 
 def leave(options: argparse.Namespace) -> None:

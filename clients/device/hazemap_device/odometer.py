@@ -5,9 +5,11 @@ invitation that goes along. Never: places, random numbers, what a packet says.
 """
 
 import hashlib
+import math
 import os
 import sqlite3
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +31,7 @@ CREATE TABLE IF NOT EXISTS invitations (
     round TEXT PRIMARY KEY, secret TEXT NOT NULL, closes_at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS used_invitations (sha256 TEXT PRIMARY KEY, closes_at INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS left_collections (collection TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS mark (identity TEXT NOT NULL, complete_since INTEGER NOT NULL);
 COMMIT;
 """
 _WAIT_S: Final = 60.0  # for another process that is about to send
@@ -59,9 +62,13 @@ class Counted:
 
 
 class Odometer:
-    """A file of one device, readable by its owner alone; every change is on the disk before it returns."""
+    """A file of one device, readable by its owner alone; every change is on the disk before it returns.
 
-    def __init__(self, state_dir: Path) -> None:
+    A folder that is a copy (restored, or of another device) may lack reports: it counts for no round that had
+    opened before it was found to be one. A snapshot of the disk, or this file alone put back, is not seen.
+    """
+
+    def __init__(self, state_dir: Path, *, clock: Callable[[], float] = time.time) -> None:
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._path = state_dir / "odometer.sqlite"
         for path in (self._path, state_dir / "lock.sqlite"):
@@ -70,6 +77,17 @@ class Odometer:
             path.chmod(0o600)
         with self._database() as database:
             database.executescript(_SCHEMA)
+        with self._database() as database:
+            # A copy has another inode or another moment of change, which no program can set.
+            status = _mark(state_dir / "mark")
+            identity = f"{status.st_ino} {status.st_ctime_ns}"
+            database.execute(
+                "INSERT INTO mark SELECT ?, 0 WHERE NOT EXISTS (SELECT * FROM mark)", (identity,)
+            )
+            database.execute(
+                "UPDATE mark SET identity = ?, complete_since = ? WHERE identity != ?",
+                (identity, math.ceil(clock()), identity),
+            )
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -143,6 +161,12 @@ class Odometer:
         names = Counted.__slots__
         return [Counted(**dict(zip(names, row, strict=True))) for row in rows]
 
+    def complete_since(self) -> int:
+        """Returns from when on no report is missing, in seconds since 1970; 0: none ever was."""
+        with self._database() as database:
+            (moment,) = database.execute("SELECT complete_since FROM mark").fetchone()
+        return int(moment)
+
     def invitation(self, round_id: str) -> str | None:
         """The invitation that this device was given for an open link, and has not used."""
         with self._database() as database:
@@ -193,6 +217,12 @@ class Odometer:
             raise DeviceError(
                 "left", "You left this collection. Join it again with: leave --undo COLLECTION."
             )
+        if database.execute("SELECT 1 FROM mark WHERE complete_since > ?", (facts.opens_at,)).fetchone():
+            raise DeviceError(
+                "older_record",
+                "What this device has sent is known from an older copy only. It takes part in rounds that "
+                "open from now on.",
+            )
         known = database.execute(
             "SELECT facts_sha256, is_sealed, slot FROM reports WHERE round = ?", (facts.round,)
         ).fetchall()
@@ -223,6 +253,12 @@ class Odometer:
             database.execute("PRAGMA secure_delete = ON")
             with database:
                 yield database
+
+
+def _mark(path: Path) -> os.stat_result:
+    """Makes an empty file, if there is none, and touches it never again."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDONLY, 0o600))
+    return path.stat()
 
 
 def _sha256(invitation: str) -> str:

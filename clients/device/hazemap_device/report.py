@@ -44,7 +44,7 @@ class Device:
     """A person's device: what it has sent and what that cost are in `state_dir`."""
 
     def __init__(self, state_dir: Path | str, *, clock: Callable[[], float] = time.time) -> None:
-        self.odometer = Odometer(Path(state_dir))
+        self.odometer = Odometer(Path(state_dir), clock=clock)
         self._clock = clock
 
     def report(

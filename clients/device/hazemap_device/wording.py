@@ -76,13 +76,16 @@ def cost(facts: Facts) -> list[str]:
     ]
 
 
-def totals(reports: Iterable[Counted]) -> list[str]:
-    """Lines on what was sent, and what it costs together, by collection."""
+def totals(reports: Iterable[Counted], *, complete_since: int = 0) -> list[str]:
+    """Lines on what was sent, and what it costs together, by collection.
+
+    complete_since: seconds since 1970; 0 where no report is missing.
+    """
     by_collection: dict[str, list[Counted]] = {}
     for report in reports:
         by_collection.setdefault(report.collection, []).append(report)
     if not by_collection:
-        return ["Nothing was sent."]
+        return ["Nothing was sent.", *_doubt(complete_since)]
     lines = []
     for collection, counted in by_collection.items():
         lines.append(f"{collection}:")
@@ -92,7 +95,14 @@ def totals(reports: Iterable[Counted]) -> list[str]:
             for report in counted
         ]
         lines.append(f"  {_total(counted)}")
-    return lines
+    return lines + _doubt(complete_since)
+
+
+def _doubt(complete_since: int) -> list[str]:
+    if not complete_since:
+        return []
+    day = datetime.fromtimestamp(complete_since, tz=UTC).date()
+    return [f"This record is a copy: reports sent before {day} may be missing from it."]
 
 
 def together(reports: Iterable[tuple[str, str, str]]) -> tuple[Fraction, Fraction]:

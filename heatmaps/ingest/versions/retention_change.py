@@ -29,7 +29,7 @@ def fix(dataset: Dataset, days: int, *, actor: User) -> None:
 def change(person: Person, dataset: Dataset, days: int | None, *, reason: str) -> None:
     """Keep check-ins for so many days, or for ever (None), from the next data version on.
 
-    A version that is due already is made first, by the old rule. Errors: as `access.require`;
+    A version that is due already is made first, by the old rule. Errors: as `permissions.require`;
     `ParameterError` for the days, or without a reason.
     """
     with scheduled.public_rule(person, dataset, reason) as steward:

@@ -38,7 +38,7 @@ def fix(dataset: Dataset, schedule: Schedule, *, actor: User) -> None:
 def change(person: Person, dataset: Dataset, schedule: Schedule | None, *, reason: str) -> None:
     """Another schedule, or none, from now on. A version that is due already is made first.
 
-    Errors: as `access.require`; `ParameterError` without a reason.
+    Errors: as `permissions.require`; `ParameterError` without a reason.
     """
     with public_rule(person, dataset, reason) as steward:
         if dataset.schedule != _text(schedule):

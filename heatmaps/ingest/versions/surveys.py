@@ -44,7 +44,7 @@ _REFUSALS: Final = (TableRefused, ServerRefused, keys.KeyFileError, UploadError)
 
 
 def advance_by(person: Person, dataset: Dataset) -> SourceSurvey:
-    """The next data version, asked for by a steward. Errors: as `access.require`; `UploadError`."""
+    """The next data version, asked for by a steward. Errors: as `permissions.require`; `UploadError`."""
     steward = require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
         advance.check_unscheduled(dataset)

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from heatmaps.shuffler import sealing
 from heatmaps.shuffler.analyser import Analyser
 from heatmaps.shuffler.life import forgetting, round_files
-from heatmaps.shuffler.models import Collection, Invitation, Round, State
+from heatmaps.shuffler.life.packet_file import PacketFile
+from heatmaps.shuffler.models import Collection, Round, State
 
 _AT_ONCE: Final = 2**14  # messages
 
@@ -29,6 +30,7 @@ def close_due(collection: Collection) -> None:
         _log.info("round %s: closed", due.pk)
     for closing in Round.objects.filter(collection=collection, state=State.CLOSING):
         round_files.destroy_secrets(closing.pk)
+        round_files.destroy_link_key(closing.pk)
     unfixed = Round.objects.filter(collection=collection, state=State.PREPARED)
     for never_ready in unfixed.filter(closes_at__lte=now):
         forgetting.end(never_ready, State.GIVEN_UP)
@@ -47,13 +49,13 @@ def mixed(closed: Round) -> tuple[memoryview, int]:
     The order is a function of the set of messages: nothing is left in it of who sent which, or when, and
     unlike a random order it is the same when a killed hand-over is repeated.
     """
-    packets = Invitation.objects.filter(round=closed).exclude(packet=None).values_list("packet", flat=True)
-    if (stored := packets.count()) < closed.least_reports:
+    file = PacketFile.of_round(closed)
+    if (stored := file.count()) < closed.least_reports:
         return memoryview(b""), stored
     opener = sealing.PacketOpener(round_files.read_key(closed.pk), closed.facts)
     joined, reports = bytearray(), 0
-    for packet in packets.iterator(chunk_size=16):
-        if (opened := opener.opened(bytes(packet or b""))) is not None:
+    for packet in file.packets():
+        if (opened := opener.opened(packet)) is not None:
             joined += opened
             reports += 1
     if reports < closed.least_reports:

@@ -6,6 +6,7 @@ killed at, what was committed to is there, and is committed to once more.
 
 import hashlib
 import logging
+import shutil
 import time
 from dataclasses import dataclass
 from threading import Lock
@@ -14,12 +15,14 @@ from uuid import UUID
 
 from django.db import transaction
 
-from heatmaps.shuffler import facts, sealing, secret_texts
+from heatmaps.shuffler import facts, sealing, secret_texts, settings
 from heatmaps.shuffler.analyser import Analyser, AnalyserRefuses
 from heatmaps.shuffler.life import forgetting, round_files
+from heatmaps.shuffler.life.packet_file import PacketFile
 from heatmaps.shuffler.models import Collection, Invitation, Person, Round, State
 
 MOST_PLACES: Final = 10_000_000
+_SPARE_BYTES: Final = 256 * 2**20  # of the disk, which no round takes
 _MOST_MOMENT: Final = 2**53
 _MOST_NUMBER: Final = 2**31 - 1
 
@@ -89,6 +92,10 @@ def prepare(collection: Collection, plan: Plan) -> Round:
         raise NotYet("more people are enrolled than the round has places for")
     if places > MOST_PLACES:
         raise NotYet(f"it has more than {MOST_PLACES} places")
+    if not plan.messages or not plan.message_bytes:
+        raise NotYet("its reports say nothing")
+    if sealing.packet_bytes(plan.messages, plan.message_bytes) > facts.MOST_PACKET_BYTES:
+        raise NotYet(f"its packets have more than {facts.MOST_PACKET_BYTES} bytes")
     with _making:
         if Round.objects.filter(pk=plan.id).exists():
             raise NotYet("it has the id of another collection's round")
@@ -101,30 +108,44 @@ def _make(collection: Collection, plan: Plan, names: list[str], places: int) -> 
     private_key, public_key = sealing.new_key()
     secrets = [(name, secret_texts.new()) for name in names for _ in range(plan.reports_per_person)]
     digests = sorted(secret_texts.digest(secret) for _, secret in secrets)
+    row = Round(
+        id=plan.id,
+        collection=collection,
+        number=plan.number,
+        public_key=public_key,
+        places=places,
+        invitations_sha256=secret_texts.commitment(digests),
+        open_link=plan.open_link,
+        reports_per_person=plan.reports_per_person,
+        opens_at=plan.opens_at,
+        closes_at=plan.closes_at,
+        least_reports=plan.least_reports,
+        messages=plan.messages,
+        message_bytes=plan.message_bytes,
+    )
+    _make_room(row)
     round_files.write_key(plan.id, private_key)
-    if secrets:
+    if plan.open_link:
+        round_files.write_link_key(plan.id, secret_texts.new_link_key())
+    else:
         round_files.write_secrets(plan.id, secrets)
     with transaction.atomic():
-        made = Round.objects.create(
-            id=plan.id,
-            collection=collection,
-            number=plan.number,
-            public_key=public_key,
-            places=places,
-            invitations_sha256=secret_texts.commitment(digests),
-            open_link=plan.open_link,
-            reports_per_person=plan.reports_per_person,
-            opens_at=plan.opens_at,
-            closes_at=plan.closes_at,
-            least_reports=plan.least_reports,
-            messages=plan.messages,
-            message_bytes=plan.message_bytes,
-        )
-        # In the order of digests: rows tell nothing of the order of people.
+        row.save(force_insert=True)
+        # In the order of digests: rows and slots tell nothing of the order of people.
         Invitation.objects.bulk_create(
-            [Invitation(round=made, digest=digest) for digest in digests], batch_size=1000
+            [Invitation(round=row, digest=digest, slot=slot) for slot, digest in enumerate(digests)],
+            batch_size=1000,
         )
-    return made
+    return row
+
+
+def _make_room(row: Round) -> None:
+    """Errors: NotYet where the disk has none for the packets of everybody."""
+    file = PacketFile.of_round(row)
+    free = shutil.disk_usage(settings.ROUNDS_DIR).free - _SPARE_BYTES
+    if file.size > free:
+        raise NotYet(f"its packets need {file.size // 2**20 + 1} MiB, more than the disk has")
+    file.make()
 
 
 def commit(prepared: Round, analyser: Analyser) -> None:
@@ -159,8 +180,6 @@ def commit(prepared: Round, analyser: Analyser) -> None:
         opens_at=terms.opens_at,
         closes_at=terms.closes_at,
         least_reports=terms.least_reports,
-        messages=terms.messages,
-        message_bytes=terms.message_bytes,
         facts=text,
         facts_sha256=hashlib.sha256(text.encode()).hexdigest(),
     )

@@ -6,6 +6,7 @@ So an analyser that answers slowly, or never, holds up nobody else's rounds.
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from threading import Event, Thread
 from typing import Any, Final
@@ -15,6 +16,7 @@ from django.db import DatabaseError, connection
 from heatmaps.shuffler import settings
 from heatmaps.shuffler.analyser import Analyser, AnalyserAway, AnalyserRefuses
 from heatmaps.shuffler.life import analysers, closing, forgetting, planning
+from heatmaps.shuffler.life.packet_file import PacketFile
 from heatmaps.shuffler.models import FINAL, Collection, Round, State
 
 MOST_SECONDS: Final = 60.0  # between two attempts while the analyser is away
@@ -78,8 +80,6 @@ def _turn(collection_id: int) -> bool:
     except AnalyserAway:
         _log.warning("collection %s: the analyser does not answer", collection.slug)
         return True
-    except AnalyserRefuses as of_list:
-        refusals = [of_list]
     for refusal in refusals:
         _log.error("collection %s: the analyser refuses, status %d", collection.slug, refusal.status)
     return bool(refusals)
@@ -88,19 +88,34 @@ def _turn(collection_id: int) -> bool:
 def look_after(collection: Collection) -> list[AnalyserRefuses]:
     """One turn: what is due here first, which needs no analyser. What it refuses holds up no other round.
 
-    Errors: AnalyserAway, AnalyserRefuses.
+    Errors: AnalyserAway.
     """
     closing.close_due(collection)
     forgetting.finish(collection)
+    _hide_moments(collection)
     analyser = analysers.of_collection(collection)
-    refusals = _hand_over_closed(collection, analyser)
-    for listed in analyser.rounds():
+    refusals = []
+    try:
+        rounds = analyser.rounds()
+    except AnalyserRefuses as refusal:
+        refusals.append(refusal)
+        rounds = []  # what closed is offered, and given up in the end
+    for listed in rounds:
         try:
             _follow_round(collection, analyser, listed)
         except AnalyserRefuses as refusal:
             refusals.append(refusal)
+    # Last: a round that is over at the analyser got its batch, and this state may be older than that.
+    refusals += _hand_over_closed(collection, analyser)
     forgetting.finish(collection)
     return refusals
+
+
+def _hide_moments(collection: Collection) -> None:
+    """Else the system's moment of each file's last change would be that of the last packet."""
+    for taking in Round.objects.filter(collection=collection, state=State.READY):
+        with suppress(FileNotFoundError):  # the other rounds go on
+            PacketFile.of_round(taking).hide_times()
 
 
 def _hand_over_closed(collection: Collection, analyser: Analyser) -> list[AnalyserRefuses]:

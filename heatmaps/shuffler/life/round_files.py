@@ -1,4 +1,4 @@
-"""Names the files of a round: its key, its secrets until they are handed out, its table."""
+"""Names the files of a round: its key, its secrets until they are handed out, its table, its packets."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,8 @@ from heatmaps.shuffler import files, settings
 KEY: Final = "key"
 SECRETS: Final = "secrets"
 TABLE: Final = "table.bin"
+LINK: Final = "link"  # key of an open link's invitations, until the round closes
+PACKETS: Final = "packets"
 
 Secrets = list[tuple[str, str]]  # name of a person, secret
 
@@ -48,8 +50,24 @@ def read_secrets(round_id: UUID) -> Secrets | None:
     return [(name, secret) for name, secret in json.loads(content)]
 
 
+def write_link_key(round_id: UUID, key: bytes) -> None:
+    files.write(folder(round_id) / LINK, key)
+
+
+def read_link_key(round_id: UUID) -> bytes | None:
+    """Returns None once the round is closed."""
+    try:
+        return (folder(round_id) / LINK).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
 def destroy_secrets(round_id: UUID) -> None:
     files.destroy(folder(round_id) / SECRETS)
+
+
+def destroy_link_key(round_id: UUID) -> None:
+    files.destroy(folder(round_id) / LINK)
 
 
 def destroy_all(round_id: UUID) -> None:

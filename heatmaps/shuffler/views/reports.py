@@ -1,4 +1,4 @@
-"""Takes packets and gives invitations of open links.
+"""Takes packets and gives invitations of open links. Neither changes the database.
 
 Checks go from what everybody knows to what only the invited know: round, moment, size, then the invitation,
 and only for whoever has one the body is read. A refusal changes nothing that is stored.
@@ -16,7 +16,8 @@ from django.views.decorators.http import require_POST
 
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.shuffler import attempts, facts, problems, sealing, secret_texts
-from heatmaps.shuffler.life.planning import MOST_PLACES
+from heatmaps.shuffler.life import round_files
+from heatmaps.shuffler.life.packet_file import PacketFile
 from heatmaps.shuffler.models import Invitation, Round, State
 from heatmaps.shuffler.problems import Refusal
 from heatmaps.shuffler.views.rounds import open_round
@@ -41,19 +42,19 @@ def refuses(view: View) -> View:
 @require_POST
 @refuses
 def take_report(request: HttpRequest, round_id: UUID) -> HttpResponse:
-    """Store a packet; its receipt goes out after the commit, which waits for the disk."""
+    """Store a packet; its receipt goes out once it is on the disk."""
     open_one = open_round(round_id)
     size = sealing.packet_bytes(open_one.messages, open_one.message_bytes)
     if body_length(request) != size:
         raise Refusal("wrong_size")
-    digest = _digest(request)
-    if digest is None or not Invitation.objects.filter(round=open_one, digest=digest).exists():
+    invitation = _invitation(request, open_one)
+    if invitation is None:
         attempts.was_wrong(request)
         raise Refusal("unknown_invitation")
     packet = request.read(size)
     if len(packet) != size:
         raise Refusal("wrong_size")
-    is_new = _store(open_one, digest, packet)
+    is_new = _store(open_one, invitation, packet)
     return JsonResponse({"receipt": hashlib.sha256(packet).hexdigest()}, status=201 if is_new else 200)
 
 
@@ -67,44 +68,47 @@ def give_invitation(request: HttpRequest, round_id: UUID) -> HttpResponse:
     if not open_one.open_link:
         raise Refusal("unknown_round")
     attempts.ask_for_invitation(request, round_id, places=open_one.places)
-    secret = secret_texts.new()
-    with transaction.atomic():
-        _check_ready(open_one)
-        _check_place(open_one)
-        if Invitation.objects.filter(round=open_one).count() >= MOST_PLACES:
-            raise Refusal("too_many_requests")  # more than anybody needs would fill the disk
-        Invitation.objects.create(round=open_one, digest=secret_texts.digest(secret))
-    return JsonResponse({"invitation": secret}, status=201)
-
-
-def _digest(request: HttpRequest) -> str | None:
-    """Looking a hash up tells by its time nothing of the secret; None for what has not its form."""
-    secret = request.headers.get("Hazemap-Invitation", "")
-    return secret_texts.digest(secret) if secret_texts.is_one(secret) else None
-
-
-def _store(open_one: Round, digest: str, packet: bytes) -> bool:
-    """True where the packet is new, False where it was there. Errors: Refusal."""
-    with transaction.atomic():
-        _check_ready(open_one)
-        own = Invitation.objects.filter(round=open_one, digest=digest)
-        if own.filter(packet=None).exists():
-            _check_place(open_one)
-            own.update(packet=packet)
-            return True
-        stored = own.values_list("packet", flat=True).first()
-    if stored is None:
+    link_key = round_files.read_link_key(open_one.pk)
+    if link_key is None:
         raise Refusal("round_closed")
-    if not hmac.compare_digest(bytes(stored), packet):
-        raise Refusal("invitation_used")
-    return False
-
-
-def _check_place(open_one: Round) -> None:
-    """Within the transaction. What was given and never used holds nobody up. Errors: Refusal."""
-    stored = Invitation.objects.filter(round=open_one, packet__isnull=False)
-    if open_one.open_link and stored.count() >= open_one.places:
+    if PacketFile.of_round(open_one).free_slot() is None:
         raise Refusal("too_many_requests")
+    return JsonResponse({"invitation": secret_texts.new_of_link(link_key)}, status=201)
+
+
+def _invitation(request: HttpRequest, open_one: Round) -> Invitation | None:
+    """The row of an invitation, or one as it would be of an open link's; None for any other text.
+
+    Looking a hash up tells by its time nothing of the secret.
+    """
+    secret = request.headers.get("Hazemap-Invitation", "")
+    if not secret_texts.is_one(secret):
+        return None
+    digest = secret_texts.digest(secret)
+    if open_one.open_link:
+        link_key = round_files.read_link_key(open_one.pk)
+        if link_key is not None and secret_texts.is_of_link(secret, link_key):
+            return Invitation(round=open_one, digest=digest)
+    return Invitation.objects.filter(round=open_one, digest=digest).first()
+
+
+def _store(open_one: Round, invitation: Invitation, packet: bytes) -> bool:
+    """True where the packet is new, False where it was there. Errors: Refusal."""
+    file, digest = PacketFile.of_round(open_one), bytes.fromhex(invitation.digest)
+    with transaction.atomic():
+        _check_ready(open_one)
+        slot = file.slot_of(digest) if invitation.slot is None else invitation.slot
+        stored = None if slot is None else file.read(slot)
+        if stored is None:
+            slot = file.free_slot() if slot is None else slot
+            if slot is None:  # what was given and never used takes none
+                raise Refusal("too_many_requests")
+            file.write(slot, digest, packet)
+            return True
+        if not hmac.compare_digest(stored, packet):
+            raise Refusal("invitation_used")
+        file.sync()
+    return False
 
 
 def _check_ready(open_one: Round) -> None:

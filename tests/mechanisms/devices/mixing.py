@@ -15,9 +15,10 @@ import django
 
 
 def stored(facts, key, packets, *, message_bytes):
-    """A round with its packets in the shuffler's database and its key in a file."""
+    """A round in the shuffler's database, its packets and its key in files."""
     from heatmaps.shuffler.life import round_files
-    from heatmaps.shuffler.models import Collection, Invitation, Round, State
+    from heatmaps.shuffler.life.packet_file import PacketFile
+    from heatmaps.shuffler.models import Collection, Round, State
 
     collection = Collection.objects.create(slug=f"audit-{uuid4()}")
     made = Round.objects.create(
@@ -35,15 +36,11 @@ def stored(facts, key, packets, *, message_bytes):
         message_bytes=message_bytes,
         facts=facts,
     )
-    digests = [hashlib.sha256(packet).hexdigest() for packet in packets]
-    Invitation.objects.bulk_create(
-        [
-            Invitation(round=made, digest=digest, packet=packet)
-            for digest, packet in zip(digests, packets, strict=True)
-        ],
-        batch_size=100,
-    )
     round_files.write_key(made.pk, key)
+    file = PacketFile.of_round(made)
+    file.make()
+    for slot, packet in enumerate(packets):
+        file.write(slot, hashlib.sha256(packet).digest(), packet)
     return made
 
 

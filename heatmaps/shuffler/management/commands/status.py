@@ -3,8 +3,9 @@
 from typing import Any
 
 from heatmaps.shuffler.life import round_files
+from heatmaps.shuffler.life.packet_file import PacketFile
 from heatmaps.shuffler.management.command import ShufflerCommand
-from heatmaps.shuffler.models import FINAL, Collection, Invitation, Person, Round
+from heatmaps.shuffler.models import FINAL, Collection, Person, Round
 
 
 class Command(ShufflerCommand):
@@ -21,6 +22,6 @@ class Command(ShufflerCommand):
 def _numbers(one: Round) -> str:
     if one.state in FINAL:
         return ""
-    came = Invitation.objects.filter(round=one, packet__isnull=False).count()
+    came = PacketFile.of_round(one).count()
     waiting = "; links not handed out yet" if round_files.read_secrets(one.pk) is not None else ""
     return f", {came} of {one.places} reports, {one.least_reports} needed{waiting}"
