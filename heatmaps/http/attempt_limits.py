@@ -52,12 +52,12 @@ def forget_sign_in(name: str, address: str) -> None:
     """After a right password: its owner may sign in as often as an address may."""
     _forget(SIGN_IN_NAME, _key(_name_from(name, address)))
     _forget(FAILURES, _key(address))
-    _counted(KNOWN, _key(address), KNOWN_SECONDS)
+    _count(KNOWN, address, KNOWN_SECONDS)
 
 
 def count_failure(address: str) -> None:
     """Count a wrong password, or a try that got no place to be hashed (`password_places`)."""
-    _counted(FAILURES, _key(address), FAILURES_SECONDS)
+    _count(FAILURES, address, FAILURES_SECONDS)
 
 
 def failures(address: str) -> int:
@@ -120,8 +120,7 @@ def network_of(text: str) -> str:
 
 def seconds_to_wait(scope: str, whose: str, *, most: int, seconds: int) -> int:
     """Count an attempt; 0 while there were at most `most` in `seconds`, else how long to wait."""
-    key = _key(whose)
-    counted = _by_counters(lambda table: table.count(scope, key, seconds))
+    counted = _count(scope, whose, seconds)
     return 0 if counted.times <= most else counted.seconds_left
 
 
@@ -132,6 +131,11 @@ def _a_minute(scope: str, whose: str) -> int:
 def _name_from(name: str, address: str) -> str:
     """A name as it is tried from an address; other spellings of a name are the same one."""
     return f"{address} {unicodedata.normalize('NFKC', name).casefold().strip()}"
+
+
+def _count(scope: str, whose: str, seconds: int) -> counters.Count:
+    key = _key(whose)
+    return _by_counters(lambda table: table.count(scope, key, seconds))
 
 
 def _by_counters(
@@ -146,12 +150,7 @@ def _by_counters(
 
 
 def _times(scope: str, key: str) -> int:
-    if shared := counters.shared():
-        try:
-            return shared.look(scope, key).times
-        except RedisError as error:
-            _log.warning("attempts.counted_here_only", cause=type(error))
-    return counters.own().look(scope, key).times
+    return _by_counters(lambda table: table.look(scope, key)).times
 
 
 def _forget(scope: str, key: str) -> None:

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("heatmaps", "0021_sources"),
+        ("heatmaps", "0023_elections_of_before"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -13,7 +13,7 @@ FORMS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("heatmaps", "0021_sources")]
+    dependencies = [("heatmaps", "0024_code_tries")]
 
     operations = [
         migrations.AlterField(

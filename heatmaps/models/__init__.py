@@ -13,8 +13,8 @@ from heatmaps.models.dataset import (
 )
 from heatmaps.models.district_file import DistrictFile
 from heatmaps.models.guide_file import GuideFile
-from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
 from heatmaps.models.heartbeat import Heartbeat
+from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
 from heatmaps.models.people import CodeKind, CodeTries, Invitation, PeopleRules, Profile
@@ -52,9 +52,9 @@ __all__ = [
     "Enrolment",
     "Event",
     "GuideFile",
+    "Heartbeat",
     "HoldCause",
     "Installation",
-    "Heartbeat",
     "Invitation",
     "Ledger",
     "Membership",

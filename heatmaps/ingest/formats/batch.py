@@ -70,10 +70,10 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
         values = columns.values(_accepted(records, lines, columns, found))
         rejected = sorted(found + rejected, key=lambda rejection: rejection.row)
     users, times, lat, lon = values
-    places = {name: place for place, name in enumerate(dict.fromkeys(users))}
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(users))}
     return Batch(
-        names=list(places),
-        numbers=np.fromiter(map(places.__getitem__, users), np.int32, len(users)),
+        names=list(numbers),
+        numbers=np.fromiter(map(numbers.__getitem__, users), np.int32, len(users)),
         times=times,
         lat=lat,
         lon=lon,

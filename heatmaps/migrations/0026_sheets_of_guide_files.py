@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("heatmaps", "0021_sources")]
+    dependencies = [("heatmaps", "0025_numbers_as_names")]
 
     operations = [
         migrations.AddField("guidefile", "sheet", models.JSONField(blank=True, default=None, null=True)),

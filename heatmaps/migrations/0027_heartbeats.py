@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("heatmaps", "0021_sources")]
+    dependencies = [("heatmaps", "0026_sheets_of_guide_files")]
 
     operations = [
         migrations.CreateModel(
