@@ -35,7 +35,7 @@ class RestorationOut(serializers.Serializer[Any]):
     confirmed_at = serializers.DateTimeField(
         allow_null=True, help_text="null: nothing can be asked of the dataset until a steward confirms."
     )
-    confirmed_by = serializers.CharField(source="confirmed_by.username", allow_null=True, default=None)
+    confirmed_by = serializers.CharField(source="confirmed_by.username", allow_null=True)
     charges = RestoredChargeOut(many=True, help_text="For what may have been released in that time.")
     asks_opt_outs = serializers.BooleanField(
         help_text="Opt-outs of that time are known nowhere: enter them again."

@@ -95,7 +95,7 @@ def test_it_makes_legal_moves_and_refuses_all_others(dataset, release_in, state,
 def test_it_knows_no_other_moves_than_these():
     moves = {name: move for name, move in table.MOVES.items() if name != "reserve"}
     told = {(str(move.before), name): str(move.after) for name, move in moves.items()}
-    assert told == LEGAL
+    assert told == LEGAL | {("reserved", "lose"): "failed"}  # of a restore alone: test_restoring.py
     assert set(WAYS) == set(ReleaseState)
 
 

@@ -173,46 +173,49 @@ def test_nothing_is_drawn_while_the_witness_is_away(spent, witness, tmp_path):
     assert not Drawing.objects.exists()
 
 
-class TestAfterTheMachineWasStartedAnew:
-    @pytest.fixture
-    def started_anew(self, spent, monkeypatch):
-        monkeypatch.setattr(place, "boot", lambda: "another start")
-        elections.look()
+@pytest.fixture
+def started_anew(spent, monkeypatch):
+    monkeypatch.setattr(place, "boot", lambda: "another start")
+    elections.look()
 
-    def test_what_was_queued_waits_for_an_operator(self, spent, started_anew):
-        assert not draws.claim(spent.pk)
-        carry_out(spent.pk)
-        assert state(spent) == "spent"
-        resuming.nothing_was_lost("the power failed")
-        assert Installation.objects.get().confirm_before is None
-        carry_out(spent.pk)
-        assert state(spent) == "published"
-        assert verify(spent.dataset).ok
 
-    def test_its_charge_is_not_given_back(self, dataset, analyst, ask, monkeypatch, settings):
-        settings.START_SECONDS = 3600
-        release = lifecycle.request_release(analyst, dataset, ask())
-        monkeypatch.setattr(place, "boot", lambda: "another start")
-        elections.look()
-        assert not transitions.cancel(release.pk, actor=analyst)
-        Release.objects.update(expires_at=release.requested_at, starts_at=release.requested_at)
-        clock.tick()
-        assert state(release) == "reserved"
+def test_what_was_queued_before_a_start_of_the_machine_waits_for_an_operator(spent, started_anew):
+    assert not draws.claim(spent.pk)
+    carry_out(spent.pk)
+    assert state(spent) == "spent"
+    resuming.nothing_was_lost("the power failed")
+    assert Installation.objects.get().confirm_before is None
+    carry_out(spent.pk)
+    assert state(spent) == "published"
+    assert verify(spent.dataset).ok
 
-    def test_others_are_asked_and_drawn(self, started_anew, make_dataset, add_checkins, analyst, ask):
-        other = make_dataset("other")
-        add_checkins(other)
-        release = lifecycle.request_release(analyst, other, ask())
-        carry_out(release.pk)
-        assert state(release) == "published"
 
-    def test_with_a_witness_nothing_waits(self, spent, monkeypatch, witness):
-        witness.mkdir()
-        monkeypatch.setattr(place, "boot", lambda: "another start")
-        elections.look()
-        assert hold.waits_since() is None
-        carry_out(spent.pk)
-        assert state(spent) == "published"
+def test_the_charge_of_what_waits_is_not_given_back(dataset, analyst, ask, monkeypatch, settings):
+    settings.START_SECONDS = 3600
+    release = lifecycle.request_release(analyst, dataset, ask())
+    monkeypatch.setattr(place, "boot", lambda: "another start")
+    elections.look()
+    assert not transitions.cancel(release.pk, actor=analyst)
+    Release.objects.update(expires_at=release.requested_at, starts_at=release.requested_at)
+    clock.tick()
+    assert state(release) == "reserved"
+
+
+def test_other_datasets_are_asked_and_drawn_meanwhile(started_anew, make_dataset, add_checkins, analyst, ask):
+    other = make_dataset("other")
+    add_checkins(other)
+    release = lifecycle.request_release(analyst, other, ask())
+    carry_out(release.pk)
+    assert state(release) == "published"
+
+
+def test_nothing_waits_where_there_is_a_witness(spent, monkeypatch, witness):
+    witness.mkdir()
+    monkeypatch.setattr(place, "boot", lambda: "another start")
+    elections.look()
+    assert hold.waits_since() is None
+    carry_out(spent.pk)
+    assert state(spent) == "published"
 
 
 def test_nobody_says_that_nothing_was_lost_where_the_record_knows_better(spent, record):

@@ -69,60 +69,67 @@ def lose_an_election(dataset, units):
         )
 
 
-class TestCharges:
-    def test_exactly_what_the_record_has_and_the_database_lacks(self, dataset, administrator, analyst, ask):
-        carry_out(lifecycle.request_release(analyst, dataset, ask()).pk)
-        lose_an_election(dataset, ONE // 8)
-        with pytest.raises(OnHold):
-            elections.look()
-        assert resume().knows_charges
-        assert account(dataset).committed == ONE // 2 + ONE // 8
-        assert verify(dataset).ok
+def test_it_charges_exactly_what_the_record_has_and_the_database_lacks(dataset, administrator, analyst, ask):
+    carry_out(lifecycle.request_release(analyst, dataset, ask()).pk)
+    lose_an_election(dataset, ONE // 8)
+    with pytest.raises(OnHold):
+        elections.look()
+    assert resume().knows_charges
+    assert account(dataset).committed == ONE // 2 + ONE // 8
+    assert verify(dataset).ok
 
-    def test_more_than_was_left_raises_a_limit_that_must_have_been_higher(self, restored):
-        elections.go_on(forget=False)
-        lose_an_election(restored, 5 * ONE)
-        resume()
-        assert (account(restored).committed, account(restored).limit) == (5 * ONE, 5 * ONE)
-        assert verify(restored).ok
 
-    def test_all_that_was_left_where_the_other_copy_may_run(self, restored, analyst, ask):
-        elections.go_on(forget=False)
-        assert not resume(other_copy=OtherCopy.UNKNOWN).knows_charges
-        assert account(restored).committed == account(restored).limit == 2 * ONE
-        assert verify(restored).ok
+def test_a_charge_of_more_than_was_left_raises_a_limit_that_must_have_been_higher(restored):
+    elections.go_on(forget=False)
+    lose_an_election(restored, 5 * ONE)
+    resume()
+    assert (account(restored).committed, account(restored).limit) == (5 * ONE, 5 * ONE)
+    assert verify(restored).ok
 
-    def test_all_that_was_left_without_a_record(self, restored):
-        resume()
-        assert account(restored).committed == 2 * ONE
 
-    def test_all_that_was_left_where_another_machine_draws_too(self, restored):
-        elections.go_on(forget=False)
-        Election.objects.create(recorder="3" * 32)
-        assert not resume().knows_charges
+def test_it_charges_all_that_was_left_where_the_other_copy_may_run(restored, analyst, ask):
+    elections.go_on(forget=False)
+    assert not resume(other_copy=OtherCopy.UNKNOWN).knows_charges
+    assert account(restored).committed == account(restored).limit == 2 * ONE
+    assert verify(restored).ok
 
-    def test_the_operators_number(self, restored):
-        resume(presence=ONE // 4)
-        assert account(restored).committed == ONE // 4
-        event = Event.objects.get(kind="restored")
-        assert '"reason":"the disk broke"' in event.after
-        assert '"other_copy":"stopped"' in event.after
 
-    def test_no_bound_where_an_account_has_no_limit(self, make_dataset, administrator):
-        made = make_dataset("city", Relation.REPLACE)
-        hold.put(HoldCause.RESTORED)
-        resume()
-        assert account(made, "radius").unbounded
-        assert verify(made).ok
+def test_it_charges_all_that_was_left_without_a_record(restored):
+    resume()
+    assert account(restored).committed == 2 * ONE
 
-    def test_an_unknown_account_is_refused_before_anything_is_done(self, restored):
-        with pytest.raises(resuming.CannotResume, match="city:record"):
-            resume(record=ONE)
-        assert not Restoration.objects.exists()
 
-    def test_a_reason_is_needed(self, restored):
-        with pytest.raises(InvalidLimit):
-            resuming.restored(Statement(reason=" ", other_copy=OtherCopy.STOPPED))
+def test_it_charges_all_that_was_left_where_another_machine_draws_too(restored):
+    elections.go_on(forget=False)
+    Election.objects.create(recorder="3" * 32)
+    assert not resume().knows_charges
+
+
+def test_it_charges_the_operators_number(restored):
+    resume(presence=ONE // 4)
+    assert account(restored).committed == ONE // 4
+    event = Event.objects.get(kind="restored")
+    assert '"reason":"the disk broke"' in event.after
+    assert '"other_copy":"stopped"' in event.after
+
+
+def test_there_is_no_bound_where_an_account_has_no_limit(make_dataset, administrator):
+    made = make_dataset("city", Relation.REPLACE)
+    hold.put(HoldCause.RESTORED)
+    resume()
+    assert account(made, "radius").unbounded
+    assert verify(made).ok
+
+
+def test_an_unknown_account_is_refused_before_anything_is_done(restored):
+    with pytest.raises(resuming.CannotResume, match="city:record"):
+        resume(record=ONE)
+    assert not Restoration.objects.exists()
+
+
+def test_a_reason_is_needed(restored):
+    with pytest.raises(InvalidLimit):
+        resuming.restored(Statement(reason=" ", other_copy=OtherCopy.STOPPED))
 
 
 def test_what_was_queued_ends_without_a_result_and_keeps_its_charge(restored, analyst, ask):
