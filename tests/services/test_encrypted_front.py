@@ -117,6 +117,7 @@ def stalled(front, trusting, sent):
 @pytest.mark.parametrize("sent", [0, 3, 100, 100_000], ids=["nothing", "half a head", "half", "half its end"])
 def test_who_stalls_in_a_handshake_stops_nobody_and_is_ended(front, secured, trusting, monkeypatch, sent):
     monkeypatch.setattr(limits, "HEADER_SECONDS", 60)  # until all of them are there
+    monkeypatch.setattr(limits, "LINGER_SECONDS", 0.2)
     waiting = [stalled(front, trusting, sent) for _ in range(40)]
     wait_until(lambda: len(front.server.active_channels) == 40, seconds=30, what="all of them")
     began = time.monotonic()
@@ -174,6 +175,7 @@ def test_who_does_not_read_is_ended(front, secured, monkeypatch):
         start("200 OK", [("Content-Length", str(len(big)))]),
         [big],
     )[1]
+    monkeypatch.setattr(limits, "LINGER_SECONDS", 0.2)
     client, late = secured(), secured()
     for each in (client, late):
         each.sendall(LAST)
