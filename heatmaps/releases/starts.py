@@ -26,10 +26,10 @@ def first_proposable(fitting: Sequence[Chosen], resolution: int | None) -> Chose
     Any other start is offered alone: it is taken for where people are inside of measured rectangles, so sums
     have no stated error. resolution: of the new map; None: not known yet.
     """
-    for chosen in fitting:
-        measured = chosen.guide.measured if chosen.same_people else None
+    for start in fitting:
+        measured = start.guide.measured if start.same_people else None
         if measured is None or measured.shares is not None:
             continue
         if resolution is None or resolution**2 >= 1 << measured.deepest:
-            return chosen
+            return start
     return None

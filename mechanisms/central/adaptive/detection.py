@@ -26,10 +26,10 @@ def people_in_one_place(heatmap: Heatmap) -> list[float] | None:
     Shorter where no number of people has. None of a map that does not hold what was measured, or in
     rectangles. What was measured before for the same people tells more, so that fewer would do.
     """
-    kept = heatmap.measurements
-    if kept is None or kept.shares is not None:
+    measurements = heatmap.measurements
+    if measurements is None or measurements.shares is not None:
         return None
-    *earlier, last = kept.parts
+    *earlier, last = measurements.parts
     if earlier and _is_grid_of(earlier[-1], last):
         return _by_two_rounds(earlier[-1], last.scale_persons)
     return _by_walk(last, heatmap.total)

@@ -69,15 +69,17 @@ def _told(found: Posterior, squares: EvenSquares) -> ToldApart:
 
 def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
     """(k,) of each square of a map the measured rectangle that it lies in, from 1; None for other maps."""
-    kept = heatmap.measurements
-    if kept is None or kept.shares is None:
+    measurements = heatmap.measurements
+    if measurements is None or measurements.shares is None:
         return None
-    depths = np.concatenate([part.depths.astype(np.int64) for part in kept.parts])
-    codes = np.concatenate([part.codes for part in kept.parts])
-    starts = codes << kept.deepest - depths
+    depths = np.concatenate([part.depths.astype(np.int64) for part in measurements.parts])
+    codes = np.concatenate([part.codes for part in measurements.parts])
+    starts = codes << measurements.deepest - depths
     order = np.lexsort((-depths, starts))
     finest = order[np.unique(starts[order], return_index=True)[1]]  # of the nodes that begin at one place
-    tree = GuideTree.of(Guide(shares=kept.shares), level=heatmap.level, plain_from=kept.plain_from)
+    tree = GuideTree.of(
+        Guide(shares=measurements.shares), level=heatmap.level, plain_from=measurements.plain_from
+    )
     rectangles = Rectangles(tree=tree, nodes=Nodes(depths=depths[finest], codes=codes[finest]))
     up = 2 * (heatmap.level - heatmap.levels.astype(np.int64))
     return rectangles.holding(heatmap.prefixes << up, level=heatmap.level) + 1
