@@ -20,8 +20,9 @@ from django.http import Http404
 
 from heatmaps import keys, user_names
 from heatmaps.ingest.errors import READS_A_SOURCE, UploadError
+from heatmaps.ingest.formats import child_process
 from heatmaps.ingest.formats.columns import is_text
-from heatmaps.ingest.formats.lines import Lines, ReaderLimits
+from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Suppression, UserForm
 from heatmaps.people.permissions import Act, Person, require
@@ -120,7 +121,7 @@ def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":
 
 def users_of(stream: BinaryIO) -> list[str]:
     """The users of a text file, one a line. Errors: `ReaderError`, `UploadError`."""
-    return _checked(Lines(stream, _LIMITS))
+    return _checked(child_process.names(stream, _LIMITS))
 
 
 def pending(dataset: Dataset) -> int:

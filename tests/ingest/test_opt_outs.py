@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from heatmaps import keys, masses
+from heatmaps.children import process
 from heatmaps.ingest import opt_outs, uploads
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.formats.reader import ReaderError
@@ -94,11 +95,16 @@ def test_it_refuses_a_list_that_is_too_long(dataset, steward, monkeypatch):
         opt_outs.opt_out(steward, dataset, map(str, range(4)))
 
 
-def test_it_reads_a_file_of_users():
+def test_a_child_reads_a_file_of_users(monkeypatch):
+    started, children = process.started, []
+    monkeypatch.setattr(
+        process, "started", lambda *args, **how: children.append(args[0]) or started(*args, **how)
+    )
     assert opt_outs.users_of(io.BytesIO(b"\xef\xbb\xbfanna\r\n\r\n b\xc3\xb6b \nanna")) == ["anna", "böb"]
+    assert children == ["heatmaps.ingest.formats.text_child"]
 
 
-@pytest.mark.parametrize("content", [b"a" * 5000, b"\0", b"PK\x03\x04" + bytes(20)])
+@pytest.mark.parametrize("content", [b"a" * 5000, b"\0", b"PK\x03\x04" + bytes(20), b"\xff"])
 def test_it_refuses_a_file_that_is_no_list(content):
     with pytest.raises(ReaderError):
         opt_outs.users_of(io.BytesIO(content))

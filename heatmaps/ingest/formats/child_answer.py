@@ -13,10 +13,11 @@ from heatmaps.ingest.formats.lines import ReaderError, ReaderLimits
 from heatmaps.ingest.options import Options
 
 
-def write(
-    batches: Callable[..., Iterator[Batch]], preview: Callable[..., dict[str, Any]] | None = None
-) -> None:
-    """Reads a line of JSON, as `heatmaps.ingest.formats.child_process` writes it, and writes the answer."""
+def write(batches: Callable[..., Iterator[Batch]], facts: Callable[..., dict[str, Any]]) -> None:
+    """Reads a line of JSON, as `heatmaps.ingest.formats.child_process` writes it, and writes the answer.
+
+    facts: what a request without options asks for.
+    """
     gc.disable()  # nothing that is read has cycles, and looking for them takes a tenth of the time
     request, out = json.loads(sys.stdin.buffer.readline()), sys.stdout.buffer
     limits = ReaderLimits(**request["limits"])
@@ -24,9 +25,8 @@ def write(
         if stream.seekable():
             stream.seek(0)
         try:
-            if preview is not None and request["options"] is None:
-                columns_and_rows = preview(stream, whole=request["whole"], limits=limits)
-                frames.write_text(frames.PREVIEW, columns_and_rows, out)
+            if request["options"] is None:
+                frames.write_text(frames.FACTS, facts(stream, whole=request["whole"], limits=limits), out)
             else:
                 options, rows = Options.from_json(request["options"]), request["batch_rows"]
                 exact = request["exact_numbers"]

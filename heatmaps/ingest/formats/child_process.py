@@ -24,12 +24,14 @@ from heatmaps.ingest.formats.preview import Preview
 from heatmaps.ingest.options import Options
 
 _CHILD: Final = "heatmaps.ingest.formats.child"
+_TEXT_CHILD: Final = "heatmaps.ingest.formats.text_child"
 _MEMORY_BYTES: Final = 2**30
 _PREVIEW_BYTES: Final = 2**29
 _PREVIEW_SECONDS: Final = 20
 SMALL_BYTES: Final = 2**20  # of text as sent: about where Arrow's loading costs less than it saves
-_LEAST_SECONDS: Final = 20  # of a processor
+_LEAST_SECONDS: Final = 60  # of a processor
 _BYTES_A_SECOND: Final = 100_000  # of the file; check-ins are read ten times as fast and faster
+_LIST_ROWS: Final = 2**15  # a frame of so many rows has room for any list of names
 _ON_THE_CLOCK: Final = 3  # times as long, for a machine that is busy with other things
 _COSTLY: Final = (
     "the file is damaged, or reading it takes more memory or time than check-ins do; send smaller files"
@@ -60,23 +62,37 @@ def batches(
 
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
     """As `heatmaps.ingest.formats.preview.preview`, which a child runs. Errors: `ReaderError`."""
+    with _refused():
+        return Preview.checked(_facts(_CHILD, stream, ReaderLimits(), whole=whole))
+
+
+def names(stream: BinaryIO, limits: ReaderLimits) -> list[str]:
+    """Returns the lines of a text file, each once, without white space around them. Errors: `ReaderError`."""
+    with _refused():
+        listed = _facts(_TEXT_CHILD, stream, limits, most=_LIST_ROWS).get("names")
+        if not (isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)):
+            raise Broken
+        return listed
+
+
+def _facts(
+    module: str, stream: BinaryIO, limits: ReaderLimits, *, whole: bool = True, most: int = 0
+) -> dict[str, Any]:
+    """What a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
-    request = {"options": None, "whole": whole, "limits": asdict(ReaderLimits())}
-    with (
-        _told(_CHILD, stream, request, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame,
-        _refused(),
-    ):
-        for found in frames.read_frames(frame, most_rows=0):
-            if isinstance(found, dict):
-                return Preview.checked(found)
-    raise ReaderError("costly", _COSTLY)
+    request = {"options": None, "whole": whole, "limits": asdict(limits)}
+    with _told(module, stream, request, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame:
+        for facts in frames.read_frames(frame, most_rows=most):
+            if isinstance(facts, dict):
+                return facts
+    raise Broken
 
 
 def module_for(stream: BinaryIO) -> str:
     """Returns which child reads the stream, which is at its beginning afterwards where it can seek."""
     size = _size(stream)
     is_small_text = size is not None and size < SMALL_BYTES and not parquet.recognised(stream)
-    return "heatmaps.ingest.formats.text_child" if is_small_text else _CHILD
+    return _TEXT_CHILD if is_small_text else _CHILD
 
 
 def _size(stream: BinaryIO) -> int | None:

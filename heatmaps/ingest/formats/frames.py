@@ -1,4 +1,4 @@
-"""What a child that reads a file says of it, as bytes: batches, a preview or a refusal, checked on arrival.
+"""What a child that reads a file says of it, as bytes: batches, facts or a refusal, checked on arrival.
 
 A frame is a head (kind, rows, bytes of text), its text as JSON, and of a batch its numbers as columns.
 Nothing is believed: whoever broke the child could say anything.
@@ -16,7 +16,7 @@ from heatmaps.ingest.formats.batch import Batch, Rejection
 from heatmaps.ingest.formats.columns import NO_TIME
 from heatmaps.ingest.formats.lines import ReaderError
 
-BATCH, PREVIEW, REFUSAL, END = b"B", b"P", b"R", b"."
+BATCH, FACTS, REFUSAL, END = b"B", b"P", b"R", b"."
 _HEAD: Final = struct.Struct("<cIQ")
 _NUMBERS: Final = (("numbers", "<i4"), ("times", "<i8"), ("lat", "<f8"), ("lon", "<f8"))
 _TEXT_BYTES_A_ROW: Final = 2**11  # users are at most a thousand bytes
@@ -44,7 +44,7 @@ def write_text(kind: bytes, told: object, stream: BinaryIO) -> None:
 
 
 def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[str, Any]]:
-    """Batches of at most `most_rows` rows, or one preview as its JSON.
+    """Batches of at most `most_rows` rows, or the facts of a file as JSON.
 
     Errors: Broken; `ReaderError` as it was sent.
     """
@@ -58,7 +58,7 @@ def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[st
                 np.frombuffer(_taken(stream, rows * np.dtype(kind).itemsize), kind) for _, kind in _NUMBERS
             ]
             yield _batch(told, most_rows, columns)
-        elif kind == PREVIEW:
+        elif kind == FACTS:
             yield told
         elif kind == REFUSAL:
             raise _refusal(told)

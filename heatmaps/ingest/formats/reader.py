@@ -62,9 +62,7 @@ def read_checkins(
         any_row |= bool(batch.names or batch.rejected)
         rejected += len(batch.rejected)
         if rejected > limits.idle_rows + batch.bytes_read:
-            raise ReaderError(
-                "bomb", "the file unpacks to far more rows that are no check-ins than files have"
-            )
+            raise ReaderError("bomb", "the file has far more invalid rows than its size explains")
         yield batch
     if not any_row:
         raise ReaderError("empty", "the file has a header but no check-ins")
