@@ -101,6 +101,7 @@ def in_own_process(
     with tempfile.TemporaryDirectory() as state:
         environment = os.environ | {
             "HAZEMAP_STATE": state,
+            "HAZEMAP_RECORD_DIR": f"{state}-record",
             "HAZEMAP_DATABASE_URL": database_url,
             "HAZEMAP_SHUFFLER_STATE": f"{state}/shuffler",
             "DJANGO_SETTINGS_MODULE": settings,

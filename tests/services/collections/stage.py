@@ -237,6 +237,7 @@ def staged(template, *, account=(None, None, None)):
             place / "analyser",
             {
                 "HAZEMAP_STATE": str(place / "analyser" / "state"),
+                "HAZEMAP_RECORD_DIR": str(place / "analyser" / "record"),
                 "HAZEMAP_SLOT_SECONDS": "1,1,1,1",
                 "DJANGO_SETTINGS_MODULE": "heatmaps.config.settings",
             },
