@@ -193,9 +193,10 @@ def test_large_bodies_of_strangers_are_kept_nowhere(site):
 @pytest.mark.parametrize("is_behind_proxy", [False, True])
 def test_refused_bodies_of_many_get_one_answer_each_also_behind_a_proxy(site, is_behind_proxy):
     guides = f"/api/v1/datasets/{FILLED}/guides/"
+    steward = site.colleague if is_behind_proxy else site.steward  # each has a minute of their own
     for _ in range(3):  # a minute's guide files
-        exchange(site.port, site.head(guides, 1, token=site.steward, more="Connection: close") + b"a")
-    tokens = {"analyst": site.analyst, "steward": site.steward}
+        exchange(site.port, site.head(guides, 1, token=steward, more="Connection: close") + b"a")
+    tokens = {"analyst": site.analyst, "steward": steward}
     refusals = {
         403: (UPLOADS, "analyst", STATED_BYTES),
         404: ("/nothing/", "analyst", STATED_BYTES),
