@@ -6,7 +6,7 @@ import pytest
 
 from tests.shuffler import device
 from tests.shuffler.conftest import joined
-from tests.shuffler.process import Shuffler, wait_until
+from tests.shuffler.process import PATIENCE_SECONDS, Shuffler, wait_until
 from tests.shuffler.test_arrival_order import contents
 
 
@@ -43,7 +43,7 @@ def test_an_older_copy_hands_nothing_over(tmp_path):
         for sent in zip(secrets[6:], packets[6:], strict=True):
             assert shuffler.report(made, *sent).status == 201
         shuffler.let_close(made)
-        assert made.decided.wait(30)
+        assert made.decided.wait(PATIENCE_SECONDS)
         made.state = "published"
         told = restored.commands(("resume", "--restored"), ("status",))
         said = told[0][0].splitlines()

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from tests.shuffler import device
 from tests.shuffler.analyser_peer import AnalyserPeer
-from tests.shuffler.process import Shuffler, wait_until
+from tests.shuffler.process import PATIENCE_SECONDS, Shuffler, wait_until
 from tests.shuffler.test_arrival_order import contents
 
 PLACES, SENT = 10, 6
@@ -90,4 +90,4 @@ def go_on(shuffler, made, invitations, packets):
         held = [name for name, content in contents(shuffler).items() if packet[:32] in content]
         assert held == [f"rounds/{made.id}/packets"]
     shuffler.let_close(made)
-    assert made.decided.wait(30), shuffler.output()
+    assert made.decided.wait(PATIENCE_SECONDS), shuffler.output()
