@@ -4,6 +4,7 @@ import io
 import json
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from heatmaps.ingest.formats.reader import read_checkins
 from heatmaps.ledger.verification import verify
 from heatmaps.models import CheckIn, Dataset, UploadState
 from heatmaps.user_names import MOST_DIGITS, number
-from tests.ingest.conftest import SQLITE
+from tests.ingest.conftest import SQLITE, row_of_before
 
 TWELVE = ["12", "12.0", "1.2e1", "120E-1", "0.012e+3"]
 LARGE = ["12345678901234567890", "1.2345678901234567890e19", "12345678901234567890.000"]
@@ -159,14 +160,7 @@ def test_the_ledger_says_the_rule_of_new_datasets_alone(make_dataset, monkeypatc
     before(new, "nfc")
     assert "user_form" in verify(new).problem
 
-    row = datasets._row
-
-    def row_of_before(*given, **named):
-        dataset = row(*given, **named)
-        dataset.user_form = "nfc"
-        return dataset
-
-    monkeypatch.setattr(datasets, "_row", row_of_before)
+    monkeypatch.setattr(datasets, "_row", partial(row_of_before, datasets._row))
     old = make_dataset("old")
     assert "user_form" not in facts_of(old)
     assert verify(old).ok

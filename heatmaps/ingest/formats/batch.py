@@ -61,8 +61,8 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
     """The check-ins among the rows, and the others as rejections in the order of the file."""
     records, lines, rejected = chunk.records, chunk.lines, chunk.broken
     if not all(records):  # blank lines are nobody's fault
-        places = [at for at, record in enumerate(records) if record]
-        records, lines = [records[at] for at in places], [lines[at] for at in places]
+        filled = [at for at, record in enumerate(records) if record]
+        records, lines = [records[at] for at in filled], [lines[at] for at in filled]
     try:
         values = columns.values(records)
     except (IndexError, ValueError):
