@@ -23,6 +23,7 @@ from heatmaps.ledger.events import Facts
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Collection, Dataset, DataVersion, Release, ReleaseState, Round
 from heatmaps.people.permissions import Act, Person, require
+from heatmaps.record import elections
 from heatmaps.regions import region_of, text_of
 from mechanisms.check import ParameterError
 
@@ -129,6 +130,7 @@ def plan(
     opens_at, closes_at = opens_at.replace(microsecond=0), closes_at.replace(microsecond=0)
     _check_moments(opens_at, closes_at)
     round_id = uuid4()
+    elections.ensure_begun()
     key = round_keys.create(round_id)
     try:
         with transitions.locked(dataset.pk) as ledger:

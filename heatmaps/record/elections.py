@@ -141,7 +141,7 @@ def tells_everything() -> bool:
         if any(witness.entries.place for witness in witnesses):
             return True
         others = Election.objects.filter(recorder__isnull=False).exclude(recorder=_id(record))
-        return _is_here(record, "machine", "file") and not others.exists()
+        return _is_here(record, "machine", "file", "stamp") and not others.exists()
 
 
 def lost_charges() -> dict[int, int | None]:
@@ -203,7 +203,7 @@ def _problem(journal: Journal, *, is_bound: bool) -> HoldCause | None:
         if is_bound and Election.objects.filter(recorder__isnull=False).exists():
             return HoldCause.NO_RECORD
         _begin(journal)
-    elif is_bound and not _is_here(journal, "machine", "file", "database"):
+    elif is_bound and not _is_here(journal, "machine", "file", "stamp", "database"):
         return HoldCause.OTHER_PLACE
     if entries.last is not None and not Election.objects.filter(pk=entries.last).exists():
         return HoldCause.OLDER
@@ -214,6 +214,7 @@ def _problem(journal: Journal, *, is_bound: bool) -> HoldCause | None:
 
 
 def _begin(journal: Journal) -> None:
+    place.stamp(journal.path)
     line = {"kind": PLACE, "id": str(_id(journal) or uuid4()), **place.of_file(journal.path)}
     journal.append(line, {"kind": BOOT, "boot": place.boot()})
 

@@ -18,8 +18,23 @@ class RecordError(RuntimeError):
 
 
 def of_file(path: Path) -> dict[str, str]:
-    """The place of a journal: this machine, its file, and the embedded database's file."""
-    return {"machine": _text(_MACHINE), "file": _file(path), "database": _database()}
+    """Tells the place of a journal: this machine, its file, its stamp, and the embedded database's file."""
+    stamp = _stamp(path)
+    made = f"{_file(stamp)}:{stamp.stat().st_ctime_ns}" if stamp.is_file() else ""
+    return {"machine": _text(_MACHINE), "file": _file(path), "stamp": made, "database": _database()}
+
+
+def stamp(path: Path) -> None:
+    """Makes the stamp of a journal: an empty file that is never written.
+
+    Whoever restores a folder may get the old file numbers again, but not the moment at which a file was made.
+    """
+    _stamp(path).unlink(missing_ok=True)
+    _stamp(path).touch(mode=0o600)
+
+
+def _stamp(path: Path) -> Path:
+    return path.with_name(f"{path.name}.made")
 
 
 def boot() -> str:

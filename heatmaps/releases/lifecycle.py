@@ -276,6 +276,7 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         if dataset.source and not sources.may_be_read(version):
             raise SourceChanged
         new = _new_release(requester, version, planned, label)
+        elections.ensure_begun()
         with transitions.locked(dataset.pk):
             # Planning takes seconds, in which the role or the account may have ended.
             require(User.objects.get(pk=requester.pk), dataset, Act.RELEASE)

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
-from heatmaps.http import counters
+from heatmaps.http import counters, health
 from heatmaps.ingest import opt_outs
 from heatmaps.ledger import transitions
 from heatmaps.models import AdministratorRead, ApiToken
@@ -324,7 +324,7 @@ def things(people, dataset, upload, published, make_dataset):
 def ask(client_of, things, monkeypatch):
     """The answer to one request, which is undone afterwards; a client of its own each time."""
     monkeypatch.setattr("heatmaps.http.health.WORKER_SECONDS", 0.01)  # nobody would answer anyway
-    monkeypatch.setattr("heatmaps.http.health._looked", [])
+    monkeypatch.setattr("heatmaps.http.health._memory", health._Memory())
 
     def make(person, name, page, method):
         client = client_of(person)

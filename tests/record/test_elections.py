@@ -134,12 +134,16 @@ def test_without_its_record_an_installation_is_on_hold(spent, record):
     assert hold.cause() == HoldCause.NO_RECORD
 
 
-@pytest.mark.parametrize("change", ["copied", "spoilt", "other machine"])
+@pytest.mark.parametrize("change", ["copied", "restored in place", "spoilt", "other machine"])
 def test_a_record_that_is_not_this_one_counts_as_none(spent, record, change, monkeypatch, tmp_path):
     path = journal_of(record)
     if change == "copied":
         shutil.copy(path, tmp_path / "copy")
         (tmp_path / "copy").replace(path)
+    elif change == "restored in place":  # with the file numbers of before
+        stamp = path.with_name("elections.made")
+        stamp.chmod(0o644)
+        stamp.chmod(0o600)
     elif change == "spoilt":
         path.write_bytes(path.read_bytes() + b"{}\n")
     else:

@@ -33,7 +33,7 @@ from heatmaps.models import (
     ReleaseState,
     RequestKey,
 )
-from heatmaps.record import elections, hold
+from heatmaps.record import hold
 
 QUESTIONS_COUNTED: Final = timedelta(days=1)
 # What a day's questions take may be more than a day; and check-ins that are too old wait for the queue.
@@ -63,7 +63,6 @@ def reserve(
         if amount is not None and not 0 <= amount <= LARGEST:
             raise ValueError(f"a charge is {amount}, allowed: 0 to {LARGEST} units, or None")
     release.state = ReleaseState.RESERVED
-    elections.ensure_begun()
     with locked(release.dataset_id) as ledger:
         hold.check_dataset(release.dataset_id)
         now = timezone.now()
