@@ -95,4 +95,4 @@ def test_accuracy_is_measured_for_every_mechanism_of_the_catalogue(tmp_path):
         assert 0 < tight < loose
     with Image.open(accuracy.write(found, tmp_path)) as picture:
         assert picture.width > 1000
-    assert accuracy.rows(found)[0]["emd"] == found[0].emd
+    assert found[0].row()["emd"] == found[0].emd
