@@ -151,7 +151,7 @@ SETTINGS = [
 def test_places_of_real_cities_that_are_not_drawn_are_below_the_limit(name, city, persons, epsilon, counted):
     """One walk, also with an earlier map counted in, two rounds, and noise in every square.
 
-    4 maps would mostly show a limit at which half of such places are drawn. Of 20 maps, 18 were drawn at least.
+    4 maps would mostly show a limit at which half of such places are drawn. Of 20 maps 18 were, at least.
     """
     mechanism = make(name, epsilon=Fraction(epsilon), resolution=256, expected_persons=persons)
     at_limit, (beyond, undrawn, beyond_near, near) = drawn_at(
