@@ -40,8 +40,10 @@ class Command(BaseCommand):
             if not empty:
                 datasets.ensure(steward, self._say)
             if collection:
-                wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
-                demo_collection.run(steward, wanted, self._say)
+                demo_round = DemoRound(
+                    devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port
+                )
+                demo_collection.run(steward, demo_round, self._say)
         except (OnHold, demo_collection.CannotRun) as refusal:
             raise CommandError(str(refusal)) from None
         self._say(f"name and password to sign in with: {accounts.credentials_path()}")
