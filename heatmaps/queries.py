@@ -139,7 +139,7 @@ def charges_of(release: Release) -> list[tuple[str, str]]:
 
 
 def waits_for_operator(dataset: Dataset) -> bool:
-    """Whether queued releases wait for an operator, as the machine was started anew."""
+    """Returns whether queued releases wait for an operator, as the machine was started anew."""
     since = hold.waits_since()
     queued = Release.objects.filter(dataset=dataset, state__in=QUEUED)
     return since is not None and queued.filter(requested_at__lt=since).exists()

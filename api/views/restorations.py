@@ -18,11 +18,11 @@ class DatasetRestoration(ApiView):
     @operation("restorations_read", RestorationOut, (404,))
     def get(self, request: Request, slug: str) -> Response:
         """Show the dataset's latest restore. 404 where there was none."""
-        found = dataset_for(request.user, slug, Act.CONFIRM_RESTORATION)
-        latest = restorations.latest(found)
+        dataset = dataset_for(request.user, slug, Act.CONFIRM_RESTORATION)
+        latest = restorations.latest(dataset)
         if latest is None:
             raise Http404("this dataset was never restored")
-        return _answer(request, found, latest)
+        return _answer(request, dataset, latest)
 
     @operation(
         "restorations_confirm",
@@ -35,18 +35,18 @@ class DatasetRestoration(ApiView):
         """Confirm members and opt-outs after a restore. Until then nothing can be asked (`on_hold`), and
         analysts and auditors do not see the dataset. Of a lake the table is read first (409,
         `needs_version`)."""
-        found = dataset_for(request.user, slug, Act.CONFIRM_RESTORATION)
-        asked = body(request, RestorationIn)
+        dataset = dataset_for(request.user, slug, Act.CONFIRM_RESTORATION)
+        confirmation = body(request, RestorationIn)
         confirmed = restorations.confirm(
             person(request),
-            found,
-            members_kept=asked["members"],
-            opt_outs_entered=asked["opt_outs_entered"],
+            dataset,
+            members_kept=confirmation["members"],
+            opt_outs_entered=confirmation["opt_outs_entered"],
         )
-        return _answer(request, found, confirmed)
+        return _answer(request, dataset, confirmed)
 
 
-def _answer(request: Request, found: Dataset, latest: Restoration) -> Response:
+def _answer(request: Request, dataset: Dataset, latest: Restoration) -> Response:
     facts = {
         "known_until": latest.known_until,
         "resumed_at": latest.resumed_at,
@@ -54,6 +54,6 @@ def _answer(request: Request, found: Dataset, latest: Restoration) -> Response:
         "confirmed_by": latest.confirmed_by,
         "charges": restorations.charges_of(latest),
         "asks_opt_outs": restorations.asks_opt_outs(latest),
-        "members": restorations.others(person(request), found),
+        "members": restorations.other_members(person(request), dataset),
     }
     return Response(RestorationOut(facts).data)

@@ -90,7 +90,7 @@ def finished_for(person: User) -> QuerySet[Release]:
 
 
 def waits_for_operator(person: User) -> bool:
-    """Whether releases wait for an operator that administrators, or stewards of their datasets, hear of."""
+    """Returns whether releases wait for an operator, of whatever an administrator or steward looks after."""
     since = hold.waits_since()
     if since is None:
         return False
@@ -106,8 +106,8 @@ def open_links() -> QuerySet[Invitation]:
 
 
 def _queued(person: User) -> QuerySet[Release]:
-    mine = memberships(person).values("dataset")
-    own = Release.objects.filter(requested_by=person, dataset__in=mine)
+    datasets = memberships(person).values("dataset")
+    own = Release.objects.filter(requested_by=person, dataset__in=datasets)
     return own.filter(state__in=QUEUED).select_related("dataset").order_by("visible_at", "pk")
 
 

@@ -51,37 +51,37 @@ class NeedsVersion(LedgerError):
 
 
 def latest(dataset: Dataset) -> Restoration | None:
-    """The latest restore of a dataset, confirmed or not."""
+    """Returns the latest restore of a dataset, confirmed or not."""
     rows = Restoration.objects.filter(dataset=dataset).select_related("confirmed_by")
     return rows.order_by("-pk").first()
 
 
 def waits(dataset: Dataset) -> bool:
-    """Whether nothing can be asked until a steward confirmed."""
+    """Returns whether nothing can be asked until a steward confirmed."""
     return Restoration.objects.filter(dataset=dataset, confirmed_at=None).exists()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charged:
-    """What was charged to an account, in its units; None: no bound from then on."""
+    """A charge for what is not known. amount: units of the account; None: no bound from then on."""
 
     kind: AccountKind
     amount: int | None
 
 
 def charges_of(restoration: Restoration) -> list[Charged]:
-    """What was charged for what may have been released, by account."""
+    """Returns what was charged for what may have been released, by account."""
     rows = restoration.charges.order_by("account").values_list("account__kind", "amount")
     return [Charged(kind=AccountKind(kind), amount=amount) for kind, amount in rows]
 
 
-def others(steward: User, dataset: Dataset) -> QuerySet[Membership]:
-    """The members of whom `steward` says whether they still are, stewards first."""
+def other_members(steward: User, dataset: Dataset) -> QuerySet[Membership]:
+    """Returns the members of whom `steward` says whether they still are, stewards first."""
     return members.members_of(dataset).exclude(user=steward)
 
 
 def asks_opt_outs(restoration: Restoration) -> bool:
-    """Whether a steward has to enter the opt-outs again: nothing else has them."""
+    """Returns whether a steward has to enter the opt-outs again: nothing else has them."""
     return not restoration.opt_outs_replayed and _opt_outs(restoration) == ENTERED
 
 
@@ -129,12 +129,12 @@ def _check_lake(dataset: Dataset, steward: User) -> None:
     raise NeedsVersion
 
 
-def _keep(steward: User, dataset: Dataset, kept: set[int]) -> None:
-    rows = list(others(steward, dataset))
-    for account in kept - {row.user_id for row in rows}:
+def _keep(steward: User, dataset: Dataset, accounts: set[int]) -> None:
+    rows = list(other_members(steward, dataset))
+    for account in accounts - {row.user_id for row in rows}:
         raise ParameterError("members", account, "accounts of other members")
     for row in rows:
-        if row.user_id not in kept:
+        if row.user_id not in accounts:
             members.remove(steward, row)
 
 

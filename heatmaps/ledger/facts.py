@@ -189,7 +189,7 @@ def charge_fact(amount: int | None) -> int | str:
 
 
 def restoration_facts(restoration: Restoration) -> events.Facts:
-    """From when on nothing is known, and what was charged for it."""
+    """Returns from when on nothing is known, and what was charged for it."""
     charges = {str(row.account.kind): charge_fact(row.amount) for row in restoration.charges.all()}
     return {"known_until": events.microseconds(restoration.known_until), "charges": charges}
 

@@ -96,7 +96,7 @@ def roles(person: Person, dataset: Dataset) -> frozenset[str]:
 
 
 def memberships(person: User) -> QuerySet[Membership]:
-    """The memberships by which `person` has a role now."""
+    """Returns the memberships by which `person` has a role now."""
     restored = Restoration.objects.filter(confirmed_at=None).values("dataset")
     return Membership.objects.filter(Q(role=Role.STEWARD) | ~Q(dataset__in=restored), user=person)
 

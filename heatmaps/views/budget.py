@@ -76,9 +76,11 @@ def _lines(
     histories: Sequence[History],
     charges: dict[_Charge, dict[str, Step]],
 ) -> list[ChargeLine]:
-    asked = [release for _, release in shown if release is not None]
-    releases = Release.objects.select_related("dataset", "version").in_bulk(asked)
-    lines = {line.release.pk: line for line in lines_for(request.user, [releases[pk] for pk in asked])}
+    releases_shown = [release for _, release in shown if release is not None]
+    releases = Release.objects.select_related("dataset", "version").in_bulk(releases_shown)
+    lines = {
+        line.release.pk: line for line in lines_for(request.user, [releases[pk] for pk in releases_shown])
+    }
     return [
         ChargeLine(
             line=None if charge[1] is None else lines[charge[1]],

@@ -19,38 +19,38 @@ from heatmaps.views.submissions import submitted
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def restoration(request: PersonRequest, slug: str) -> HttpResponse:
-    found = dataset_for(request.user, slug, Act.CONFIRM_RESTORATION)
-    latest = restorations.latest(found)
+    dataset = dataset_for(request.user, slug, Act.CONFIRM_RESTORATION)
+    latest = restorations.latest(dataset)
     if latest is None or latest.confirmed_at is not None:
         raise Http404("nothing waits to be confirmed")
     form = RestorationForm(
         request.POST if request.method == "POST" else None,
-        others=restorations.others(request.user, found),
+        other_members=restorations.other_members(request.user, dataset),
         asks_opt_outs=restorations.asks_opt_outs(latest),
     )
 
     def confirm() -> None:
         restorations.confirm(
             request.user,
-            found,
-            members_kept=form.kept,
+            dataset,
+            members_kept=form.accounts_kept,
             opt_outs_entered=form.cleaned_data.get("opt_outs_entered", False),
         )
 
     if submitted(request, form, confirm):
         messages.success(request, "Confirmed: members see this dataset again, and questions can be asked.")
-        return redirect("people", slug=found.slug)
-    event = Event.objects.filter(dataset=found, kind=RESTORED).latest("sequence")
+        return redirect("people", slug=dataset.slug)
+    event = Event.objects.filter(dataset=dataset, kind=RESTORED).latest("sequence")
     context = {
         "section": "datasets",
-        "dataset": found,
+        "dataset": dataset,
         "restoration": latest,
         "reason": json.loads(event.after)["reason"],
         "charges": [
             (row.kind.label, queries.amount_text(row.amount, row.kind))
             for row in restorations.charges_of(latest)
         ],
-        "has_opt_outs": not (found.source or found.is_collection),
+        "has_opt_outs": not (dataset.source or dataset.is_collection),
         "form": form,
     }
     return render(request, "datasets/restoration.html", context, status=422 if form.errors else 200)

@@ -4,7 +4,7 @@ import shutil
 from uuid import uuid4
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from heatmaps.ledger import transitions
@@ -116,11 +116,11 @@ def test_an_election_of_a_release_that_the_database_does_not_know_holds_everythi
 
 def test_a_commit_that_fails_elects_nobody_and_costs_nothing(spent, record, monkeypatch):
     def fail(*_arguments, **_options):
-        raise OSError("the database is away")
+        raise OperationalError("the database is away")
 
     with monkeypatch.context() as patch:
         patch.setattr(BaseDatabaseWrapper, "commit", fail)
-        with pytest.raises(OSError, match="away"):
+        with pytest.raises(OperationalError, match="away"):
             draws.claim(spent.pk)
     connection.close()
     assert lines_of(record)[-1]["kind"] == "void"

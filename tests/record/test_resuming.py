@@ -197,12 +197,12 @@ def test_without_a_record_nobody_says_that_opt_outs_came_back(restored):
     assert not Restoration.objects.get().opt_outs_replayed
 
 
-def test_nothing_can_be_asked_until_a_steward_confirmed(restored, analyst, ask):
+def test_nothing_can_be_asked_until_a_steward_confirmed(restored, steward, ask):
     resume(presence=0)
     with pytest.raises(OnHold, match="until a steward confirmed"):
-        lifecycle.request_release(analyst, restored, ask())
+        lifecycle.request_release(steward, restored, ask())
     Restoration.objects.update(confirmed_at=timezone.now())
-    carry_out(lifecycle.request_release(analyst, restored, ask()).pk)
+    carry_out(lifecycle.request_release(steward, restored, ask()).pk)
     assert Release.objects.get().state == "published"
 
 

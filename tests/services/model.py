@@ -71,7 +71,8 @@ class Sequence(Queue):
     def live(self):
         self.limits = dict(self.dataset.accounts.values_list("kind", "limit"))
         acts = [self.ask] * 8 + [self.work] * 5 + [self.cancel, self.limit, self.allowance, self.trespass]
-        acts += [self.tick] * 5 + [self.clock, self.sweep, self.advance, self.restore]
+        acts += [self.tick] * 5 + [self.clock, self.sweep, self.advance]
+        acts += [self.restore] * (self.chance.random() < 0.4)  # most is never asked after one
         for _ in range(self.chance.randint(*STEPS)):
             self.chance.choice(acts)()
             if self.chance.random() < 0.2:

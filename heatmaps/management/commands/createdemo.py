@@ -41,8 +41,10 @@ class Command(BaseCommand):
             if not empty:
                 datasets.ensure(steward, self._say)
             if collection:
-                wanted = DemoRound(devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port)
-                demo_collection.run(steward, wanted, self._say)
+                demo_round = DemoRound(
+                    devices=devices, seconds=seconds, port=port, shuffler_port=shuffler_port
+                )
+                demo_collection.run(steward, demo_round, self._say)
         except OnHold as refusal:
             raise CommandError(f"{refusal}: `{settings.PROGRAM} resume --help`") from None
         except demo_collection.CannotRun as refusal:

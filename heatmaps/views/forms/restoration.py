@@ -25,10 +25,10 @@ class RestorationForm(forms.Form):
     )
 
     def __init__(
-        self, data: Any = None, *, others: QuerySet[Membership], asks_opt_outs: bool, **options: Any
+        self, data: Any = None, *, other_members: QuerySet[Membership], asks_opt_outs: bool, **options: Any
     ) -> None:
         super().__init__(data, **options)
-        rows = [(row.user_id, f"{row.user.get_username()} ({_role(row)})") for row in others]
+        rows = [(row.user_id, f"{row.user.get_username()} ({_role(row)})") for row in other_members]
         offer(self, "members", [(str(account), label) for account, label in rows])
         if not rows:
             del self.fields["members"]
@@ -36,8 +36,8 @@ class RestorationForm(forms.Form):
             del self.fields["opt_outs_entered"]
 
     @property
-    def kept(self) -> list[int]:
-        """The accounts that were ticked."""
+    def accounts_kept(self) -> list[int]:
+        """Returns the accounts that were ticked."""
         return list(self.cleaned_data.get("members", []))
 
 
