@@ -25,7 +25,7 @@ from heatmaps.http import attempt_limits
 PLACES: Final = 2  # of the web's four threads; of each process
 RESERVED: Final = 1  # of the places: for addresses with fewer failures than MANY
 MANY: Final = 5  # failures of an address in an hour
-WAIT_SECONDS: Final = 2.0
+WAIT_SECONDS: Final = 4.0  # a hash takes longer than one where the processor is busy
 RETRY_SECONDS: Final = 2
 NICENESS: Final = 10  # of what guessers have hashed: pages and owners get the processor first
 
@@ -97,19 +97,21 @@ class Placed:
     """A hasher of Django's that waits for a place first; a mixin before it."""
 
     def encode(self, *arguments: Any, **named: Any) -> str:
-        """Hashes in a place. Errors: Busy, which counts as a failure of the address that asks."""
+        """Hashes in a place. Errors: Busy, which counts as a failure of an address that is not known."""
         hashing: Callable[[], str] = partial(super().encode, *arguments, **named)  # type: ignore[misc]  # of the hasher beside it
         request: HttpRequest | None = context.request  # None in commands
         if request is None:
             return hashing()
         address = attempt_limits.address_of(request)
         # Whoever signed in from there before is next, also while many addresses try for the first time.
-        failures = attempt_limits.failures(address) - attempt_limits.is_known(address)
+        is_known = attempt_limits.is_known(address)
+        failures = attempt_limits.failures(address) - is_known
         try:
             with places.place(failures):
                 return hashing() if failures < MANY else _behind.submit(hashing).result()
         except Busy:
-            attempt_limits.count_failure(address)
+            if not is_known:  # else who comes back would be behind those who guess
+                attempt_limits.count_failure(address)
             raise
 
 

@@ -96,6 +96,9 @@ def test_what_is_turned_away_counts_as_a_failure_until_somebody_gets_in(doors, f
     doors["sign-in"]()
 
     assert attempt_limits.failures(ADDRESS) == 0
+    with password_places.places.place(0), password_places.places.place(0):
+        assert doors["sign-in"]().status_code == 503
+    assert attempt_limits.failures(ADDRESS) == 0  # its owner is known there by now
 
 
 def test_who_is_inside_and_guesses_is_counted(client_of):
