@@ -93,13 +93,14 @@ def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
         transaction.on_commit(partial(record.note_back, dataset, persons))
 
 
-def replay(dataset: Dataset, *, entered_by: User) -> None:
+def replay(dataset: Dataset, *, entered_by: User) -> bool:
     """Enter again who opted out by the record and not in the database, which was restored.
 
-    `entered_by`: whose name the entries bear. The caller holds the ledger's lock.
+    `entered_by`: whose name the entries bear. The caller holds the ledger's lock. Returns whether the record
+    has all of its lines.
     """
     if dataset.source:
-        return
+        return True
     persons = sorted(record.recorded(dataset))
     Suppression.objects.bulk_create(
         (
@@ -111,6 +112,7 @@ def replay(dataset: Dataset, *, entered_by: User) -> None:
     )
     for rows in _open_of(dataset, persons):
         rows.update(is_withdrawn=False)
+    return record.is_whole()
 
 
 def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":

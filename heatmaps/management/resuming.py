@@ -9,13 +9,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.urls import reverse
 
+from heatmaps.collections import collection
 from heatmaps.ingest import opt_outs
 from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions.limits import check_reason
-from heatmaps.models import Account, AccountKind, Dataset, HoldCause, Installation, Role
+from heatmaps.models import Account, AccountKind, Collection, Dataset, HoldCause, Installation, Role
 from heatmaps.people import after_restore, password_links
 from heatmaps.record import elections, hold
 
+NO_BOUND = "no-bound"
 RESUMED = "resumed"  # the kind of the event where nothing was lost
 # Where a record proves what the database lacks, or a command restored it, something was lost.
 _MAY_HAVE_LOST_NOTHING = (HoldCause.NO_RECORD, HoldCause.OTHER_PLACE)
@@ -65,6 +67,11 @@ def nothing_was_lost(reason: str) -> None:
         )
     if cause is None and hold.waits_since() is None:
         raise CannotResume("this installation is not on hold, and nothing waits")
+    if elections.is_behind():  # whatever was seen first
+        raise CannotResume(
+            f"{HoldCause.OLDER.label}: something was lost, so say what became of the other copy with "
+            "--other-copy"
+        )
     with transaction.atomic():
         for dataset in Dataset.objects.order_by("pk"):
             transitions.record(dataset, RESUMED, actor=None, before={}, after={"reason": reason.strip()})
@@ -86,13 +93,14 @@ def restored(statement: Statement) -> Resumed:
         raise CannotResume(
             "there is no administrator who could let people in; `createdemo --empty` makes one"
         )
-    _check_names(statement)
+    lost = elections.lost_charges()
+    _check_charges(statement, lost)
+    hold.put(HoldCause.RESTORED)  # where only its operator knows: nothing is asked meanwhile
     knows_charges = statement.other_copy == OtherCopy.STOPPED and elections.tells_everything()
-    lost = elections.lost_charges() if knows_charges else {}
     with transaction.atomic():
         datasets = list(Dataset.objects.order_by("pk"))
         for dataset in datasets:
-            _restore(dataset, statement, lost if knows_charges else None)
+            _restore(dataset, statement, lost, knows_all=knows_charges)
         after_restore.end_ways_in()
     for name in ("credentials", "credentials-administrator"):
         (settings.STATE_DIR / name).unlink(missing_ok=True)  # they let nobody in any more
@@ -108,25 +116,35 @@ def restored(statement: Statement) -> Resumed:
     )
 
 
-def _restore(dataset: Dataset, statement: Statement, lost: Mapping[int, int | None] | None) -> None:
+def _restore(
+    dataset: Dataset, statement: Statement, lost: Mapping[int, int | None], *, knows_all: bool
+) -> None:
     charges: dict[AccountKind, int | None] = {}
     for account in Account.objects.filter(dataset=dataset):
-        kind = AccountKind(account.kind)
+        kind, proved = AccountKind(account.kind), lost.get(account.pk, 0)
         if (dataset.slug, kind) in statement.charges:
             charges[kind] = statement.charges[dataset.slug, kind]
-        elif lost is not None:
-            charges[kind] = lost.get(account.pk, 0)
+        elif knows_all or proved is None or _is_more_than_was_left(proved, account):
+            charges[kind] = proved
     with transitions.locked(dataset.pk):
-        if lost is not None:
-            opt_outs.replay(dataset, entered_by=_steward(dataset))
+        are_replayed = opt_outs.replay(dataset, entered_by=_steward(dataset))
         after_restore.hide(dataset)
+        for made in Collection.objects.filter(dataset=dataset):
+            collection.new_token(
+                made
+            )  # shown to nobody: a shuffler that was replaced may have the one before
         unknown = transitions.Unknown(
             charges=charges,
             other_copy=statement.other_copy,
             reason=statement.reason,
-            opt_outs_replayed=lost is not None,
+            opt_outs_replayed=knows_all and are_replayed,
         )
         transitions.restore(dataset, unknown)
+
+
+def _is_more_than_was_left(amount: int, account: Account) -> bool:
+    """Whether a limit must have been raised since the backup."""
+    return account.limit is not None and amount > account.limit - account.committed
 
 
 def _steward(dataset: Dataset) -> User:
@@ -134,10 +152,20 @@ def _steward(dataset: Dataset) -> User:
     return members.order_by("pk")[0]
 
 
-def _check_names(statement: Statement) -> None:
-    known = {(slug, AccountKind(kind)) for slug, kind in Account.objects.values_list("dataset__slug", "kind")}
-    for slug, kind in statement.charges.keys() - known:
-        raise CannotResume(f"--charge names {slug}:{kind}, which is no account of a dataset here")
+def _check_charges(statement: Statement, lost: Mapping[int, int | None]) -> None:
+    """Refuses charges of no account, and less than a record at hand proves."""
+    rows = Account.objects.values_list("dataset__slug", "kind", "pk")
+    known = {(slug, AccountKind(kind)): account for slug, kind, account in rows}
+    for (slug, kind), amount in statement.charges.items():
+        account = known.get((slug, kind))
+        if account is None:
+            raise CannotResume(f"--charge names {slug}:{kind}, which is no account of a dataset here")
+        proved = lost.get(account, 0)
+        if amount is not None and (proved is None or amount < proved):
+            raise CannotResume(
+                f"--charge of {slug}:{kind} is less than was drawn by the record of this server; leave it "
+                f"out with --other-copy stopped, or say {NO_BOUND} or more"
+            )
 
 
 def _end_hold() -> None:

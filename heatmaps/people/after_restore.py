@@ -1,6 +1,6 @@
 """Ends what a restored database brought back to life: ways in, and what everybody could read."""
 
-from allauth.account.models import EmailConfirmation
+from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.hashers import make_password
@@ -27,6 +27,7 @@ def end_ways_in() -> None:
     Invitation.objects.filter(used_at=None, revoked_at=None).update(revoked_at=now)
     ApiToken.objects.update(expiry=now)
     EmailConfirmation.objects.all().delete()
+    EmailAddress.objects.update(verified=False)  # one that was replaced gets no link for a password
     Authenticator.objects.all().delete()
     SocialAccount.objects.all().delete()
     User.objects.update(password=make_password(None))

@@ -28,6 +28,7 @@ from heatmaps.record.hold import OnHold
 from heatmaps.record.journal import BOOT, DONE, INTENT, PLACE, RESUMED, VOID, Journal, Line, opened
 
 FILE: Final = "elections"
+OPT_OUTS: Final = "opt-outs"  # begins with the elections, so that one that is missing is known to be
 MARK_EVERY: Final = timedelta(hours=1)
 _QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)
 
@@ -63,6 +64,9 @@ class Candidate:
             "at": election.at.isoformat(),
             "charges": {str(account): amount for account, amount in charges},
         }
+        # A database that goes back may have been waited for since it was looked at.
+        if any(map(_lacks, self._journals)):
+            raise OnHold
         self._id = election.pk
         self._append(line)
 
@@ -138,16 +142,26 @@ def tells_everything() -> bool:
     """
     with _journals() as journals:
         record, *witnesses = journals
-        if any(witness.entries.place for witness in witnesses):
-            return True
-        others = Election.objects.filter(recorder__isnull=False).exclude(recorder=_id(record))
-        return _is_here(record, "machine", "file", "stamp") and not others.exists()
+        at_hand = [witness for witness in witnesses if witness.entries.place]
+        if _is_here(record, "machine", "file", "stamp"):
+            at_hand.append(record)
+        kept = {UUID(line["id"]) for journal in at_hand for line in journal.lines() if line["kind"] == INTENT}
+    # What began after the backup was made does not have what was drawn in between.
+    newest = {row.recorder: row.pk for row in Election.objects.filter(recorder__isnull=False).order_by("at")}
+    return bool(newest) and kept.issuperset(newest.values())
+
+
+def is_behind() -> bool:
+    """Whether the record, or the witness, proves that the database is older."""
+    with _journals() as journals:
+        return any(map(_lacks, journals))
 
 
 def lost_charges() -> dict[int, int | None]:
     """Units by account id of the releases that were recorded and that the database lacks; None: no bound.
 
-    Whatever it has, queued or ended, kept its own charge.
+    Whatever it has, queued or ended, kept its own charge; what it gave back, as it did not know of the draw,
+    is lost.
     """
     charges: dict[int, int | None] = {}
     for line in _lost():
@@ -158,18 +172,30 @@ def lost_charges() -> dict[int, int | None]:
 
 
 def _lost() -> list[dict[str, Any]]:
-    """Intents since the last resumption that may have been committed, each once."""
+    """Intents since the last resumption that the database knows, which may have been committed, each once."""
     lost: dict[str, dict[str, Any]] = {}
     with _journals() as journals:
         for journal in journals:
-            since = list(journal.lines())
-            resumed = max((at for at, line in enumerate(since) if line["kind"] == RESUMED), default=-1)
-            void = {line["id"] for line in since if line["kind"] == VOID}
-            intents = (line for line in since[resumed + 1 :] if line["kind"] == INTENT)
+            lines = journal.lines()
+            void = {line["id"] for line in lines if line["kind"] == VOID}
+            intents = (line for line in lines[_resumed_at(lines) :] if line["kind"] == INTENT)
             lost |= {str(line["id"]): dict(line) for line in intents if line["id"] not in void}
     present = Release.objects.filter(pk__in=[line["release"] for line in lost.values() if line["release"]])
-    known = set(map(str, present.values_list("pk", flat=True)))
-    return [line for line in lost.values() if line["release"] not in known]
+    kept = present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)
+    known = set(map(str, kept))
+    return [line for line in lost.values() if line["release"] and line["release"] not in known]
+
+
+def _resumed_at(lines: list[Line]) -> int:
+    """Where the last resumption ends whose mark is in the database: another backup knows nothing of it."""
+    marks: dict[UUID, int] = {}
+    is_next = False
+    for at, line in enumerate(lines):
+        if line["kind"] == INTENT and is_next:
+            marks[UUID(str(line["id"]))] = at + 1
+        is_next = line["kind"] == RESUMED or (is_next and line["kind"] != INTENT)
+    known = Election.objects.filter(pk__in=marks).values_list("pk", flat=True)
+    return max((marks[mark] for mark in known), default=0)
 
 
 def folders() -> list[Path]:
@@ -188,34 +214,44 @@ def _compare(journals: list[Journal]) -> None:
     """Errors: OnHold."""
     if hold.cause() is not None:
         raise OnHold
-    for number, journal in enumerate(journals):
-        reason = _problem(journal, is_bound=number == 0)
-        if reason is not None:
-            hold.put(reason)
-            raise OnHold
+    reason = _problem(journals)
+    if reason is not None:
+        hold.put(reason)
+        raise OnHold
+    for journal in journals:
+        if journal.entries.place is None:
+            _begin(journal)  # a witness may come later than its installation
     _note_boot(journals)
 
 
-def _problem(journal: Journal, *, is_bound: bool) -> HoldCause | None:
-    entries = journal.entries
-    if entries.place is None:
-        # A witness may come later than its installation.
-        if is_bound and Election.objects.filter(recorder__isnull=False).exists():
-            return HoldCause.NO_RECORD
-        _begin(journal)
-    elif is_bound and not _is_here(journal, "machine", "file", "stamp", "database"):
-        return HoldCause.OTHER_PLACE
-    if entries.last is not None and not Election.objects.filter(pk=entries.last).exists():
+def _problem(journals: list[Journal]) -> HoldCause | None:
+    """What is proved comes before what is only missing."""
+    record = journals[0]
+    if any(map(_lacks, journals)):
         return HoldCause.OLDER
+    if record.entries.place is None:
+        has_begun = Election.objects.filter(recorder__isnull=False).exists()
+        return HoldCause.NO_RECORD if has_begun else None
+    is_here = _is_here(record, "machine", "file", "stamp", "database")
+    return None if is_here else HoldCause.OTHER_PLACE
+
+
+def _lacks(journal: Journal) -> bool:
+    """Whether the database lacks the last election of a journal, or a release that was elected."""
+    entries = journal.entries
+    if entries.last is not None and not Election.objects.filter(pk=entries.last).exists():
+        return True
+    # The release was there before its election.
     releases = {release for release in entries.intents.values() if release is not None}
-    if Release.objects.filter(pk__in=releases).count() < len(releases):
-        return HoldCause.OLDER  # the release was there before its election
-    return None
+    return Release.objects.filter(pk__in=releases).count() < len(releases)
 
 
 def _begin(journal: Journal) -> None:
     place.stamp(journal.path)
     line = {"kind": PLACE, "id": str(_id(journal) or uuid4()), **place.of_file(journal.path)}
+    with opened(journal.path.with_name(OPT_OUTS)) as others:
+        if others.entries.place is None:
+            others.append({"kind": PLACE, "id": line["id"]})
     journal.append(line, {"kind": BOOT, "boot": place.boot()})
 
 

@@ -71,14 +71,21 @@ class Journal:
     def append(self, *lines: Line) -> None:
         """Writes lines to the disk. Errors: OSError; they count as not written then."""
         texts = (json.dumps(line, separators=(",", ":"), sort_keys=True) for line in lines)
-        self._file.write("".join(f"{text}\n" for text in texts).encode())
-        os.fsync(self._file.fileno())
+        content = "".join(f"{text}\n" for text in texts).encode()
+        start = self._file.seek(0, os.SEEK_END)
+        try:
+            while content:  # a disk that is nearly full takes a part
+                content = content[self._file.write(content) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._file.truncate(start)
+            raise
         _advance(self.path, self._file, self.entries)
 
     def lines(self) -> list[Line]:
-        """Every line from the first on."""
+        """Every line from the first on, but those that nothing writes."""
         self._file.seek(0)
-        return [json.loads(line) for line in self._file.read().splitlines()]
+        return [line for line in map(_parsed, self._file.read().splitlines()) if "kind" in line]
 
 
 @contextmanager
@@ -95,32 +102,43 @@ def opened(path: Path) -> Iterator[Journal]:
         yield Journal(path, file)
 
 
-_read: dict[Path, tuple[int, int, Entries]] = {}  # by path: inode, bytes read, and what they say
+# By path: the first line, which has a random id, as file numbers come again; bytes read, and what they say.
+_read: dict[Path, tuple[bytes, int, Entries]] = {}
 
 
 def _known(path: Path, file: FileIO) -> Entries:
-    inode, size = os.fstat(file.fileno()).st_ino, os.fstat(file.fileno()).st_size
-    earlier = _read.get(path)
-    entries = Entries()
-    if earlier is not None and earlier[0] == inode and earlier[1] <= size:
-        entries = earlier[2]
-    else:
-        _read[path] = (inode, 0, entries)
+    file.seek(0)
+    first, size = file.readline(), os.fstat(file.fileno()).st_size
+    before, read, entries = _read.get(path, (b"", 0, Entries()))
+    if first != before or size < read:
+        entries = Entries()
+        _read[path] = (first, 0, entries)
     _advance(path, file, entries)
+    if first and first == before and size < read:
+        entries.spoil()  # an earlier state of the same record was put in its place
     return entries
 
 
 def _advance(path: Path, file: FileIO, entries: Entries) -> None:
     """Reads what others appended, and this process."""
-    inode, start, _ = _read[path]
+    first, start, _ = _read.get(path, (b"", 0, entries))
     file.seek(start)
     content = file.read()
     for line in content.splitlines():
         try:
-            entries.add(json.loads(line))
+            entries.add(_parsed(line))
         except (KeyError, TypeError, ValueError):
             entries.spoil()
-    _read[path] = (inode, start + len(content), entries)
+    _read[path] = (first or content[: content.find(b"\n") + 1], start + len(content), entries)
+
+
+def _parsed(line: bytes) -> Line:
+    """A line as it was written; empty where nothing writes such a line."""
+    try:
+        parsed = json.loads(line)
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
 def _cut_torn_line(file: FileIO) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from heatmaps.models import Dataset
-from heatmaps.record.elections import folders
+from heatmaps.record.elections import OPT_OUTS, folders
 from heatmaps.record.journal import BACK, OUT, opened
 
-FILE: Final = "opt-outs"
+FILE: Final = OPT_OUTS
 Person = tuple[int, int]  # both halves of the hash
 
 
@@ -30,6 +30,16 @@ def recorded(dataset: Dataset) -> set[Person]:
     return set().union(*(_left_out(folder / FILE, dataset) for folder in folders()))
 
 
+def is_whole() -> bool:
+    """Whether the record, or the witness, has the list that began with it, and can read every line."""
+    return any(_is_whole(folder / FILE) for folder in folders())
+
+
+def _is_whole(path: Path) -> bool:
+    with opened(path) as journal:
+        return bool(journal.entries.place)
+
+
 def _note(kind: str, dataset: Dataset, persons: Iterable[Person]) -> None:
     key = dataset.key_fingerprint
     lines = [{"kind": kind, "dataset": key, "person": list(person)} for person in persons]
@@ -43,7 +53,7 @@ def _left_out(path: Path, dataset: Dataset) -> set[Person]:
         lines = journal.lines()
     persons: dict[Person, bool] = {}
     for line in lines:
-        if line["dataset"] == dataset.key_fingerprint:
+        if line.get("dataset") == dataset.key_fingerprint:
             first, rest = line["person"]
             persons[int(first), int(rest)] = line["kind"] == OUT
     return {person for person, is_out in persons.items() if is_out}

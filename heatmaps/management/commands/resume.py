@@ -10,11 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 from heatmaps.ledger.amounts import ACCOUNTS, units_up
 from heatmaps.ledger.errors import InvalidLimit
 from heatmaps.management import resuming
-from heatmaps.management.resuming import CannotResume, OtherCopy, Resumed, Statement
+from heatmaps.management.resuming import NO_BOUND, CannotResume, OtherCopy, Resumed, Statement
 from heatmaps.models import AccountKind
 from heatmaps.record import hold
 
-NO_BOUND = "no-bound"
 _QUESTION = (
     "Is the server that this database is an older copy of stopped for good, so that it never draws again? "
     "[yes/unknown] "

@@ -1,0 +1,78 @@
+"""A journal holds what was appended, whatever the disk does, and knows when it was changed by others."""
+
+import errno
+import shutil
+from io import FileIO
+
+import pytest
+
+from heatmaps.record.journal import opened
+
+LINE = {"kind": "boot", "boot": "a start"}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "record" / "elections"
+
+
+def kinds(path):
+    with opened(path) as journal:
+        return [line["kind"] for line in journal.lines()]
+
+
+def test_a_disk_that_takes_a_part_of_a_line_is_given_the_rest(path, monkeypatch):
+    write = FileIO.write
+    with opened(path) as journal:
+        monkeypatch.setattr(journal, "_file", _Slow(journal._file, write))
+        journal.append(LINE, LINE)
+        assert journal.entries.place is None  # nothing was spoilt
+    assert kinds(path) == ["boot", "boot"]
+
+
+def test_a_disk_that_is_full_keeps_nothing_of_a_line(path):
+    with opened(path) as journal:
+        file, journal._file = journal._file, _Slow(journal._file, FileIO.write, room=5)
+        with pytest.raises(OSError, match="full"):
+            journal.append(LINE)
+        journal._file = file
+        journal.append(LINE)
+        assert journal.entries.place is None
+    assert kinds(path) == ["boot"]
+
+
+def test_a_record_that_lost_lines_under_a_process_is_spoilt(path):
+    with opened(path) as journal:
+        journal.append({"kind": "place", "id": "1"}, LINE)
+    older = path.read_bytes()
+    with opened(path) as journal:
+        journal.append(LINE)
+    path.write_bytes(older)  # in place
+    with opened(path) as journal:
+        assert journal.entries.place == {}
+
+
+def test_another_record_in_the_place_of_the_first_is_read_from_its_beginning(path):
+    with opened(path) as journal:
+        journal.append({"kind": "place", "id": "1"})
+    shutil.copy(path, path.with_name("before"))
+    path.write_text('{"kind":"place","id":"2"}\n{"kind":"boot","boot":"other"}\n')  # the same file number
+    with opened(path) as journal:
+        assert (journal.entries.place["id"], journal.entries.boot) == ("2", "other")
+
+
+class _Slow:
+    """A file that takes three bytes at a time, and `room` bytes in all."""
+
+    def __init__(self, file, write, room=10**6):
+        self._own, self._write, self._room = file, write, room
+
+    def write(self, content):
+        if not self._room:
+            raise OSError(errno.ENOSPC, "the disk is full")
+        taken = self._write(self._own, bytes(content)[: min(3, self._room)])
+        self._room -= taken
+        return taken
+
+    def __getattr__(self, name):
+        return getattr(self._own, name)
