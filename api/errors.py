@@ -44,6 +44,7 @@ from heatmaps.masses.column_copies import NotGivenUp
 from heatmaps.people.permissions import is_administrator
 from heatmaps.people.refusals import MemberError
 from heatmaps.record.hold import OnHold
+from heatmaps.record.place import RecordError
 from heatmaps.releases.names import NameMoved
 from heatmaps.releases.publication import PublicationRefused
 from heatmaps.sources.sources_file import SourcesFileError
@@ -221,7 +222,7 @@ _DESCRIBED: Final[tuple[tuple[_Kinds, Callable[[Any], Problem]], ...]] = (
     (InvalidLimit, lambda error: _field(error.code, error.field, str(error))),
     ((LedgerError, MemberError, NameMoved, NotGivenUp, PublicationRefused), _plain(409)),
     (UploadError, _upload),
-    ((KeyFileError, OnHold), _plain(503)),
+    ((KeyFileError, OnHold, RecordError), _plain(503)),
     (NotRendered, _plain(422)),
     (Busy, _busy),
     (RequestDataTooBig, _fixed(413, "too_large", "the body is too large")),

@@ -25,7 +25,7 @@ from heatmaps.models import (
 )
 from heatmaps.record import hold, place
 from heatmaps.record.hold import OnHold
-from heatmaps.record.journal import BOOT, DONE, INTENT, PLACE, RESUMED, VOID, Journal, Line, opened
+from heatmaps.record.journal import BOOT, DONE, INTENT, PLACE, RESUMED, VOID, Journal, Line, opened, unkept
 
 FILE: Final = "elections"
 OPT_OUTS: Final = "opt-outs"  # begins with the elections, so that one that is missing is known to be
@@ -84,7 +84,7 @@ class Candidate:
 def electing(release_id: UUID | None) -> Iterator[Candidate]:
     """Compares the database with the record, then lets the block elect and commit.
 
-    Errors: OnHold, and then the installation is on hold; OSError where the record cannot be written.
+    Errors: OnHold, and then the installation is on hold; RecordError where the record cannot be written.
     """
     with _journals() as journals:
         _compare(journals)
@@ -247,7 +247,11 @@ def _lacks(journal: Journal) -> bool:
 
 
 def _begin(journal: Journal) -> None:
-    place.stamp(journal.path)
+    """Errors: RecordError."""
+    try:
+        place.stamp(journal.path)
+    except OSError as error:
+        raise unkept(journal.path, error) from error
     line = {"kind": PLACE, "id": str(_id(journal) or uuid4()), **place.of_file(journal.path)}
     with opened(journal.path.with_name(OPT_OUTS)) as others:
         if others.entries.place is None:

@@ -22,10 +22,16 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
+import structlog
+
+from heatmaps.record.place import RecordError
+
 Line: TypeAlias = Mapping[str, Any]
 PLACE, BOOT, INTENT, DONE, VOID, RESUMED = "place", "boot", "intent", "done", "void", "resumed"
 OUT, BACK = "out", "back"
 _MODE: Final = 0o600
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,7 +75,7 @@ class Journal:
         self.entries = _known(path, file)
 
     def append(self, *lines: Line) -> None:
-        """Writes lines to the disk. Errors: OSError; they count as not written then."""
+        """Writes lines to the disk. Errors: RecordError; they count as not written then."""
         texts = (json.dumps(line, separators=(",", ":"), sort_keys=True) for line in lines)
         content = "".join(f"{text}\n" for text in texts).encode()
         start = self._file.seek(0, os.SEEK_END)
@@ -77,9 +83,9 @@ class Journal:
             while content:  # a disk that is nearly full takes a part
                 content = content[self._file.write(content) :]
             os.fsync(self._file.fileno())
-        except OSError:
+        except OSError as error:
             self._file.truncate(start)
-            raise
+            raise unkept(self.path, error) from error
         _advance(self.path, self._file, self.entries)
 
     def lines(self) -> list[Line]:
@@ -90,16 +96,29 @@ class Journal:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Journal]:
-    """Opens a journal of mode 600, made where it is missing, and holds its lock. Errors: OSError."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    is_new = not path.exists()
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, _MODE)
+    """Opens a journal of mode 600, made where it is missing, and holds its lock. Errors: RecordError."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_new = not path.exists()
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, _MODE)
+    except OSError as error:
+        raise unkept(path, error) from error
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if is_new:
             _sync_folder(path.parent)
         _cut_torn_line(file)
         yield Journal(path, file)
+
+
+def unkept(path: Path, error: OSError) -> RecordError:
+    """Logs where, as only an operator may know, and returns what others may read."""
+    _log.error("record.not_kept", folder=str(path.parent), setting="HAZEMAP_RECORD_DIR", cause=error)
+    reason = (error.strerror or "it cannot be written").lower()
+    return RecordError(
+        f"this server cannot keep its record of draws ({reason}), so nothing is drawn; its operator looks at "
+        "HAZEMAP_RECORD_DIR"
+    )
 
 
 # By path: the first line, which has a random id, as file numbers come again; bytes read, and what they say.

@@ -16,12 +16,15 @@ Person = tuple[int, int]  # both halves of the hash
 
 
 def note_out(dataset: Dataset, persons: Iterable[Person]) -> None:
-    """Writes opt-outs before they are committed: one that never was is kept all the same. Errors: OSError."""
+    """Writes opt-outs before they are committed: one that never was is kept all the same.
+
+    Errors: RecordError.
+    """
     _note(OUT, dataset, persons)
 
 
 def note_back(dataset: Dataset, persons: Iterable[Person]) -> None:
-    """Writes that opt-outs are taken back, once that is committed. Errors: OSError."""
+    """Writes that opt-outs are taken back, once that is committed. Errors: RecordError."""
     _note(BACK, dataset, persons)
 
 

@@ -13,8 +13,10 @@ _MOUNTS: Final = Path("/proc/self/mountinfo")
 _GONE_WITH_THE_CONTAINER: Final = ("overlay", "tmpfs", "ramfs")
 
 
-class RecordError(RuntimeError):
+class RecordError(OSError):
     """A readable reason in one line why no record can be kept."""
+
+    code: Final = "record"
 
 
 def of_file(path: Path) -> dict[str, str]:

@@ -36,7 +36,7 @@ def claim(release_id: UUID) -> bool:
     """Elect the caller to draw: True for exactly one, ever. Committed before any data are read.
 
     The election is in the record outside the database, too. Where that has an earlier one which the database
-    lacks, the release may have been drawn: it ends without a result. Errors: `OnHold`, OSError.
+    lacks, the release may have been drawn: it ends without a result. Errors: `OnHold`, RecordError.
     """
     with elections.electing(release_id) as candidate, transaction.atomic(durable=True):
         if not is_spent(release_id):

@@ -18,6 +18,7 @@ from heatmaps.exports.file_cache import NotRendered
 from heatmaps.people.permissions import is_administrator
 from heatmaps.people.sign_in import FactorKeyChanged
 from heatmaps.record.hold import OnHold
+from heatmaps.record.place import RecordError
 from heatmaps.sources.sources_file import SourcesFileError
 
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
@@ -59,7 +60,7 @@ class SaysBusy:
             return render(
                 request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
             )
-        if isinstance(error, OnHold):
+        if isinstance(error, OnHold | RecordError):
             return render(request, "busy.html", {"heading": "On hold", "error": error}, status=503)
         if isinstance(error, FactorKeyChanged):
             return render(

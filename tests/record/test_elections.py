@@ -172,7 +172,7 @@ def test_a_witness_sees_a_machine_that_went_back_with_its_record(spent, record, 
 
 def test_nothing_is_drawn_while_the_witness_is_away(spent, witness, tmp_path):
     tmp_path.joinpath("witness").write_text("no folder")
-    with pytest.raises(NotADirectoryError):
+    with pytest.raises(place.RecordError, match="HAZEMAP_RECORD_DIR"):
         draws.claim(spent.pk)
     assert not Drawing.objects.exists()
 

@@ -7,6 +7,7 @@ from io import FileIO
 import pytest
 
 from heatmaps.record.journal import opened
+from heatmaps.record.place import RecordError
 
 LINE = {"kind": "boot", "boot": "a start"}
 
@@ -33,7 +34,7 @@ def test_a_disk_that_takes_a_part_of_a_line_is_given_the_rest(path, monkeypatch)
 def test_a_disk_that_is_full_keeps_nothing_of_a_line(path):
     with opened(path) as journal:
         file, journal._file = journal._file, _Slow(journal._file, FileIO.write, room=5)
-        with pytest.raises(OSError, match="full"):
+        with pytest.raises(RecordError, match="the disk is full"):
             journal.append(LINE)
         journal._file = file
         journal.append(LINE)
@@ -76,3 +77,11 @@ class _Slow:
 
     def __getattr__(self, name):
         return getattr(self._own, name)
+
+
+def test_a_folder_that_cannot_be_used_is_named_to_the_operator_alone(path, caplog):
+    path.parent.write_text("no folder")
+    with pytest.raises(RecordError, match="HAZEMAP_RECORD_DIR") as refusal, opened(path):
+        pass
+    assert str(path.parent) not in str(refusal.value)
+    assert str(path.parent) in caplog.text

@@ -10,6 +10,7 @@ from heatmaps.demo import accounts, datasets
 from heatmaps.management import demo_collection
 from heatmaps.management.demo_collection import DemoRound
 from heatmaps.record.hold import OnHold
+from heatmaps.record.place import RecordError
 
 
 class Command(BaseCommand):
@@ -47,7 +48,7 @@ class Command(BaseCommand):
                 demo_collection.run(steward, demo_round, self._say)
         except OnHold as refusal:
             raise CommandError(f"{refusal}: `{settings.PROGRAM} resume --help`") from None
-        except demo_collection.CannotRun as refusal:
+        except (demo_collection.CannotRun, RecordError) as refusal:
             raise CommandError(str(refusal)) from None
         self._say(f"name and password to sign in with: {accounts.credentials_path()}")
         self._say(f"the administrator's: {accounts.administrator_credentials_path()}")

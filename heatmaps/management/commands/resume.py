@@ -13,6 +13,7 @@ from heatmaps.management import resuming
 from heatmaps.management.resuming import NO_BOUND, CannotResume, OtherCopy, Resumed, Statement
 from heatmaps.models import AccountKind
 from heatmaps.record import hold
+from heatmaps.record.place import RecordError
 
 _QUESTION = (
     "Is the server that this database is an older copy of stopped for good, so that it never draws again? "
@@ -90,7 +91,7 @@ class Command(BaseCommand):
                 return
             copy = OtherCopy(other_copy or self._asked())
             self._tell(resuming.restored(Statement(reason=reason, other_copy=copy, charges=dict(charge))))
-        except (CannotResume, InvalidLimit) as error:
+        except (CannotResume, InvalidLimit, RecordError) as error:
             raise CommandError(str(error)) from None
 
     def _asked(self) -> str:

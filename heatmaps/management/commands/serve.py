@@ -90,10 +90,8 @@ class Command(BaseCommand):
                     f"`{settings.PROGRAM} resume --help`"
                 )
             )
-        except (OSError, place.RecordError) as error:
-            raise server.CannotServe(
-                f"the record of draws cannot be kept ({error}); name a folder for it with HAZEMAP_RECORD_DIR"
-            ) from None
+        except place.RecordError as refusal:
+            raise server.CannotServe(str(refusal)) from None
 
     def _serve(
         self, listener: socket.socket, watched: socket.socket | None, address: str, tls: ssl.SSLContext | None
