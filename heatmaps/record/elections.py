@@ -265,9 +265,18 @@ def _id(journal: Journal) -> UUID | None:
 
 
 def _is_here(journal: Journal, *names: str) -> bool:
-    """Whether a journal began where it is now: a copy of it is another file, or on another machine."""
+    """Whether a journal began where it is now: a copy of it is another file, or on another machine.
+
+    Numbers of devices are compared within one start of the machine: some file systems get others then.
+    """
     began, here = journal.entries.place, place.of_file(journal.path)
-    return began is not None and all(began.get(name) == here[name] for name in names)
+    if not began or any(name not in began for name in names):
+        return False
+    if journal.entries.boot == place.boot():
+        return all(began[name] == here[name] for name in names)
+    return all(
+        place.without_device(name, began[name]) == place.without_device(name, here[name]) for name in names
+    )
 
 
 def _note_boot(journals: list[Journal]) -> None:
@@ -278,4 +287,5 @@ def _note_boot(journals: list[Journal]) -> None:
     waiting = Release.objects.filter(state__in=_QUEUED, elections=None)
     if not witnesses and waiting.exists():
         Installation.objects.update(confirm_before=timezone.now())
-    record.append({"kind": BOOT, "boot": place.boot()})
+    here = {"kind": PLACE, "id": str(_id(record)), **place.of_file(record.path)}
+    record.append(here, {"kind": BOOT, "boot": place.boot()})

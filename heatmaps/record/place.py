@@ -26,6 +26,11 @@ def of_file(path: Path) -> dict[str, str]:
     return {"machine": _text(_MACHINE), "file": _file(path), "stamp": made, "database": _database()}
 
 
+def without_device(name: str, value: str) -> str:
+    """What of a part of a place stays when the machine is started anew."""
+    return value if name == "machine" else value.partition(":")[2]
+
+
 def stamp(path: Path) -> None:
     """Makes the stamp of a journal: an empty file that is never written.
 

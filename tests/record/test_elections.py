@@ -229,3 +229,19 @@ def test_nobody_says_that_nothing_was_lost_where_the_record_knows_better(spent, 
     with pytest.raises(resuming.CannotResume):
         resuming.nothing_was_lost("I hope so")
     assert hold.cause() == HoldCause.OLDER
+
+
+@pytest.mark.parametrize("is_started_anew", [True, False])
+def test_devices_get_other_numbers_at_a_start_of_the_machine_alone(dataset, monkeypatch, is_started_anew):
+    elections.look()
+    file = place._file
+    monkeypatch.setattr(place, "_file", lambda path: f"1{file(path)}")
+    if is_started_anew:
+        monkeypatch.setattr(place, "boot", lambda: "another start")
+        elections.look()
+        elections.look()
+        assert hold.cause() is None
+    else:
+        with pytest.raises(OnHold):
+            elections.look()
+        assert hold.cause() == HoldCause.OTHER_PLACE
