@@ -155,9 +155,9 @@ def _steward(dataset: Dataset) -> User:
 def _check_charges(statement: Statement, lost: Mapping[int, int | None]) -> None:
     """Refuses charges of no account, and less than a record at hand proves."""
     rows = Account.objects.values_list("dataset__slug", "kind", "pk")
-    known = {(slug, AccountKind(kind)): account for slug, kind, account in rows}
+    accounts = {(slug, AccountKind(kind)): account for slug, kind, account in rows}
     for (slug, kind), amount in statement.charges.items():
-        account = known.get((slug, kind))
+        account = accounts.get((slug, kind))
         if account is None:
             raise CannotResume(f"--charge names {slug}:{kind}, which is no account of a dataset here")
         proved = lost.get(account, 0)

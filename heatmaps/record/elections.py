@@ -145,10 +145,10 @@ def tells_everything() -> bool:
         at_hand = [witness for witness in witnesses if witness.entries.place]
         if _is_here(record, "machine", "file", "stamp"):
             at_hand.append(record)
-        kept = {UUID(line["id"]) for journal in at_hand for line in journal.lines() if line["kind"] == INTENT}
+        lines = [line for journal in at_hand for line in journal.lines() if line["kind"] == INTENT]
     # What began after the backup was made does not have what was drawn in between.
     newest = {row.recorder: row.pk for row in Election.objects.filter(recorder__isnull=False).order_by("at")}
-    return bool(newest) and kept.issuperset(newest.values())
+    return bool(newest) and {UUID(line["id"]) for line in lines}.issuperset(newest.values())
 
 
 def is_behind() -> bool:
@@ -181,21 +181,20 @@ def _lost() -> list[dict[str, Any]]:
             intents = (line for line in lines[_resumed_at(lines) :] if line["kind"] == INTENT)
             lost |= {str(line["id"]): dict(line) for line in intents if line["id"] not in void}
     present = Release.objects.filter(pk__in=[line["release"] for line in lost.values() if line["release"]])
-    kept = present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)
-    known = set(map(str, kept))
-    return [line for line in lost.values() if line["release"] and line["release"] not in known]
+    charged = set(map(str, present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)))
+    return [line for line in lost.values() if line["release"] and line["release"] not in charged]
 
 
 def _resumed_at(lines: list[Line]) -> int:
-    """Where the last resumption ends whose mark is in the database: another backup knows nothing of it."""
+    """Returns where the last resumption ends whose mark the database has: another backup knows none."""
     marks: dict[UUID, int] = {}
     is_next = False
     for at, line in enumerate(lines):
         if line["kind"] == INTENT and is_next:
             marks[UUID(str(line["id"]))] = at + 1
         is_next = line["kind"] == RESUMED or (is_next and line["kind"] != INTENT)
-    known = Election.objects.filter(pk__in=marks).values_list("pk", flat=True)
-    return max((marks[mark] for mark in known), default=0)
+    present = Election.objects.filter(pk__in=marks).values_list("pk", flat=True)
+    return max((marks[mark] for mark in present), default=0)
 
 
 def folders() -> list[Path]:
@@ -225,7 +224,7 @@ def _compare(journals: list[Journal]) -> None:
 
 
 def _problem(journals: list[Journal]) -> HoldCause | None:
-    """What is proved comes before what is only missing."""
+    """Returns why nothing may be drawn; what is proved comes before what is only missing."""
     record = journals[0]
     if any(map(_lacks, journals)):
         return HoldCause.OLDER
@@ -253,9 +252,9 @@ def _begin(journal: Journal) -> None:
     except OSError as error:
         raise unkept(journal.path, error) from error
     line = {"kind": PLACE, "id": str(_id(journal) or uuid4()), **place.of_file(journal.path)}
-    with opened(journal.path.with_name(OPT_OUTS)) as others:
-        if others.entries.place is None:
-            others.append({"kind": PLACE, "id": line["id"]})
+    with opened(journal.path.with_name(OPT_OUTS)) as opt_outs:
+        if opt_outs.entries.place is None:
+            opt_outs.append({"kind": PLACE, "id": line["id"]})
     journal.append(line, {"kind": BOOT, "boot": place.boot()})
 
 

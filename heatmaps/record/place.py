@@ -27,7 +27,7 @@ def of_file(path: Path) -> dict[str, str]:
 
 
 def without_device(name: str, value: str) -> str:
-    """What of a part of a place stays when the machine is started anew."""
+    """Returns what of a part of a place stays when the machine is started anew."""
     return value if name == "machine" else value.partition(":")[2]
 
 

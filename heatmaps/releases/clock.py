@@ -35,11 +35,12 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def run(stopping: Event, *, ticked: Callable[[], None] = lambda: None) -> None:
-    """Ticks until told to stop, and sends the sweep now and then; whatever fails is tried a little later.
+    """Ticks until told to stop, and sends the sweep at once and now and then; whatever fails is tried a
+    little later.
 
     `ticked` is called after each tick that went well.
     """
-    pause, sweep_at = TICK_SECONDS, time.monotonic() + settings.SWEEP_SECONDS
+    pause, sweep_at = TICK_SECONDS, time.monotonic()  # an older database is to be seen soon
     while not stopping.wait(pause):
         try:
             # Before the tick, so that one that fails every time does not keep the sweep back.

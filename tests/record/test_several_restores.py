@@ -219,3 +219,19 @@ def test_opt_outs_come_back_only_from_a_list_that_is_whole(begun, steward, chang
         path.write_bytes(path.read_bytes().replace(b"person", b"\\xff"))
     assert resume().knows_charges
     assert not Restoration.objects.get().opt_outs_replayed
+
+
+def test_a_witness_knows_what_another_machine_drew(begun, witness, settings, tmp_path):
+    """The other machine's draw is lost in the database; this machine's record knows nothing of it."""
+    witness.mkdir()
+    elections.look()
+    own, settings.RECORD_DIR = settings.RECORD_DIR, tmp_path / "record of the other machine"
+    elections.go_on(forget=False)
+    for at in (0, 1):
+        write(*drawn(begun, ONE // 8), at=at)
+    settings.RECORD_DIR = own
+    with pytest.raises(OnHold):
+        elections.look()
+    assert hold.cause() == HoldCause.OLDER
+    assert resume().knows_charges
+    assert account(begun).committed == ONE // 8
