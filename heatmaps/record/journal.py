@@ -24,7 +24,7 @@ from uuid import UUID
 
 import structlog
 
-from heatmaps.record.place import RecordError
+from heatmaps.record.place import RecordError, sync
 
 Line: TypeAlias = Mapping[str, Any]
 PLACE, BOOT, INTENT, DONE, VOID, RESUMED = "place", "boot", "intent", "done", "void", "resumed"
@@ -106,7 +106,8 @@ def opened(path: Path) -> Iterator[Journal]:
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if is_new:
-            _sync_folder(path.parent)
+            sync(path.parent)
+            sync(path.parent.parent)
         _cut_torn_line(file)
         yield Journal(path, file)
 
@@ -169,11 +170,3 @@ def _cut_torn_line(file: FileIO) -> None:
     whole = content.rfind(b"\n") + 1
     if whole != len(content):
         file.truncate(size - back + whole)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

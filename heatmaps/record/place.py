@@ -38,6 +38,16 @@ def stamp(path: Path) -> None:
     """
     _stamp(path).unlink(missing_ok=True)
     _stamp(path).touch(mode=0o600)
+    sync(path.parent)
+
+
+def sync(folder: Path) -> None:
+    """Has the names in a folder on disk before it returns."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _stamp(path: Path) -> Path:
