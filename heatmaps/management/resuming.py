@@ -43,8 +43,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """Tells what was done: how many datasets continue, whether the record told what to charge, and the path of the
-    administrator's link."""
+    """Tells what was done: how many datasets continue, and whether the record told what to charge.
+
+    link: the path at which the administrator chooses a password.
+    """
 
     datasets: int
     knows_charges: bool
