@@ -72,7 +72,7 @@ class Journal:
 
     def __init__(self, path: Path, file: FileIO) -> None:
         self.path, self._file = path, file
-        self.entries = _known(path, file)
+        self.entries = _entries(path, file)
 
     def append(self, *lines: Line) -> None:
         """Writes lines to the disk. Errors: RecordError; they count as not written then."""
@@ -126,7 +126,7 @@ def unkept(path: Path, error: OSError) -> RecordError:
 _read: dict[Path, tuple[bytes, int, Entries]] = {}
 
 
-def _known(path: Path, file: FileIO) -> Entries:
+def _entries(path: Path, file: FileIO) -> Entries:
     file.seek(0)
     first, size = file.readline(), os.fstat(file.fileno()).st_size
     before, read, entries = _read.get(path, (b"", 0, Entries()))
