@@ -231,6 +231,8 @@ def _unknown_loss(restoration: Restoration) -> Guarantee:
     relation = Relation(restoration.dataset.relation)
     whole = AccountKind.PRESENCE if relation is Relation.ADD_REMOVE else AccountKind.RECORD
     epsilon, delta = charges[whole], charges[AccountKind.DELTA]
+    if epsilon is not None:  # an operator may know of the radius alone
+        epsilon = max(epsilon, charges.get(AccountKind.RADIUS) or 0)
     return Guarantee.flat(
         relation=relation,
         epsilon=INFINITY if epsilon is None else Fraction(epsilon, units_per_one(whole)),

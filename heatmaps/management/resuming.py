@@ -131,10 +131,9 @@ def _restore(
     with transitions.locked(dataset.pk):
         are_replayed = opt_outs.replay(dataset, entered_by=_steward(dataset))
         after_restore.hide(dataset)
-        for made in Collection.objects.filter(dataset=dataset):
-            collection.new_token(
-                made
-            )  # shown to nobody: a shuffler that was replaced may have the one before
+        # Shown to nobody: a shuffler that was replaced may have the one before.
+        for row in Collection.objects.filter(dataset=dataset):
+            collection.new_token(row)
         unknown = transitions.Unknown(
             charges=charges,
             other_copy=statement.other_copy,

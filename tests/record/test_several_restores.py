@@ -14,10 +14,12 @@ from heatmaps.management import resuming
 from heatmaps.management.resuming import OtherCopy, Statement
 from heatmaps.models import AccountKind, Collection, Election, HoldCause, Restoration
 from heatmaps.people import after_restore
+from heatmaps.queries import total_guarantee
 from heatmaps.record import elections, hold
 from heatmaps.record.hold import OnHold
 from heatmaps.record.journal import opened
 from heatmaps.releases import lifecycle
+from mechanisms.guarantee import Relation
 
 ONE = 10**12
 
@@ -235,3 +237,11 @@ def test_a_witness_knows_what_another_machine_drew(begun, witness, settings, tmp
     assert hold.cause() == HoldCause.OLDER
     assert resume().knows_charges
     assert account(begun).committed == ONE // 8
+
+
+def test_a_charge_of_the_radius_alone_is_in_the_total(make_dataset, administrator):
+    dataset = make_dataset("city", Relation.REPLACE)
+    elections.look()
+    resume(radius=ONE)
+    assert dataset.restorations.get().charges.get(account__kind="record").amount == 0
+    assert total_guarantee(dataset).loss(dataset.radius_m) >= 1
