@@ -29,8 +29,11 @@ RESERVED: Final = frozenset(
 
 # UAX 31, table 5. Scripts that few or none still write have whole alphabets of letters like Latin ones.
 _IN_USE: Final = frozenset(
-    "Arab Armn Beng Bopo Cyrl Deva Ethi Geor Grek Gujr Guru Hang Hani Hebr Hira Kana Khmr Knda Laoo Latn Mlym "
-    "Mymr Orya Sinh Taml Telu Thaa Thai Tibt".split()
+    (
+        *("Arab", "Armn", "Beng", "Bopo", "Cyrl", "Deva", "Ethi", "Geor", "Grek", "Gujr", "Guru", "Hang"),
+        *("Hani", "Hebr", "Hira", "Kana", "Khmr", "Knda", "Laoo", "Latn", "Mlym", "Mymr", "Orya", "Sinh"),
+        *("Taml", "Telu", "Thaa", "Thai", "Tibt"),
+    )
 )
 _INVISIBLE: Final = frozenset("\u115f\u1160\u3164\uffa0")  # letters of Hangul that fill a place
 _ANY: Final = {"Zyyy", "Zinh"}  # common and inherited: digits, punctuation
