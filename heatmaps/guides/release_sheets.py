@@ -1,6 +1,7 @@
 """Reads the release sheet in the tags of a GeoTIFF that Hazemap made: what the map says that it promises."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +16,10 @@ NOT_FROM_THESE_PEOPLE: Final = "the file behind it was not made from these peopl
 SHEET_IS_RIGHT: Final = "the release sheet in the file behind it is right"
 _READ: Final = ("guarantee", "together", "guide")
 _MOST_CHARACTERS: Final = 2**14  # of a tag
+_LOSS: Final = re.compile("[0-9]{1,100}(?:[./][0-9]{1,100})?")  # written out, not as a power of ten
+# Of a number, and of all numbers of a guarantee, so that sums can be written out. Our maps have fewer.
+_MOST_DIGITS: Final = 100
+_MOST_DIGITS_TOGETHER: Final = 2000
 _UNREADABLE: Final = "a Hazemap map whose release sheet cannot be read"
 _WITH_SHEET: Final = "one with the tags that Hazemap wrote, or a raster that is no map of Hazemap"
 
@@ -63,16 +68,25 @@ def _guarantee(sheet: Mapping[str, Any]) -> Guarantee:
     """With those that it started from, where the sheet counts them."""
     own, together = Guarantee.from_json(sheet["guarantee"]), sheet.get("together")
     if together is None:
-        return own
-    if "guarantee" in together:
+        summed = own
+    elif "guarantee" in together:
         summed = Guarantee.from_json(together["guarantee"])
     else:  # of a map from before sheets had it: the loss of a whole record holds at every distance
-        epsilon = INFINITY if together["epsilon"] == "inf" else Fraction(together["epsilon"])
-        delta = Fraction(together["delta"])
+        epsilon = INFINITY if together["epsilon"] == "inf" else _loss(together["epsilon"])
+        delta = _loss(together["delta"])
         summed = Guarantee.flat(relation=own.relation, epsilon=epsilon, delta=delta, trust=own.trust)
     if summed.relation is not own.relation:
         raise ValueError("two relations")
+    lengths = [len(digits) for digits in re.findall("[0-9]+", json.dumps(summed.to_json()))]
+    if max(lengths) > _MOST_DIGITS or sum(lengths) > _MOST_DIGITS_TOGETHER:
+        raise ValueError("more digits than a map of ours has")
     return summed
+
+
+def _loss(text: str) -> Fraction:
+    if not _LOSS.fullmatch(text):
+        raise ValueError("no loss")
+    return Fraction(text)
 
 
 def _conditions(guide: Mapping[str, Any]) -> tuple[str, ...]:

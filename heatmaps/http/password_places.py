@@ -53,9 +53,10 @@ class Places:
     def place(self, failures: int) -> Iterator[None]:
         """Takes a place, for an address with so many failures. Errors: Busy."""
         with self._changed:
-            if not self._is_free(failures) and not self._waited(_Waiter(failures)):
+            if self._is_free(failures):
+                self._hashing.append(failures)
+            elif not self._waited(_Waiter(failures)):
                 raise Busy("the server is checking other passwords", retry_seconds=RETRY_SECONDS)
-            self._hashing.append(failures)
         try:
             yield
         finally:
@@ -81,6 +82,7 @@ class Places:
             waiter = self._waiter
             if waiter is not None and self._is_free(waiter.failures):
                 waiter.is_admitted, self._waiter = True, None
+                self._hashing.append(waiter.failures)  # before who comes now could take the place as well
                 self._changed.notify_all()
 
 

@@ -1,7 +1,8 @@
 """Says which names new accounts may have. Names stand in ledgers for good, and people trust them.
 
-A name is of one script (UTS 39, section 5.2, "highly restrictive"): Latin letters go with those of Japanese,
-Chinese or Korean alone. No name looks like one that is taken. Accounts that are there keep theirs.
+A name is of one script in everyday use (UTS 39, section 5.2, "highly restrictive"): Latin letters go with
+those of Japanese, Chinese or Korean alone. No name looks like one that is taken, by the letters that are
+known here to look alike. Accounts that are there keep theirs.
 """
 
 import unicodedata
@@ -26,6 +27,15 @@ RESERVED: Final = frozenset(
     )
 )
 
+# UAX 31, table 5. Scripts that few or none still write have whole alphabets of letters like Latin ones.
+_IN_USE: Final = frozenset(
+    (
+        *("Arab", "Armn", "Beng", "Bopo", "Cyrl", "Deva", "Ethi", "Geor", "Grek", "Gujr", "Guru", "Hang"),
+        *("Hani", "Hebr", "Hira", "Kana", "Khmr", "Knda", "Laoo", "Latn", "Mlym", "Mymr", "Orya", "Sinh"),
+        *("Taml", "Telu", "Thaa", "Thai", "Tibt"),
+    )
+)
+_INVISIBLE: Final = frozenset("\u115f\u1160\u3164\uffa0")  # letters of Hangul that fill a place
 _ANY: Final = {"Zyyy", "Zinh"}  # common and inherited: digits, punctuation
 _LATIN: Final = "Latn"
 # Ways of writing in several scripts at once (UTS 39, section 5.1).
@@ -38,8 +48,8 @@ _WRITINGS: Final = {
 }
 # Letters that look like Latin ones, most of UTS 39's; capitals apart, as they look like others.
 _ALIKE: Final = str.maketrans(
-    "аеорсухіјѕԁһԛԝӏьєгԌАВЕКМНОРСТУХІЈЅԚԜοανρτυικγΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսոհցյԼՏ0I1",
-    "aeopcyxijsdhqwlbergabekmhopctyxljsqwoavptuikyabezhlkmnoptyxounhgjlsoll",
+    "аеорсухіјѕԁһԛԝӏьєгԌАВЕКМНОРСТУХІЈЅԚԜοανρτυικγΑΒΕΖΗΙΚΜΝΟΡΤΥΧօսոհցյԼՏ0I1ıɩɪɑɡǀᴄᴏꜱᴠᴡᴢƅ",
+    "aeopcyxijsdhqwlbergabekmhopctyxljsqwoavptuikyabezhlkmnoptyxounhgjlsolliiiaglcosvwzb",
 )
 
 
@@ -54,6 +64,8 @@ def checked(name: str) -> str:
         raise ValidationError("Begin the name with a letter or a digit.", code="username_invalid")
     if _look(name) in map(_look, RESERVED):
         raise ValidationError("This name is reserved.", code="username_reserved")
+    if not all(map(_is_in_use, name)):
+        raise ValidationError("Use letters of a script in everyday use.", code="username_invalid")
     if not _is_of_one_script(name):
         raise ValidationError(
             f"This name mixes letters of {_listed_scripts(name)}: use those of one script.",
@@ -86,6 +98,10 @@ def _is_of_one_script(name: str) -> bool:
     if not scripts or reduce(set.intersection, scripts):
         return True
     return any(all(each & {_LATIN, writing} for each in scripts) for writing in ("Jpan", "Hanb", "Kore"))
+
+
+def _is_in_use(character: str) -> bool:
+    return character not in _INVISIBLE and bool(script_extension(character) & (_IN_USE | _ANY))
 
 
 def _scripts(character: str) -> set[str]:

@@ -17,7 +17,7 @@ from django.http import Http404
 from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, Event, Membership, Role
 from heatmaps.people import interventions, reservations
-from heatmaps.people.permissions import Act, dataset_for, require, would_allow
+from heatmaps.people.permissions import ALLOWED, Act, dataset_for, require, would_allow
 from heatmaps.people.refusals import MemberError
 from heatmaps.people.reservations import Ending
 from mechanisms.check import ParameterError
@@ -117,6 +117,7 @@ def join(
 def change_role(actor: User, member: Membership, role: str, *, reason: str = "") -> Membership:
     """Give a member another role; the same role again changes nothing and is no event.
 
+    Under a role that asks for no releases, what this person has reserved in the dataset is cancelled.
     Errors: PermissionDenied, Http404, LastSteward; `ParameterError` naming `role` or `reason`.
     """
     with transitions.locked(member.dataset_id):
@@ -127,6 +128,8 @@ def change_role(actor: User, member: Membership, role: str, *, reason: str = "")
         _check_stewards(now)
         before, now.role = now.role, role
         now.save(update_fields=["role"])
+        if role not in ALLOWED[Act.RELEASE]:
+            reservations.end(actor, now.user, [now.dataset_id], keep=False)
         _record(actor, now, before=before, after=role, reason=why)
     return now
 

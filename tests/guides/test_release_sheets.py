@@ -21,6 +21,8 @@ from mechanisms.guarantee import INFINITY, Guarantee, Relation, Term
 from tests.exports.examples import OCEAN, make_released, written
 
 OWN = Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=1)
+# Their sum has too many digits to be written out.
+MANY_DIGITS = tuple(Term(cap=Fraction(1, 10**60 + 1 + 2 * number)) for number in range(80))
 REPLACED = {"persons": 50, "radius_m": 600, "limits": {"record": "40", "radius": None}}
 CITED = files.Facts(title="A map", source="This server")
 
@@ -86,6 +88,10 @@ def test_it_says_on_what_a_promise_depends(guide, conditions):
         {"together": "7"},
         {"together": json.dumps({"epsilon": "1/0", "delta": "0"})},
         {"together": json.dumps({"epsilon": "-1", "delta": "0"})},
+        {"together": json.dumps({"epsilon": "1e999999", "delta": "0"})},
+        {"together": json.dumps({"epsilon": INFINITY, "delta": 0})},
+        {"guarantee": json.dumps(OWN.to_json() | {"delta": "1" * 101 + "/1"})},
+        {"guarantee": json.dumps(Guarantee(relation="add_remove", terms=MANY_DIGITS).to_json())},
         {"together": json.dumps({"guarantee": {**OWN.to_json(), "relation": "replace"}})},
         {"guide": "[1]"},
     ],

@@ -76,6 +76,21 @@ def test_a_guesser_waits_for_the_guessers_place(places):
     assert waiting.end() == "hashed"
 
 
+def test_nobody_takes_the_place_of_who_was_admitted_and_is_about_to_hash(places):
+    with contextlib.ExitStack() as taken:
+        for _ in range(PLACES):
+            taken.enter_context(places.place(0))
+        owner = Asker(places, 0).waits()
+        with places._changed:  # so that the owner goes on a little later
+            taken.pop_all().close()
+            places.wait_seconds = 0
+            with places.place(0), pytest.raises(Busy), places.place(0):
+                pass
+    assert owner.end() == "hashed"
+    with places.place(0), places.place(0):
+        pass
+
+
 def test_a_place_is_given_back_whatever_happens(places):
     places.wait_seconds = 0
     for _ in range(PLACES + 1):

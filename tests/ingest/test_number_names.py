@@ -57,9 +57,10 @@ def test_text_of_json_stays_as_it_is():
 
 
 def test_a_number_too_long_to_write_out_is_a_rejected_row():
-    users = ["1e399", "1e400", "1e-400", "1e-401", "1e99999999999999999999", "7"]
+    users = ["1e399", "1e400", "1e-400", "1e-401", "1e99999999999999999999", "7", "8" * 401, "-" + "9" * 400]
     [batch] = read_checkins(io.BytesIO(ndjson(users).encode()))
-    assert [len(name) for name in batch.users] == [MOST_DIGITS, MOST_DIGITS + 2, 1]
+    assert [len(name) for name in batch.users] == [MOST_DIGITS, MOST_DIGITS + 2, 1, MOST_DIGITS + 1]
+    assert len(batch.rejected) == 4
     assert {bad.reason for bad in batch.rejected} == {f"user is a number of more than {MOST_DIGITS} digits"}
 
 

@@ -68,6 +68,8 @@ def test_names_of_one_script_and_of_usual_ways_of_writing_are_taken(name):
         ("alice", "a1ice"),
         ("bob", "b0b"),
         ("ορα", "opa"),
+        ("alice", "alıce"),
+        ("anna", "ɑnna"),
         ("Alice", "ａＬＩＣＥ"),
     ],
 )
@@ -100,6 +102,14 @@ def test_no_name_looks_like_one_that_is_taken(taken, name):
 )
 def test_no_name_is_a_word_for_something_else(name, told):
     assert told in refusal(name)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["alice\u3164", "\uffa0", "a\u115flice", "ꓮꓡꓲꓚꓰ", "ᎪᏞᏆᏟᎬ", "ⲟⲣⲁ"])
+def test_no_name_is_of_letters_that_nobody_sees_or_of_scripts_that_few_write(name):
+    User.objects.create_user("alice")
+
+    assert refusal(name) == "Use letters of a script in everyday use."
 
 
 def test_who_has_such_a_name_keeps_it(client_of):

@@ -95,6 +95,16 @@ def test_who_leaves_cancels_it_as_well(ask, people, dataset, member_of):
     assert state_of(release) == "cancelled"
 
 
+def test_a_role_that_asks_for_nothing_cancels_it(ask, people, steward, dataset, member_of):
+    release = ask()
+    members.change_role(steward, member_of(people["analyst"]), "steward")
+    assert state_of(release) == "reserved"
+    members.change_role(steward, member_of(people["analyst"]), "auditor")
+    assert state_of(release) == "cancelled"
+    assert committed(dataset) == 0
+    assert verify(dataset).ok
+
+
 @pytest.mark.parametrize("stage", ["due", "spent", "drawn", "failed"])
 def test_what_has_begun_stays_and_the_answer_is_the_same(ask, remove, dataset, later, stage):
     """Whatever a worker has made of it, and whether there is one."""

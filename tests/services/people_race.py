@@ -1,6 +1,6 @@
 """Two acts on the people of a dataset at the same moment; prints what became of them as JSON.
 
-python -m tests.services.people_race leave|close|accept|reset|join|app|read|ask ROUNDS
+python -m tests.services.people_race leave|close|accept|reset|join|app|read|ask|guess ROUNDS
 """
 
 import json
@@ -13,7 +13,7 @@ import django
 
 django.setup()
 
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value  # noqa: E402
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, generate_totp_secret, hotp_value  # noqa: E402
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection  # noqa: E402
@@ -125,6 +125,31 @@ def reset(slug):
     return dataset, together(*[lambda: password_links.choose(key, PASSWORD)] * 4)
 
 
+def guess(slug):
+    """Twenty wrong codes at once, by the half sign-in of somebody who knows the password."""
+    dataset, first, _ = two_stewards(slug)
+    first.set_password(PASSWORD)
+    first.save()
+    TOTP.activate(first, generate_totp_secret())
+    thief = Client(headers={"host": "localhost"})
+    thief.post(reverse("account_login"), {"login": first.username, "password": PASSWORD})
+    clients = [Client(headers={"host": "localhost"}) for _ in range(20)]
+    for client in clients:
+        client.cookies = thief.cookies
+
+    def enter(client, number):
+        address = {"REMOTE_ADDR": f"198.51.100.{number}"}
+        answer = client.post(reverse("mfa_authenticate"), {"code": f"00000{number % 10}"}, **address)
+        if "Too many wrong app codes" in answer.content.decode():
+            raise PermissionError
+        if "This code is wrong" not in answer.content.decode():
+            raise ValueError(answer.status_code)
+
+    return dataset, together(
+        *(lambda client=client, number=number: enter(client, number) for number, client in enumerate(clients))
+    )
+
+
 def read(slug):
     """Eight administrators open the dataset for the first time."""
     dataset, _, _ = two_stewards(slug)
@@ -149,7 +174,7 @@ def ask(slug):
     return dataset, together(go, go, go, lambda: members.remove(first, row))
 
 
-ACTS = {act.__name__: act for act in (leave, close, accept, reset, join, app, read, ask)}
+ACTS = {act.__name__: act for act in (leave, close, accept, reset, join, app, read, ask, guess)}
 
 
 def main(act, rounds):

@@ -46,6 +46,12 @@ def test_a_password_is_chosen_once(installation):
 
 
 @pytest.mark.long
+def test_codes_at_the_same_moment_get_no_more_tries(installation):
+    for told in installation.script("people_race", "guess", 1):
+        assert told["outcomes"] == [""] * 10 + ["PermissionError"] * 10, told
+
+
+@pytest.mark.long
 def test_reads_by_administrators_are_one_chain(installation):
     for told in installation.script("people_race", "read", ROUNDS):
         assert told["outcomes"] == [""] * 8

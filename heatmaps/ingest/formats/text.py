@@ -9,7 +9,7 @@ from typing import Final
 from heatmaps.ingest.formats.batch import Chunk, Rejection, TextSource
 from heatmaps.ingest.formats.columns import EXPECTED_HEADER, Record
 from heatmaps.ingest.formats.lines import ReaderError
-from heatmaps.user_names import Number
+from heatmaps.user_names import MOST_DIGITS, Number
 
 SNAP_NAMES: Final = ("user", "time", "lat", "lon", "place")
 NAMED_BY_LINES: Final = 100  # of NDJSON, whose objects name their columns one by one
@@ -109,6 +109,8 @@ def _height(record: Record) -> int:
 
 
 def _integer(written: str) -> str:
+    if len(written) > MOST_DIGITS:  # as in every other spelling of it
+        return Number(written)
     return "0" if written == "-0" else written  # JSON has no other second spelling of it without . or e
 
 
