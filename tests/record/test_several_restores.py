@@ -74,6 +74,7 @@ def test_nobody_says_that_nothing_was_lost_whatever_the_hold_began_with(begun, c
     assert hold.cause() == cause
 
 
+@pytest.mark.long
 def test_an_older_database_in_another_place_is_said_to_be_older(begun, record):
     write(*drawn(begun, ONE // 8))
     [folder] = elections.folders()
@@ -93,6 +94,7 @@ def test_a_witness_knows_better_than_a_record_that_is_missing(begun, witness):
     assert hold.cause() == HoldCause.OLDER
 
 
+@pytest.mark.long
 def test_a_witness_that_came_after_the_backup_does_not_tell_everything(begun, witness):
     write(*drawn(begun, ONE // 8))  # before there was a witness
     witness.mkdir()
@@ -103,6 +105,7 @@ def test_a_witness_that_came_after_the_backup_does_not_tell_everything(begun, wi
     assert account(begun).committed == 2 * ONE
 
 
+@pytest.mark.long
 def test_a_record_that_began_after_the_backup_does_not_tell_everything(dataset, administrator):
     assert not Election.objects.exists()
     hold.put(HoldCause.RESTORED)
@@ -111,6 +114,7 @@ def test_a_record_that_began_after_the_backup_does_not_tell_everything(dataset, 
     assert not resume().knows_charges
 
 
+@pytest.mark.long
 def test_a_spoilt_record_beside_a_witness_does_not_stop_resuming(begun, witness):
     witness.mkdir()
     elections.go_on(forget=False)
@@ -131,6 +135,7 @@ def test_another_backup_after_a_resumption_of_the_first_is_charged_as_much(begun
     assert account(begun).committed == ONE // 8
 
 
+@pytest.mark.long
 def test_a_resumption_that_the_database_knows_is_not_charged_again(begun):
     write(*drawn(begun, ONE // 8))
     resume()
@@ -152,6 +157,7 @@ def test_the_charge_of_a_draw_is_kept_though_the_older_database_gave_it_back(beg
     assert verify(begun).ok
 
 
+@pytest.mark.long
 def test_an_operator_names_no_less_than_the_record_proves(begun):
     write(*drawn(begun, ONE // 2))
     hold.put(HoldCause.OLDER)
@@ -162,6 +168,7 @@ def test_an_operator_names_no_less_than_the_record_proves(begun):
     assert account(begun).committed == ONE
 
 
+@pytest.mark.long
 def test_a_restore_that_only_its_operator_knows_of_holds_everything_meanwhile(begun, monkeypatch):
     def fail():
         assert hold.cause() == HoldCause.RESTORED
@@ -173,12 +180,14 @@ def test_a_restore_that_only_its_operator_knows_of_holds_everything_meanwhile(be
     assert hold.cause() == HoldCause.RESTORED
 
 
+@pytest.mark.long
 def test_an_address_that_was_replaced_since_gets_no_link_for_a_password(begun, steward):
     EmailAddress.objects.create(user=steward, email="old@example.org", verified=True, primary=True)
     resume()
     assert not EmailAddress.objects.filter(verified=True).exists()
 
 
+@pytest.mark.long
 def test_a_shuffler_that_was_replaced_since_is_not_let_in(begun, steward):
     made = Collection.objects.create(dataset=begun, token_sha256="a" * 64)
     resume()
@@ -201,6 +210,7 @@ def test_a_database_that_goes_back_while_it_is_waited_for_elects_nobody(begun, a
     assert not Election.objects.filter(release=release).exists()
 
 
+@pytest.mark.long
 def test_what_the_record_proves_is_charged_though_the_other_copy_may_run(begun):
     write(*drawn(begun, 5 * ONE))  # the limit was raised since
     with pytest.raises(OnHold):
@@ -210,6 +220,7 @@ def test_what_the_record_proves_is_charged_though_the_other_copy_may_run(begun):
     assert verify(begun).ok
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", ["deleted", "spoilt"])
 def test_opt_outs_come_back_only_from_a_list_that_is_whole(begun, steward, change):
     opt_outs.opt_out(steward, begun, ["ann"])
@@ -223,6 +234,7 @@ def test_opt_outs_come_back_only_from_a_list_that_is_whole(begun, steward, chang
     assert not Restoration.objects.get().opt_outs_replayed
 
 
+@pytest.mark.long
 def test_a_witness_knows_what_another_machine_drew(begun, witness, settings, tmp_path):
     """The other machine's draw is lost in the database; this machine's record knows nothing of it."""
     witness.mkdir()
@@ -239,6 +251,7 @@ def test_a_witness_knows_what_another_machine_drew(begun, witness, settings, tmp
     assert account(begun).committed == ONE // 8
 
 
+@pytest.mark.long
 def test_a_charge_of_the_radius_alone_is_in_the_total(make_dataset, administrator):
     dataset = make_dataset("city", Relation.REPLACE)
     elections.look()
