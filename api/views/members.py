@@ -58,7 +58,7 @@ class Member(ApiView):
     )
     def patch(self, request: Request, slug: str, account_id: int) -> Response:
         """Change a member's role. The last steward keeps theirs (`last_steward`). What
-        the member has queued in this dataset is cancelled when the new role is auditor, unless it has begun."""
+        the member has queued in this dataset is cancelled under the role auditor, unless it has begun."""
         dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
         found = members.member_for(person(request), slug, account_id)
         asked = body(request, RoleIn)
