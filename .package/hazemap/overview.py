@@ -8,6 +8,7 @@ COMMANDS: Final = {
         "createdemo": "make the first accounts and the demo city (--empty: accounts alone)",
         "backup": "save database, keys and credentials in one private file",
         "restore": "put such a file into an empty state folder, and check it",
+        "resume": "say what happened to a server that is on hold",
         "import-checkins": "upload files of check-ins into a dataset",
         "removesecondfactor": "let in somebody who lost a second factor",
         "verify-ledger": "recompute every ledger, and name the first bad row",
@@ -45,6 +46,7 @@ SHUFFLER: Final = {
     "invitations": "write the links of a round, once",
     "status": "list collections and their rounds",
     "migrate": "make or update the tables",
+    "resume": "say what a copied or restored state folder is",
 }
 
 

@@ -65,7 +65,7 @@ def _spending(account: Account, person: Person, *, names: bool) -> Spending:
 
 
 def _restored(account: Account) -> tuple[Part, ...]:
-    """What was charged after a restore, for what nobody knows."""
+    """Sums what was charged after restores, for what nobody knows."""
     rows = RestoredCharge.objects.filter(account=account, amount__gt=0)
     units = rows.aggregate(total=Sum("amount"))["total"] or 0
     return (Part(kind=AccountKind(account.kind), name=RESTORED, units=units, releases=0),) if units else ()

@@ -184,7 +184,7 @@ class Replay:
         self.allowances[whose] = after["units"]
 
     def _restore(self, event: Event, before: Any, after: Any) -> None:
-        """Nothing of before is queued any more; limits rise by what they lacked."""
+        """Checks that nothing of before is queued any more; limits rise by what they lacked."""
         self._expect(event, "balance", before["committed"], self.balances())
         self._expect(event, "limit", before["limits"], self.limits)
         if any(release.state in QUEUED for release in self.releases.values()):

@@ -26,7 +26,7 @@ class CannotResume(Exception):  # noqa: N818 - reads as what it says
 
 
 class OtherCopy(StrEnum):
-    """What became of the server that this database is an older copy of."""
+    """Says what became of the server that this database is an older copy of."""
 
     STOPPED = "stopped"  # for good
     UNKNOWN = "unknown"
@@ -34,7 +34,7 @@ class OtherCopy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What the operator says. charges: units, by (slug, account); None: no bound from then on."""
+    """Holds what the operator says. charges: units, by (slug, account); None: no bound from then on."""
 
     reason: str
     other_copy: OtherCopy
@@ -43,8 +43,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """What was done: how many datasets continue, whether the record told what to charge, and the path of the
-    administrator's link."""
+    """Tells what was done: how many datasets continue, and whether the record told what to charge.
+
+    link: the path at which the administrator chooses a password.
+    """
 
     datasets: int
     knows_charges: bool
@@ -135,8 +137,10 @@ def _steward(dataset: Dataset) -> User:
 
 
 def _check_names(statement: Statement) -> None:
-    known = {(slug, AccountKind(kind)) for slug, kind in Account.objects.values_list("dataset__slug", "kind")}
-    for slug, kind in statement.charges.keys() - known:
+    accounts = {
+        (slug, AccountKind(kind)) for slug, kind in Account.objects.values_list("dataset__slug", "kind")
+    }
+    for slug, kind in statement.charges.keys() - accounts:
         raise CannotResume(f"--charge names {slug}:{kind}, which is no account of a dataset here")
 
 

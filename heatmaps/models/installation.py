@@ -48,7 +48,7 @@ class Installation(models.Model):
 
 
 class Election(models.Model):
-    """Who was elected to draw, for good: rows are never changed and never deleted.
+    """Keeps who was elected to draw, for good: rows are never changed and never deleted.
 
     Each has its random id in the record outside the database, too. Without a release it only marks that the
     database is at least as new as the record.

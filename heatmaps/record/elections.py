@@ -140,8 +140,8 @@ def tells_everything() -> bool:
         record, *witnesses = journals
         if any(witness.entries.place for witness in witnesses):
             return True
-        others = Election.objects.filter(recorder__isnull=False).exclude(recorder=_id(record))
-        return _is_here(record, "machine", "file", "stamp") and not others.exists()
+        elsewhere = Election.objects.filter(recorder__isnull=False).exclude(recorder=_id(record))
+        return _is_here(record, "machine", "file", "stamp") and not elsewhere.exists()
 
 
 def lost_charges() -> dict[int, int | None]:

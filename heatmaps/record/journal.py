@@ -66,7 +66,7 @@ class Journal:
 
     def __init__(self, path: Path, file: FileIO) -> None:
         self.path, self._file = path, file
-        self.entries = _known(path, file)
+        self.entries = _entries(path, file)
 
     def append(self, *lines: Line) -> None:
         """Writes lines to the disk. Errors: OSError; they count as not written then."""
@@ -98,7 +98,7 @@ def opened(path: Path) -> Iterator[Journal]:
 _read: dict[Path, tuple[int, int, Entries]] = {}  # by path: inode, bytes read, and what they say
 
 
-def _known(path: Path, file: FileIO) -> Entries:
+def _entries(path: Path, file: FileIO) -> Entries:
     inode, size = os.fstat(file.fileno()).st_ino, os.fstat(file.fileno()).st_size
     earlier = _read.get(path)
     entries = Entries()

@@ -93,7 +93,7 @@ def test_a_file_of_the_map_carries_the_guide(city, public, tmp_path):
 
 
 @pytest.fixture
-def read_here(monkeypatch):
+def guides_read_here(monkeypatch):
     """Files are read in this process: a child takes seconds on a busy machine."""
 
     def read(path, region):
@@ -130,7 +130,7 @@ def test_a_map_that_starts_from_one_of_the_same_file_states_what_both_cost(city,
     assert json.loads(out)["guide"] == sheet["guide"]
 
 
-def test_the_sum_goes_from_file_to_file(read_here, city, public, tmp_path):
+def test_the_sum_goes_from_file_to_file(guides_read_here, city, public, tmp_path):
     """So does what nobody can check of the first."""
     first, second = tmp_path / "first.tif", tmp_path / "second.tif"
     drawn(city, public, "--output", first, epsilon=5)
@@ -141,7 +141,7 @@ def test_the_sum_goes_from_file_to_file(read_here, city, public, tmp_path):
     assert "That map goes back to another file: if it was made from these people, nothing is promised" in err
 
 
-def test_a_map_under_another_relation_is_no_guide(read_here, city, tmp_path):
+def test_a_map_under_another_relation_is_no_guide(guides_read_here, city, tmp_path):
     """What both cost together has no number."""
     replaced = ["--mechanism", "laplace", "--epsilon", 1, "--relation", "replace", "--resolution", 64]
     run("heatmap", city, *replaced, "--output", tmp_path / "map.tif")

@@ -152,7 +152,7 @@ def test_web_and_workers_share_uploads_and_keys():
     assert without_database(web) == without_database(worker)
     mounted = dict(volume.split(":")[:2] for volume in web["volumes"])
     assert set(mounted.values()) == {
-        web["environment"][name] for name in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR")
+        web["environment"][name] for name in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "HAZEMAP_RECORD_DIR")
     }
     assert set(mounted) < set(FILE["volumes"])
 

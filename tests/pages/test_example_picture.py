@@ -9,7 +9,8 @@ from heatmaps.exports import example_map
 from heatmaps.models import CheckIn
 
 ASKED = {"mechanism": "privtree", "epsilon": "1", "resolution": "16"}
-OF_THE_DATASET = {"heatmaps_dataset", "heatmaps_membership", "heatmaps_peoplerules"}  # the last: of all pages
+OF_ALL_PAGES = {"heatmaps_installation", "heatmaps_peoplerules"}
+OF_THE_DATASET = {"heatmaps_dataset", "heatmaps_membership", "heatmaps_restoration", *OF_ALL_PAGES}
 
 
 @pytest.fixture

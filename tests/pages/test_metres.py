@@ -47,7 +47,7 @@ def test_a_quote_says_what_distances_are_between(client_of, make_dataset):
     assert "only the whole-record ε covers the change" in page
 
 
-def test_the_page_of_words_says_it(client):
+def test_the_page_of_words_says_it(client, db):
     page = client.get(reverse("help-topic", args=["privacy"])).content.decode()
     assert AS_READ in page
     assert 'id="distance"' in page

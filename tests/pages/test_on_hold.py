@@ -95,12 +95,13 @@ def test_it_writes_nothing_and_asks_once(client_of, on_hold, django_assert_num_q
 
 
 def test_health_says_why(client_of, on_hold, monkeypatch):
-    monkeypatch.setattr(health, "_looked", [])
+    monkeypatch.setattr(health._memory, "last", None)
+    monkeypatch.setattr(health._memory, "processes", dict)
 
     answer = client_of("anonymous").get("/healthz")
 
     assert answer.status_code == 503
-    assert answer.json() == {"status": "unavailable", "reason": f"on hold: {LABEL}"}
+    assert answer.json() == {"status": "unavailable", "reason": f"on hold: {LABEL}", "missing": []}
 
 
 def test_it_ends_with_the_hold(client_of, addresses, on_hold):

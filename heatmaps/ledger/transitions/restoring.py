@@ -34,7 +34,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """What an operator says of the time that a restored ledger does not know.
+    """Says what an operator knows of the time that a restored ledger does not know.
 
     charges: units by account, None where there is no bound, and no limit any more. An account that is not
     named is charged all that was left of it, and has no bound where it has no limit. other_copy: what became

@@ -89,12 +89,12 @@ class Command(BaseCommand):
                 resuming.nothing_was_lost(reason)
                 self.stdout.write("Resumed; every ledger says why.")
                 return
-            copy = OtherCopy(other_copy or self._asked())
+            copy = OtherCopy(other_copy or self._other_copy())
             self._tell(resuming.restored(Statement(reason=reason, other_copy=copy, charges=dict(charge))))
         except (CannotResume, InvalidLimit) as error:
             raise CommandError(str(error)) from None
 
-    def _asked(self) -> str:
+    def _other_copy(self) -> str:
         """Errors: CommandError where nobody can be asked, or the other copy still runs."""
         try:
             answer = input(_QUESTION).strip().lower()
