@@ -100,8 +100,8 @@ def test_the_ledger_imports_the_mechanisms_that_are_named():
 
 def test_numbers_of_decisions_are_those_of_the_code():
     lines = sum(len(path.read_text().splitlines()) for path in (ROOT / "heatmaps/front").rglob("*.py"))
-    (stated,) = re.findall(r"about ([\d,]+) lines", decision(8))
-    assert lines == pytest.approx(int(stated.replace(",", "")), rel=0.15)
+    (stated,) = re.findall(r"(\d+) lines at most", decision(8))
+    assert 0.85 * int(stated) < lines <= int(stated)
     least, most = adaptive.GUIDED
     assert f"Up to n·ε = {adaptive.MOST_WALKED:,} (" in decision(10)
     assert f"from {least:,} to {most:,} a map" in decision(10)

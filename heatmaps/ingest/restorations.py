@@ -92,7 +92,7 @@ def confirm(
 
     A dataset with data gets its next version at once, on a schedule, too, whether anybody's opt-out waits
     for it or not: else its being there would tell. A lake has to be read first.
-    Errors: as `access.require`; NothingRestored, NeedsVersion; `ParameterError` naming `members` for an
+    Errors: as `permissions.require`; NothingRestored, NeedsVersion; `ParameterError` naming `members` for an
     account that is no member, or `opt_outs_entered`.
     """
     steward = require(person, dataset, Act.CONFIRM_RESTORATION)
