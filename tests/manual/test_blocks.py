@@ -14,6 +14,7 @@ ELSEWHERE = {
     ("../README.md", "make run"): STARTS,
     ("../README.md", "make wheel && python3 -m venv ../hazemap-env &&"): PACKAGES,
     ("how-to/backup.md", "docker compose exec -T postgres pg_dump --userna"): DOCKER,
+    ("how-to/backup.md", 'manage.py resume --reason "disk failed, restored'): OTHERS,
     ("how-to/collections.md", ".venv/bin/python manage.py createdemo --collecti"): OTHERS,
     ("how-to/collections.md", "docker compose --file docker-compose.collections"): DOCKER,
     ("how-to/collections.md", "manage.py shuffler join https://maps.example.org"): OTHERS,
