@@ -14,7 +14,7 @@ from uuid import uuid4
 import django
 
 
-def stored(facts, key, packets, *, message_bytes):
+def stored(facts, key, packets, *, messages, message_bytes):
     """A round in the shuffler's database, its packets and its key in files."""
     from heatmaps.shuffler.life import round_files
     from heatmaps.shuffler.life.packet_file import PacketFile
@@ -32,7 +32,7 @@ def stored(facts, key, packets, *, message_bytes):
         opens_at=0,
         closes_at=1,
         least_reports=len(packets),
-        messages=1,
+        messages=messages,
         message_bytes=message_bytes,
         facts=facts,
     )
@@ -59,7 +59,8 @@ def main(folder):
     told = json.loads((folder / "round.json").read_text())
     joined, size = (folder / "packets").read_bytes(), told["packet_bytes"]
     packets = [joined[at : at + size] for at in range(0, len(joined), size)]
-    made = stored(told["facts"], (folder / "key").read_bytes(), packets, message_bytes=told["message_bytes"])
+    sizes = {name: told[name] for name in ("messages", "message_bytes")}
+    made = stored(told["facts"], (folder / "key").read_bytes(), packets, **sizes)
     batch, reports = mixed(made)
     (folder / "batch").write_bytes(batch)
     print(reports)

@@ -71,7 +71,8 @@ def test_sealing_mixing_and_opening_leave_the_messages_of_all(name, tmp_path):
         for packet in packets
     ]
     size = packet_bytes(made_for.messages, made_for.message_bytes)
-    told = {"facts": facts, "packet_bytes": size, "message_bytes": made_for.message_bytes}
+    sizes = {"messages": made_for.messages, "message_bytes": made_for.message_bytes}
+    told = {"facts": facts, "packet_bytes": size, **sizes}
     (tmp_path / "packets").write_bytes(b"".join(sealed))
     (tmp_path / "key").write_bytes(shuffler.private_bytes_raw())
     (tmp_path / "round.json").write_text(json.dumps(told))
