@@ -31,7 +31,9 @@ def closing(size: Size) -> Figure:
     info = b"hazemap packet 1\x00" + hashlib.sha256(facts.encode()).digest()
     texts = (secrets.token_bytes(plan.messages * sealed_bytes) for _ in range(devices))
     packets = [SUITE.encrypt(text, public, info) for text in texts]
-    made = stored(facts, key.private_bytes_raw(), packets, message_bytes=plan.message_bytes)
+    made = stored(
+        facts, key.private_bytes_raw(), packets, messages=plan.messages, message_bytes=plan.message_bytes
+    )
 
     def bare() -> object:
         joined = b"".join(SUITE.decrypt(packet, key, info) for packet in packets)
