@@ -156,13 +156,19 @@ def test_a_child_that_may_not_take_what_it_needs_is_a_refusal(monkeypatch):
         assert caught.value.code == "costly"
 
 
+def children():
+    return {child for child in psutil.Process().children() if "heatmaps.children" in child.cmdline()}
+
+
 def test_no_child_stays_when_nobody_reads_on():
+    before = children()  # of other tests, whose errors still hold on to what they read
     content = written.parquet(ROWS * 2000)
     reading = child_process.batches(io.BytesIO(content), Options(), ReaderLimits(), 1000)
     assert len(next(reading).users) == 1000
+    assert len(children() - before) == 1
     reading.close()
 
-    assert not [child for child in psutil.Process().children() if "heatmaps.children" in child.cmdline()]
+    assert not children() - before
 
 
 def batch(*, names=("a",), number=0, rejected=(), bytes_read=1, lat=41.5, lon=2.5, time=0, rows=1):
