@@ -94,7 +94,7 @@ class Restoration(models.Model):
 
 
 class RestoredCharge(models.Model):
-    """What was charged to an account for what may have been released since the backup."""
+    """Keeps what was charged to an account for what may have been released since the backup."""
 
     restoration = models.ForeignKey(Restoration, models.PROTECT, related_name="charges")
     account = models.ForeignKey(Account, models.PROTECT, related_name="restored_charges")

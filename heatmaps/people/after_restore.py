@@ -36,7 +36,7 @@ def end_ways_in() -> None:
 
 
 def hide(dataset: Dataset) -> None:
-    """Nothing of a dataset is public, and no website shows it, until a steward says so again."""
+    """Hides all of a dataset, from websites too, until a steward says so again."""
     with transitions.locked(dataset.pk):
         for release in Release.objects.filter(dataset=dataset, public_since__isnull=False):
             Release.objects.filter(pk=release.pk).update(public_since=None, is_name_public=False)

@@ -34,7 +34,7 @@ _QUEUED: Final = (ReleaseState.RESERVED, ReleaseState.SPENT)
 
 
 class Candidate:
-    """Whoever asks to draw a release, holding every journal."""
+    """Stands for whoever asks to draw a release, holding every journal."""
 
     def __init__(self, journals: list[Journal], release_id: UUID | None) -> None:
         self._journals, self._release_id = journals, release_id
@@ -198,7 +198,7 @@ def _resumed_at(lines: list[Line]) -> int:
 
 
 def folders() -> list[Path]:
-    """Where this installation's record is, and its witness if there is one."""
+    """Returns where this installation's record is, and its witness if there is one."""
     roots = [settings.RECORD_DIR, settings.WITNESS_DIR]
     return [Path(root) / str(hold.installation().identity) for root in roots if root is not None]
 

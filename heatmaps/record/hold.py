@@ -12,7 +12,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class OnHold(Exception):  # noqa: N818 - reads as the other domain errors do
-    """Nothing begins and nothing can be asked until an operator, or a dataset's steward, said so."""
+    """Refuses whatever would begin or be asked before an operator, or a dataset's steward, said so."""
 
     code: Final = "on_hold"
 
@@ -53,7 +53,7 @@ def check_dataset(dataset_id: int) -> None:
 
 
 def waits_since() -> datetime | None:
-    """What was asked for before this moment begins only at an operator's yes; None: nothing waits."""
+    """Returns the moment before which questions wait for an operator's yes; None: nothing waits."""
     return Installation.objects.values_list("confirm_before", flat=True).first()
 
 

@@ -36,7 +36,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class Entries:
-    """What the lines of a journal add up to."""
+    """Holds what the lines of a journal add up to."""
 
     place: Line | None = None  # None: nothing was ever written
     boot: str = ""
