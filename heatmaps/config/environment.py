@@ -65,6 +65,7 @@ _SIZE_CLASSES = 4
 _LONGEST_SLOT_SECONDS = 86_400
 _MOST_PLACES = 1_000
 _LAST_PORT = 65_535
+_STATE_OF_THE_SYSTEM = Path("/var/lib")
 
 
 def state_dir() -> Path:
@@ -90,13 +91,15 @@ def key_dir(state: Path) -> Path:
 
 
 def record_dir() -> Path:
-    """The folder of the record of draws, outside state and keys, so that no copy of these has it.
+    """Returns the folder of the record of draws, outside state and keys, so that no copy of these has it.
 
-    It is made when something is first recorded.
+    It is made when something is first recorded. An account without a home has the system's folder.
     """
-    default = (
-        Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "hazemap" / "record"
-    )
+    try:
+        home = Path.home() / ".local" / "state"
+    except RuntimeError:
+        home = _STATE_OF_THE_SYSTEM
+    default = Path(os.environ.get("XDG_STATE_HOME") or home) / "hazemap" / "record"
     return Path(os.environ.get("HAZEMAP_RECORD_DIR", "") or default).absolute()
 
 

@@ -1,5 +1,8 @@
 """Variables of the environment that hold numbers: read, or refused by name."""
 
+import pwd
+from pathlib import Path
+
 import pytest
 
 from heatmaps.config import environment
@@ -46,6 +49,14 @@ def test_it_refuses_places_that_are_no_whole_number_in_range(monkeypatch, text):
     monkeypatch.setenv(PLACES, text)
     with pytest.raises(RuntimeError, match=PLACES):
         environment.draw_places()
+
+
+def test_the_record_of_an_account_without_a_home_has_the_folder_of_the_system(monkeypatch):
+    """Containers often run as a number that no list of accounts contains."""
+    for name in ("HOME", "HAZEMAP_RECORD_DIR", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    assert environment.record_dir() == Path("/var/lib/hazemap/record")
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,7 @@ def test_a_worker_of_its_own_answers_where_there_is_redis(programs_for, place):
         (folder / name / "__init__.py").write_text("raise SystemExit('of another product')")
     with Redis.started() as redis, ExitStack() as stack:
         variables["HAZEMAP_BROKER_URL"] = redis.url
-        for command in (["serve", "--port", str(port)], ["worker", "--pool", "solo"]):
+        for command in (["serve", "--port", str(port)], ["worker", "--pool", "solo"], ["clock"]):
             stack.enter_context(running([programs / "hazemap", *command], folder, variables))
         wait_until(lambda: health(port) == (200, ""), seconds=120, what="the worker's answer")
     assert "`hazemap createdemo --empty` makes the first accounts" in (folder / "serve").read_text()

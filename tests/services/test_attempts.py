@@ -69,10 +69,10 @@ def sign_in_status(port, name):
 def check_what_is_kept(client):
     """Counts and when they end, which go by themselves; no names, no addresses, no passwords."""
     keys = list(client.scan_iter("*hazemap-counts*"))
-    assert len(keys) == 4  # an address, and three names from it
+    assert len(keys) == 5  # an address, three names from it, and its failures
     for key in keys:
-        assert re.fullmatch(rb"hazemap-counts:sign_in_(name|address):[0-9a-f]{32}", key)
-        assert 0 < client.ttl(key) <= 60
+        kind = re.fullmatch(rb"hazemap-counts:sign_in_(name|address|failures):[0-9a-f]{32}", key)[1]
+        assert 0 < client.ttl(key) <= (3600 if kind == b"failures" else 60)
         assert client.get(key).isdigit()
 
 
