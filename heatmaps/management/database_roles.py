@@ -1,25 +1,4 @@
-"""Grants what the database lets web processes and workers do, on PostgreSQL.
-
-Tables belong to the role that migrates. Web and workers sign in as two others, which may neither change a
-table nor disable a trigger, and which read and write every table but these:
-
-| table | web | workers |
-| --- | --- | --- |
-| events, reads by administrators, guide files, elections | read, append | read, append |
-| the installation | read, append | everything |
-| restores | read, change | read |
-| what was charged after a restore | read | read |
-| migrations that ran | read | read |
-| check-ins, enrolments, partial sums of shares, readings, draws before their moment | nothing | everything |
-| check-ins in columns | whether an upload has a copy | everything |
-| the clock's heartbeat | read | everything |
-| second factors and their wrong codes, links to a provider | everything | nothing |
-| mail addresses, sessions, tokens, invitations | everything | nothing |
-| accounts, their profiles and rules, members | everything | read |
-
-The web hashes names of people who opt out, and bytes of files, so it has the keys; nothing of that needs a
-check-in.
-"""
+"""Grants roles of the database what `database_rights` says, on PostgreSQL."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,53 +8,7 @@ from django.db import connection, transaction
 from django.db.backends.utils import CursorWrapper
 from psycopg import sql
 
-EVERYTHING: Final = ("SELECT", "INSERT", "UPDATE", "DELETE")
-APPEND: Final = ("SELECT", "INSERT")
-READ: Final = ("SELECT",)
-CHANGE: Final = ("SELECT", "UPDATE")
-NOTHING: Final[tuple[str, ...]] = ()
-
-# For a table that is not named here: everything.
-BOTH: Final = {
-    "heatmaps_event": APPEND,
-    "heatmaps_administratorread": APPEND,
-    "heatmaps_guidefile": APPEND,
-    "heatmaps_election": APPEND,
-    "heatmaps_restoration": READ,
-    "heatmaps_restoredcharge": READ,
-    "django_migrations": READ,
-}
-WEB: Final = BOTH | {
-    "heatmaps_installation": APPEND,
-    "heatmaps_restoration": CHANGE,
-    "heatmaps_checkin": NOTHING,
-    "heatmaps_enrolment": NOTHING,
-    "heatmaps_packedcheckins": NOTHING,
-    "heatmaps_drawing": NOTHING,
-    "heatmaps_sourcereading": NOTHING,
-    "heatmaps_sourcestate": READ,
-    "heatmaps_heartbeat": READ,
-}
-# What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
-WORKER: Final = BOTH | {
-    "account_emailaddress": NOTHING,
-    "account_emailconfirmation": NOTHING,
-    "mfa_authenticator": NOTHING,
-    "socialaccount_socialaccount": NOTHING,
-    "socialaccount_socialapp": NOTHING,
-    "socialaccount_socialtoken": NOTHING,
-    "django_session": NOTHING,
-    "knox_authtoken": NOTHING,
-    "heatmaps_apitoken": NOTHING,
-    "heatmaps_codetries": NOTHING,
-    "heatmaps_invitation": NOTHING,
-    "auth_user": READ,
-    "heatmaps_membership": READ,
-    "heatmaps_peoplerules": READ,
-    "heatmaps_profile": READ,
-}
-# Where a role may not read a table: columns that it may.
-WEB_COLUMNS: Final = {"heatmaps_packedcheckins": ("upload_id",)}
+from heatmaps.management.database_rights import EVERYTHING, WEB, WORKER, Columns, Tables
 
 _TABLES: Final = """SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename"""
 _IS_OWNER: Final = (
@@ -117,14 +50,6 @@ def grant(*, web: DatabaseRole, worker: DatabaseRole) -> None:
         cursor.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
         for statement in (*_on_tables(web.name, tables, WEB), *_on_tables(worker.name, tables, WORKER)):
             cursor.execute(statement)
-        for table, columns in WEB_COLUMNS.items():
-            cursor.execute(
-                sql.SQL("GRANT SELECT ({}) ON {} TO {}").format(
-                    sql.SQL(", ").join(map(sql.Identifier, columns)),
-                    sql.Identifier(table),
-                    sql.Identifier(web.name),
-                )
-            )
 
 
 def may_migrate() -> bool:
@@ -150,14 +75,19 @@ def _sign_in(cursor: CursorWrapper, role: DatabaseRole) -> None:
     cursor.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(name))
 
 
-def _on_tables(
-    role: str, tables: list[str], exceptions: dict[str, tuple[str, ...]]
-) -> Iterator[sql.Composed]:
+def _on_tables(role: str, tables: list[str], exceptions: Tables) -> Iterator[sql.Composed]:
     name = sql.Identifier(role)
     yield sql.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM {}").format(name)
     yield sql.SQL("GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO {}").format(name)
     for table in tables:
         if rights := exceptions.get(table, EVERYTHING):
             yield sql.SQL("GRANT {} ON {} TO {}").format(
-                sql.SQL(", ").join(map(sql.SQL, rights)), sql.Identifier(table), name
+                sql.SQL(", ").join(map(_right, rights)), sql.Identifier(table), name
             )
+
+
+def _right(right: str | Columns) -> sql.Composable:
+    if isinstance(right, Columns):
+        columns = sql.SQL(", ").join(map(sql.Identifier, right.names))
+        return sql.SQL("{} ({})").format(sql.SQL(right.right), columns)
+    return sql.SQL(right)

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from django.apps import apps
 
-from heatmaps.management.database_roles import APPEND, CHANGE, EVERYTHING, NOTHING, READ
+from heatmaps.management.database_rights import APPEND, CHANGE, EVERYTHING, NOTHING, READ
 from tests.services.installation import Installation
 
 pytestmark = [pytest.mark.postgres]
@@ -19,7 +19,7 @@ HIDDEN = (
 )
 SECRETS = {"heatmaps_drawing": "content", "heatmaps_sourcereading": "attempts"}
 # What web and workers may do with each table. A new table fails `test_every_table_has_its_rights`: give it a
-# row here, and in `heatmaps.management.database_roles` where one of the two shall not do everything.
+# row here, and in `heatmaps.management.database_rights` where one of the two shall not do everything.
 RIGHTS = {
     "account_emailaddress": (EVERYTHING, NOTHING),
     "account_emailconfirmation": (EVERYTHING, NOTHING),
