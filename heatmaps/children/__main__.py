@@ -9,6 +9,7 @@ import resource
 import sys
 from importlib import import_module
 
+from heatmaps.children.confinement import confine
 from heatmaps.children.process import OUT_OF_MEMORY
 
 
@@ -24,6 +25,7 @@ def _confine(memory_bytes: int, cpu_seconds: int, file_bytes: int, nicer: int) -
 
 if __name__ == "__main__":
     _confine(*map(int, sys.argv[2:]))
+    confine(sys.argv[1])
     try:
         import_module(sys.argv[1]).main()
     except MemoryError:

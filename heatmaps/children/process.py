@@ -47,7 +47,7 @@ def started(
     """
     figures = (limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, limits.nicer)
     return subprocess.Popen(  # noqa: S603  # our own program with numbers of ours
-        [sys.executable, "-m", "heatmaps.children", module, *map(str, figures)],
+        [sys.executable, "-P", "-m", "heatmaps.children", module, *map(str, figures)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if quiet else None,
