@@ -57,6 +57,7 @@ def _readable(packages: Iterable[str]) -> Iterator[Path]:
         yield from map(Path, import_module(name).__path__)
     yield from (ROOT / name for name in _OWN)
     yield from (Path(path) for path in sys.path if path and Path(path).resolve() != ROOT)
+    yield Path(sys.prefix) / "share" / "xyzservices"  # where that package has its data
     yield Path(sys.base_prefix) / "lib"
     yield Path(sysconfig.get_path("stdlib"))
     yield from map(Path, filter(None, environ.get("LD_LIBRARY_PATH", "").split(pathsep)))
