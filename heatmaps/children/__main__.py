@@ -1,4 +1,5 @@
-"""Runs the `main` of a module of ours: `python -m heatmaps.children MODULE MEMORY SECONDS FILE_BYTES NICER`.
+"""Runs the `main` of a module of ours: `python -m heatmaps.children` MODULE MEMORY SECONDS FILE_BYTES NICER
+[FOLDER].
 
 The limits hold before the module is loaded, and so before anything that was sent is looked at. 0 seconds: no
 limit of time; 0 bytes of files: nothing can be written but into what was opened before.
@@ -8,12 +9,13 @@ import os
 import resource
 import sys
 from importlib import import_module
+from pathlib import Path
 
 from heatmaps.children.confinement import confine
 from heatmaps.children.process import OUT_OF_MEMORY
 
 
-def _confine(memory_bytes: int, cpu_seconds: int, file_bytes: int, nicer: int) -> None:
+def _limit(memory_bytes: int, cpu_seconds: int, file_bytes: int, nicer: int) -> None:
     os.nice(nicer)
     # Of what a process may write to: address space would count the libraries, and what is only reserved.
     resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
@@ -24,9 +26,10 @@ def _confine(memory_bytes: int, cpu_seconds: int, file_bytes: int, nicer: int) -
 
 
 if __name__ == "__main__":
-    _confine(*map(int, sys.argv[2:]))
-    confine(sys.argv[1])
+    module, figures, folder = sys.argv[1], sys.argv[2:6], sys.argv[6:]
+    _limit(*map(int, figures))
+    confine(module, Path(*folder) if folder else None)
     try:
-        import_module(sys.argv[1]).main()
+        import_module(module).main()
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # at once: nothing is left to end with

@@ -35,10 +35,11 @@ def missing() -> list[str]:
     return [name for name, is_offered in offered.items() if not is_offered]
 
 
-def confine(module: str) -> None:
-    """Leaves this process to load the module and what it imports, with no way to others. Errors: OSError.
+def confine(module: str, folder: Path | None = None) -> None:
+    """Leaves this process to load the module and what it imports, with no way to others.
 
-    What the system does not offer is left out: whoever starts the server is told (`missing`).
+    folder: where it may make files. What the system does not offer is left out: whoever starts the server is
+    told (`missing`). Errors: OSError.
     """
     lacking = missing()
     kernel.hide_memory()
@@ -46,9 +47,9 @@ def confine(module: str) -> None:
         return
     kernel.give_up_privileges()
     if "Landlock" not in lacking:
-        landlock.restrict(_readable([*_PACKAGES, module.partition(".")[0]]))
+        landlock.restrict(_readable([*_PACKAGES, module.partition(".")[0]]), folder)
     if "seccomp" not in lacking:
-        seccomp.restrict()
+        seccomp.restrict(writes=folder is not None)
 
 
 def _readable(packages: Iterable[str]) -> Iterator[Path]:

@@ -18,6 +18,8 @@ _ONLY_VERSION: Final = 1
 _PATH_BENEATH: Final = 1
 _READ_FILE: Final = 1 << 2
 _READ_FOLDER: Final = 1 << 3
+# Writing, removing folders and files, making both, cutting off (from version 3 on).
+_WRITE: Final = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 14
 # All that a version knows, by the first version that does: of files, of TCP, of other processes.
 _FILES: Final = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
 _TCP: Final = {4: 0b11}
@@ -41,10 +43,10 @@ def version() -> int:
         return 0
 
 
-def restrict(readable: Iterable[Path]) -> None:
-    """Leaves this thread, and what it starts, to read these folders and files, and what is open already.
+def restrict(readable: Iterable[Path], folder: Path | None = None) -> None:
+    """Leaves this thread, and those it starts, to read these folders and files, and what is open already.
 
-    What is not there is left out. Errors: OSError.
+    What is not there is left out. folder: where it may also write. Errors: OSError.
     """
     offered = version()
     ruleset = _Ruleset(*(_known(rights, offered) for rights in (_FILES, _TCP, _OTHERS)))
@@ -53,7 +55,9 @@ def restrict(readable: Iterable[Path]) -> None:
     try:
         for path in readable:
             with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                _allow(rules, path)
+                _allow(rules, path, _READ_FILE | _READ_FOLDER)
+        if folder is not None:
+            _allow(rules, folder, _READ_FILE | _READ_FOLDER | _WRITE & ruleset.files)
         kernel.call("landlock_restrict_self", rules, 0)
     finally:
         os.close(rules)
@@ -63,11 +67,11 @@ def _known(rights: dict[int, int], offered: int) -> int:
     return sum(right for first, right in rights.items() if first <= offered)
 
 
-def _allow(rules: int, path: Path) -> None:
+def _allow(rules: int, path: Path, allowed: int) -> None:
     descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     try:
         is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
-        rule = _Rule(_READ_FILE | _READ_FOLDER if is_folder else _READ_FILE, descriptor)
+        rule = _Rule(allowed if is_folder else allowed & _READ_FILE, descriptor)
         kernel.call("landlock_add_rule", rules, _PATH_BENEATH, ctypes.byref(rule), 0)
     finally:
         os.close(descriptor)

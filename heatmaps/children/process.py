@@ -38,22 +38,30 @@ class Limits:
 
 
 def started(
-    module: str, limits: Limits, *, files: Sequence[int] = (), quiet: bool = False
+    module: str,
+    limits: Limits,
+    *,
+    files: Sequence[int] = (),
+    quiet: bool = False,
+    folder: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     """A child that runs the module's `main`, with pipes to its input and from its output.
 
-    files: descriptors that stay open in the child under their numbers. quiet: what it says of errors is
-    dropped, as it may hold what was read. Whoever starts it ends it. Errors: OSError.
+    It reads programs, and nothing else that it does not get here (`heatmaps.children.confinement`). files:
+    descriptors that stay open in the child under their numbers. quiet: what it says of errors is dropped, as
+    it may hold what was read. folder: where it makes files. Whoever starts it ends it. Errors: OSError.
     """
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     figures = (limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, limits.nicer)
+    folders = [] if folder is None else [str(folder)]
     return subprocess.Popen(  # noqa: S603  # our own program with numbers of ours
-        [sys.executable, "-P", "-m", "heatmaps.children", module, *map(str, figures)],
+        [sys.executable, "-P", "-m", "heatmaps.children", module, *map(str, figures), *folders],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if quiet else None,
         pass_fds=files,
         cwd="/",
-        env={name: os.environ[name] for name in _KEPT if name in os.environ} | _OWN,
+        env=kept | _OWN | {"TMPDIR": name for name in folders},
     )
 
 
@@ -64,13 +72,14 @@ def finished(
     *,
     files: Sequence[int] = (),
     quiet: bool = False,
+    folder: Path | None = None,
     seconds: float = _LONGEST_SECONDS,
 ) -> int:
     """How a child ended that was sent all it needs: 0 where well, below 0 where a signal or the clock did it.
 
-    seconds: on the clock. files, quiet: as for `started`. Errors: OSError.
+    seconds: on the clock. files, quiet, folder: as for `started`. Errors: OSError.
     """
-    child = started(module, limits, files=files, quiet=quiet)
+    child = started(module, limits, files=files, quiet=quiet, folder=folder)
     try:
         child.communicate(sent, timeout=seconds)
     except subprocess.TimeoutExpired:

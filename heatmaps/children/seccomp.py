@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from heatmaps.children import kernel
-from heatmaps.children.system_calls import ALLOWED, LIMITED
+from heatmaps.children.system_calls import ALLOWED, IN_A_FOLDER, LIMITED
 
 # Of the kernel's machine for filters (linux/filter.h): load a word, mask it, compare it, answer.
 _LOAD, _AND, _EQUAL, _ANSWER = 0x20, 0x54, 0x15, 0x06
@@ -64,27 +64,30 @@ def is_offered() -> bool:
         return False
 
 
-def restrict() -> None:
-    """Leaves this thread, and those it starts, the calls of `heatmaps.children.system_calls`. Errors: OSError."""
-    steps = list(_steps())
+def restrict(*, writes: bool) -> None:
+    """Leaves this thread, and those it starts, the calls of `heatmaps.children.system_calls`.
+
+    writes: files may be made and opened for writing. Errors: OSError.
+    """
+    steps = list(_steps(writes=writes))
     program = _Program(len(steps), (_Step * len(steps))(*steps))
     kernel.call("seccomp", _SET_FILTER, 0, ctypes.byref(program))
 
 
-def _steps() -> Iterator[_Step]:
+def _steps(*, writes: bool) -> Iterator[_Step]:
     assert kernel.PROCESSOR is not None  # noqa: S101 - asked before
     processor, column = kernel.PROCESSOR
     yield _Step(_LOAD, 0, 0, _PROCESSOR)
     yield _Step(_EQUAL, 1, 0, processor)
     yield _Step(_ANSWER, 0, 0, _KILL)  # numbers of another processor, which mean other calls
     yield _Step(_LOAD, 0, 0, _NUMBER)
-    for numbers in ALLOWED.values():
+    for numbers in (ALLOWED | IN_A_FOLDER if writes else ALLOWED).values():
         if (number := numbers[column]) is not None:
             yield _Step(_EQUAL, 0, 1, number)
             yield _Step(_ANSWER, 0, 0, _ALLOW)
     for name, numbers in LIMITED.items():
         if (number := numbers[column]) is not None:
-            yield from _limited(number, _limits(name), _REFUSALS.get(name, errno.EPERM))
+            yield from _limited(number, _limits(name, writes=writes), _REFUSALS.get(name, errno.EPERM))
     yield _Step(_ANSWER, 0, 0, _REFUSE | errno.ENOSYS)
 
 
@@ -108,12 +111,12 @@ def _compared(word: _Word) -> Iterator[_Step]:
     yield _Step(_EQUAL, 0, 0, word.value)
 
 
-def _limits(name: str) -> Sequence[Sequence[_Word]]:
+def _limits(name: str, *, writes: bool) -> Sequence[Sequence[_Word]]:
     """What the arguments of a call must be, one limit or another."""
     itself, none_given = _Word(0, 0), (_Word(2, 0), _Word(2, 0, upper=True))
     return {
-        "open": [[_Word(1, 0, _WRITING)]],
-        "openat": [[_Word(2, 0, _WRITING)]],
+        "open": [[] if writes else [_Word(1, 0, _WRITING)]],
+        "openat": [[] if writes else [_Word(2, 0, _WRITING)]],
         "fcntl": [[_Word(1, command)] for command in _OF_A_DESCRIPTOR],
         "ioctl": [],
         "clone": [[_Word(0, _THREAD, _THREAD)]],

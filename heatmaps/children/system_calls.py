@@ -118,6 +118,18 @@ LIMITED: Final[Numbers] = {
     "tgkill": (234, 131),
 }
 
+# For a child that has a folder of its own, to which Landlock holds them.
+IN_A_FOLDER: Final[Numbers] = {
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "rmdir": (84, None),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+}
+
 # What confines: nothing of it is left to a child.
 CONFINING: Final[Numbers] = {
     "seccomp": (317, 277),

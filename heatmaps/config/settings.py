@@ -9,10 +9,12 @@ import dj_database_url
 from csp.constants import NONCE, NONE, SELF
 from kombu.entity import Queue
 
+from heatmaps.children import kernel
 from heatmaps.config import environment, logs, private_files, sign_in_provider, streets
 from heatmaps.config.sign_in import *  # noqa: F403  # every name there is a setting
 
 private_files.keep_new_files_private()
+kernel.hide_memory()  # before a key or password is read
 BASE_DIR = Path(__file__).resolve().parents[2]
 PROGRAM = environment.program(BASE_DIR)
 STATE_DIR = environment.state_dir()

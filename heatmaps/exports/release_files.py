@@ -6,6 +6,8 @@ A file is named by all that it is made from, so that it is made once, and not at
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Final
 
 from django.conf import settings
@@ -268,7 +270,10 @@ def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
     )
     about = {"descriptor": stream.fileno(), "settings": _child_settings()}
     sent = b"\n".join([json.dumps(about).encode(), job.to_json().encode(), content])
-    status = process.finished("heatmaps.exports.renderer", sent, limits, files=[stream.fileno()])
+    with TemporaryDirectory() as folder:
+        status = process.finished(
+            "heatmaps.exports.renderer", sent, limits, files=[stream.fileno()], folder=Path(folder)
+        )
     if status in (TOO_LARGE, process.OUT_OF_MEMORY) or status < 0:
         raise NotRendered
     if status:
