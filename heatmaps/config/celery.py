@@ -9,6 +9,7 @@ from celery import Celery, Task
 from celery.signals import task_prerun, worker_init
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
+from heatmaps.children import notice
 from heatmaps.record import place
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
@@ -32,6 +33,12 @@ def check_record(**_others: object) -> None:
         place.check()
     except place.RecordError as refusal:
         raise SystemExit(str(refusal)) from None
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]  # Celery carries no types
+def say_what_confines(**_others: object) -> None:
+    """Warns where files of others are read with less between them and this worker's secrets."""
+    notice.warn()
 
 
 @task_prerun.connect  # type: ignore[untyped-decorator]  # Celery carries no types

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
+from heatmaps.children import notice
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
 application = get_wsgi_application()
@@ -13,3 +15,4 @@ if settings.CELERY_BROKER_URL.startswith("memory:"):
     raise ImproperlyConfigured(
         "the in-process broker serves one process: use `manage.py serve`, or set HAZEMAP_BROKER_URL=redis://..."
     )
+notice.warn()

@@ -19,6 +19,7 @@ from django.db import Error, connection
 from django.http import HttpRequest
 
 from heatmaps import VERSION, schema
+from heatmaps.children import confinement
 from heatmaps.http import health
 
 PATH: Final = "/metrics"
@@ -36,6 +37,7 @@ _HELP: Final = {
     "hazemap_info": "The version of Hazemap.",
     "hazemap_migrations_pending": "1 where the database waits for migrations; NaN where it does not answer.",
     "hazemap_disk_free_bytes": "Free room of the state folder, down to whole GiB, looked at once an hour.",
+    "hazemap_children_confined": "1 where the system keeps children that read files from everything else.",
     "hazemap_part_up": "1 where a part works; NaN where what is asked about it does not answer.",
     "hazemap_worker_up": "1 where every worker that is needed answers.",
 }
@@ -65,6 +67,7 @@ class Watch:
             "hazemap_info": {f'{{version="{VERSION}"}}': "1"},
             "hazemap_migrations_pending": {"": self._pending()},
             "hazemap_disk_free_bytes": {"": str(self._free_bytes())},
+            "hazemap_children_confined": {"": _NUMBERS[not confinement.missing()]},
         }
 
     @property

@@ -12,16 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from heatmaps.children import confinement
+from heatmaps.children import confinement, notice
 from tests.services.collections import accounts
 
 REFUSALS = {errno.EACCES, errno.EPERM, errno.ENOSYS, errno.ENOTTY}
-LARGEST = 50  # attempts at least: fewer are no test
+LEAST = 90  # attempts: fewer are no test
 
 pytestmark = pytest.mark.skipif(bool(confinement.missing()), reason="this kernel does not confine")
 
 
-@pytest.fixture(params=["this account", "an account without rights"])
+@pytest.fixture(
+    params=["this account", pytest.param("an account without rights", marks=pytest.mark.long)]
+)
 def account(request):
     """Under whom everything runs; None: this one, which is often root."""
     if request.param == "this account":
@@ -64,11 +66,11 @@ def environment(account):
     return own if account is None else accounts.environment()
 
 
-def held(account, state, module="tests.children.intruder", tcp=()):
+def held(account, state, *, landlock=True, tcp=()):
     """What the child says that a server started under an account."""
     done = subprocess.run(
         [program(account), "-m", "tests.children.holder"],
-        input=json.dumps({"state": str(state), "module": module, "tcp": list(tcp)}) + "\n",
+        input=json.dumps({"state": str(state), "landlock": landlock, "tcp": list(tcp)}) + "\n",
         env=environment(account) | {"HAZEMAP_RECORD_DIR": str(state / "record")},
         cwd="/",
         capture_output=True,
@@ -81,13 +83,44 @@ def held(account, state, module="tests.children.intruder", tcp=()):
     return json.loads(done.stdout)
 
 
+def unrefused(said):
+    """Names of what succeeded, or failed for another reason than that it is refused."""
+    assert said["status"] == 0
+    assert len(said["refusals"]) > LEAST
+    return [name for name, number in said["refusals"].items() if number not in REFUSALS]
+
+
 def test_a_child_that_was_taken_over_reaches_nothing(account, state):
     said = held(account, state)
 
-    assert said["status"] == 0
-    assert len(said["refusals"]) > LARGEST
-    assert {name: number for name, number in said["refusals"].items() if number not in REFUSALS} == {}
+    assert unrefused(said) == []
     assert said["work"] == [["7", "41.5", "2.5"]]
+
+
+@pytest.mark.long
+@pytest.mark.postgres
+@pytest.mark.redis
+def test_it_reaches_no_database_and_no_broker(postgres, redis):
+    with folder_of(None) as state:
+        assert unrefused(held(None, state, tcp=[("127.0.0.1", port) for port in (postgres.port, redis.port)])) == []
+
+
+@pytest.mark.long
+def test_without_landlock_it_can_read_what_its_account_can_and_nothing_else(account, state):
+    said = held(account, state, landlock=False)
+
+    assert said["work"] == [["7", "41.5", "2.5"]]
+    reading = ("read ", "list ", "parent's ", "own descriptors", "names of users")
+    assert [name for name in unrefused(said) if not name.startswith(reading)] == []
+
+
+@pytest.mark.parametrize("lacking", ["Landlock", "seccomp"])
+def test_what_is_missing_is_logged_at_the_start(monkeypatch, caplog, lacking):
+    monkeypatch.setattr(confinement.landlock, "version", lambda: int(lacking != "Landlock"))
+    monkeypatch.setattr(confinement.seccomp, "is_offered", lambda: lacking != "seccomp")
+    notice.warn()
+    (record,) = caplog.records
+    assert record.msg == {"event": "children.not_confined", "lacking": lacking, **record.msg}
 
 
 LOOK = """
@@ -103,6 +136,7 @@ for name in ("environ", "mem", "maps", "fd/0"):
 SERVE = "from heatmaps.config import settings; print(flush=True); input()"
 
 
+@pytest.mark.long
 def test_no_process_of_its_account_looks_into_a_server(state_of_no_rights):
     account, state = state_of_no_rights
     own = environment(account) | {"HAZEMAP_STATE": str(state), "HAZEMAP_RECORD_DIR": str(state / "record")}

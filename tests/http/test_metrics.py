@@ -24,6 +24,7 @@ ALL = {
     f'hazemap_info{{version="{VERSION}"}}',
     "hazemap_migrations_pending",
     "hazemap_disk_free_bytes",
+    "hazemap_children_confined",
     *(f'hazemap_part_up{{part="{part}"}}' for part in ("database", "clock", "draws", "files")),
     "hazemap_worker_up",
 }

@@ -16,6 +16,7 @@ from django.core.wsgi import get_wsgi_application
 from django.db import connection
 
 from heatmaps import schema
+from heatmaps.children import notice
 from heatmaps.front import certificate as certificates
 from heatmaps.http import counters
 from heatmaps.management import database_roles, metrics, server
@@ -62,6 +63,7 @@ class Command(BaseCommand):
 
     def _prepare(self, demo: bool) -> None:
         self.check()
+        notice.warn()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
         settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it
