@@ -1,4 +1,4 @@
-"""Confines a child before it looks at anything that was sent: to read programs, and what it was handed open."""
+"""Confines a child before it looks at what was sent: to reading programs, and what it was handed open."""
 
 import sys
 import sysconfig

@@ -14,7 +14,7 @@ _SET_DUMPABLE, _SET_NO_NEW_PRIVILEGES = 4, 38  # of prctl
 
 
 def call(name: str, *arguments: object) -> int:
-    """Makes one of the system calls that confine; arguments are numbers or ctypes' pointers. Errors: OSError."""
+    """Makes one of the system calls that confine, with numbers or ctypes' pointers. Errors: OSError."""
     if PROCESSOR is None:
         raise OSError(f"no number is known here for {name}")
     number = CONFINING[name][PROCESSOR[1]]

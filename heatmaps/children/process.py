@@ -54,6 +54,7 @@ def started(
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     figures = (limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, limits.nicer)
     folders = [] if folder is None else [str(folder)]
+    places = {} if folder is None else {"TMPDIR": str(folder)}
     return subprocess.Popen(  # noqa: S603  # our own program with numbers of ours
         [sys.executable, "-P", "-m", "heatmaps.children", module, *map(str, figures), *folders],
         stdin=subprocess.PIPE,
@@ -61,7 +62,7 @@ def started(
         stderr=subprocess.DEVNULL if quiet else None,
         pass_fds=files,
         cwd="/",
-        env=kept | _OWN | {"TMPDIR": name for name in folders},
+        env=kept | _OWN | places,
     )
 
 

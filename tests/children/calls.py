@@ -1,4 +1,4 @@
-"""System calls of x86_64 that a child of ours never needs, and arguments with which no kernel does any harm."""
+"""System calls of x86_64 that no child of ours needs, with arguments that do no harm on any kernel."""
 
 import os
 

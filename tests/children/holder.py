@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from tests.children import calls
 
@@ -24,7 +23,7 @@ confine("tests.children.intruder")
 from tests.children import intruder
 intruder.main()
 """
-SECRET = "a password that nobody may read"  # noqa: S105 - of this test
+SECRET = "a password that nobody may read"
 
 
 def main():
@@ -32,7 +31,7 @@ def main():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.environ["HAZEMAP_STATE"] = given["state"]
     settings = loaded_settings()
-    from heatmaps.children import process  # noqa: PLC0415 - after the settings, as a server does
+    from heatmaps.children import process
 
     state = settings.STATE_DIR
     with tempfile.TemporaryFile() as sent, socket.create_server(("127.0.0.1", 0)) as tcp:
@@ -60,7 +59,7 @@ def main():
 
 def loaded_settings():
     """Of the product, as every server loads them."""
-    from heatmaps.config import settings  # noqa: PLC0415
+    from heatmaps.config import settings
 
     return settings
 
@@ -73,7 +72,9 @@ def files(state, keys):
         path.write_text(SECRET)
     (state / "first").write_text("")
     (keys / "first").write_text("")
-    return [str(path) for folder in (state, rendered, keys) for path in sorted(folder.iterdir()) if path.is_file()]
+    return [
+        str(path) for folder in (state, rendered, keys) for path in sorted(folder.iterdir()) if path.is_file()
+    ]
 
 
 def listening(address):

@@ -21,9 +21,7 @@ LEAST = 90  # attempts: fewer are no test
 pytestmark = pytest.mark.skipif(bool(confinement.missing()), reason="this kernel does not confine")
 
 
-@pytest.fixture(
-    params=["this account", pytest.param("an account without rights", marks=pytest.mark.long)]
-)
+@pytest.fixture(params=["this account", pytest.param("an account without rights", marks=pytest.mark.long)])
 def account(request):
     """Under whom everything runs; None: this one, which is often root."""
     if request.param == "this account":
@@ -102,7 +100,10 @@ def test_a_child_that_was_taken_over_reaches_nothing(account, state):
 @pytest.mark.redis
 def test_it_reaches_no_database_and_no_broker(postgres, redis):
     with folder_of(None) as state:
-        assert unrefused(held(None, state, tcp=[("127.0.0.1", port) for port in (postgres.port, redis.port)])) == []
+        assert (
+            unrefused(held(None, state, tcp=[("127.0.0.1", port) for port in (postgres.port, redis.port)]))
+            == []
+        )
 
 
 @pytest.mark.long
