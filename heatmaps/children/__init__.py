@@ -1,1 +1,1 @@
-"""Runs memory- or time-consuming work in limited child processes, at low priority and without secrets."""
+"""Runs memory- or time-consuming work in child processes, with limits and no way to secrets."""
