@@ -13,8 +13,8 @@ from heatmaps.models import Dataset
 
 class Command(BaseCommand):
     help = (
-        "Recompute every ledger's chain, balances and states; exit with 1 and name the first bad row. A closed "
-        "ledger is named, and is no error."
+        "Recompute every ledger's chain, balances and states; exit with 1 and name the first bad row. A "
+        "closed ledger is named, and is no error."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
