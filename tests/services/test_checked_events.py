@@ -60,6 +60,14 @@ def insert(connection, event, statement=INSERT):
     connection.execute(statement, [getattr(event, name) for name in COLUMNS])
 
 
+def is_refused(connection, event):
+    try:
+        insert(connection, event)
+    except (psycopg.IntegrityError, psycopg.DataError):
+        return True
+    return False
+
+
 def poisoned(connection, dataset, other):
     """One event for each way to end a chain, by what is wrong with it."""
     sequence, _ = head_of(connection, dataset)
@@ -88,16 +96,12 @@ def test_a_poisoned_event_is_refused_and_the_dataset_goes_on(postgres, city, rol
         dataset, other = (number_of(connection, slug) for slug in ("first", "second"))
         before = head_of(connection, dataset), head_of(connection, other)
         for name, event in poisoned(connection, dataset, other).items():
-            with pytest.raises((psycopg.IntegrityError, psycopg.DataError)):
-                insert(connection, event)
-                pytest.fail(name)
+            assert is_refused(connection, event), name
         assert (head_of(connection, dataset), head_of(connection, other)) == before
         event = next_event(connection, dataset)
         insert(connection, event)
         assert head_of(connection, dataset) == (event.sequence, event.hash)
-        with pytest.raises(psycopg.IntegrityError):
-            insert(connection, event)  # the same once more
-    assert city[0].manage("verify-ledger", "first").stdout.startswith("first: ok")
+        assert is_refused(connection, event)  # the same once more
 
 
 @pytest.mark.parametrize("role", [WEB, WORKER])
@@ -112,7 +116,7 @@ def test_no_role_writes_acts_of_another(postgres, city, role):
 
 @pytest.mark.parametrize("role", [WEB, WORKER])
 def test_no_role_moves_a_head_itself(postgres, city, role):
-    denied = psycopg.errors.InsufficientPrivilege
+    denied, conflict = psycopg.errors.InsufficientPrivilege, psycopg.IntegrityError
     with signed_in(postgres, city[1], role) as connection:
         dataset, other = (number_of(connection, slug) for slug in ("first", "second"))
         before = head_of(connection, dataset)
@@ -123,7 +127,7 @@ def test_no_role_moves_a_head_itself(postgres, city, role):
             "DELETE FROM heatmaps_ledger": denied,
             "UPDATE heatmaps_publication SET is_public = true": denied,
             "INSERT INTO heatmaps_publication SELECT id, 1, true FROM heatmaps_release": denied,
-            f"UPDATE heatmaps_ledger SET dataset_id = 10000 WHERE dataset_id = {other}": psycopg.IntegrityError,
+            f"UPDATE heatmaps_ledger SET dataset_id = 10000 WHERE dataset_id = {other}": conflict,
         }.items():
             with pytest.raises(refusal):
                 connection.execute(statement)
@@ -206,4 +210,5 @@ def test_events_of_several_processes_all_enter(city):
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(append, (WEB, WEB, WORKER, WORKER)))
-    assert made.manage("verify-ledger", "raced").stdout == "raced: ok, 205 events\n"
+    told = made.manage("verify-ledger").stdout  # and nothing that other tests wrote ended a chain
+    assert "raced: ok, 205 events" in told.splitlines()

@@ -173,6 +173,7 @@ def test_web_and_workers_do_all_their_work(granted):
     assert told == {
         "problem": "",
         "release": "published",
+        "public": True,
         "guided": "published",
         "cancelled": "cancelled",
         "uploads": [["new.csv", "ready"], ["old.csv", "ready"], ["undone.csv", "undone"]],
