@@ -66,8 +66,17 @@ def shown(steward, published):
     return publication.set_public(steward, published, public=True)
 
 
-def test_it_is_closed_by_an_event(client_of, shown, queued, dataset, poison):
+def test_what_is_queued_ends_without_a_result_and_keeps_its_charge(queued, dataset, poison):
     committed = dataset.accounts.get(kind="presence").committed
+    assert committed
+    poison(dataset)
+    closed(dataset)
+    queued.refresh_from_db()
+    assert queued.state == "failed"
+    assert dataset.accounts.get(kind="presence").committed == committed
+
+
+def test_it_is_closed_by_an_event(client_of, shown, dataset, poison):
     bad = poison(dataset)
     poison(dataset, sequence=2**63 - 1)  # no place behind it
     with pytest.raises(LedgerDamaged):
@@ -82,9 +91,6 @@ def test_it_is_closed_by_an_event(client_of, shown, queued, dataset, poison):
     expected = f'{{"first_bad":{bad},"last_unverified":{bad},"reason":"{REASON}"}}'
     assert event.after == expected
     assert not publication.is_public(shown.pk)
-    queued.refresh_from_db()
-    assert queued.state == "failed"
-    assert dataset.accounts.get(kind="presence").committed == committed
     assert not Upload.objects.filter(dataset=dataset, state="ready").exists()
     with pytest.raises(LedgerClosed):
         transitions.record(dataset, "resumed", actor=None, before={}, after={})

@@ -102,17 +102,17 @@ def test_verification_finds_readers_that_no_event_made(steward, published, datas
     assert "its readers are not those of its events" in verify(dataset).problem
 
 
-def test_an_upgrade_shows_what_events_show_and_nothing_else(steward, published, dataset, queued):
+def test_an_upgrade_shows_what_events_show_and_nothing_else(steward, published, dataset):
     """Rows of before, with the table of readers still empty."""
-    publication.set_public(steward, published, public=True)
-    Publication.objects.all().delete()
-    Release.objects.filter(pk=queued.pk).update(public_since=timezone.now())
+    Release.objects.filter(pk=published.pk).update(public_since=timezone.now())
     CHECKED.publish(apps, None)
-    kept = dataset.events.get(kind="publication").sequence
-    assert list(Publication.objects.values_list("release", "sequence", "is_public")) == [
-        (published.pk, kept, True)
-    ]
+    assert not publication.is_public(published.pk)
+    for public in (False, True):
+        publication.set_public(steward, published, public=public)
+    Publication.objects.all().delete()
+    CHECKED.publish(apps, None)
     assert publication.is_public(published.pk)
+    assert verify(dataset).ok
 
 
 def test_outsiders_see_the_map_and_nothing_else_of_the_dataset(client_of, shown, dataset):
