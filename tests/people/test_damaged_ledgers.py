@@ -96,8 +96,8 @@ def test_it_is_closed_by_an_event(client_of, shown, dataset, poison):
         transitions.record(dataset, "resumed", actor=None, before={}, after={})
     answer = client_of("steward").post(reverse("release-publication", args=[shown.pk]), {"public": "yes"})
     assert (answer.status_code, "closed for good" in answer.content.decode()) == (409, True)
-    members = client_of("analyst").get(reverse("ledger", args=[dataset.slug])).content.decode()
-    assert REASON in members
+    auditors = client_of("auditor").get(reverse("ledger", args=[dataset.slug])).content.decode()
+    assert REASON in auditors
 
 
 def test_other_datasets_go_on_and_are_told_apart(make_dataset, dataset, poison):
