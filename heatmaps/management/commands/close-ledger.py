@@ -15,7 +15,8 @@ class Command(BaseCommand):
     help = (
         "Close a dataset whose ledger does not verify, for good: nothing of its chain counts as verified. "
         "What is queued ends without a result and keeps its charge, its maps are for members alone, and its "
-        "check-ins are deleted. Its auditors read the reason. Other datasets go on. As the owner of the tables."
+        "check-ins are deleted. Its auditors read the reason. Other datasets go on. As the owner of the "
+        "tables."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
