@@ -52,6 +52,6 @@ def close(dataset: Dataset, *, last: int, first_bad: int | None, reason: str) ->
 
 
 def _hash(stored: str) -> str:
-    """As stored, where it looks like one."""
+    """Returns a stored hash, or the hash of whatever stands in its place."""
     is_hash = re.fullmatch("[0-9a-f]{64}", stored)
     return stored if is_hash else hashlib.sha256(stored.encode(errors="replace")).hexdigest()

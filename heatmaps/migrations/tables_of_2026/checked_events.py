@@ -37,8 +37,8 @@ def _filled(text: str) -> str:
 
 # The spelling of Python's `json`: events hold printable ASCII alone, where two characters are escaped. No
 # literal has a lone backslash: a session may change what that means.
-_QUOTED: Final = r"""CREATE FUNCTION heatmaps_quoted(told text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT '"' || replace(replace(told, E'\\', E'\\\\'), '"', E'\\"') || '"' $$"""
+_QUOTED: Final = r"""CREATE FUNCTION heatmaps_quoted(fact text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT '"' || replace(replace(fact, E'\\', E'\\\\'), '"', E'\\"') || '"' $$"""
 _HASH: Final = """CREATE FUNCTION heatmaps_event_hash(event heatmaps_event) RETURNS text
 LANGUAGE sql STABLE SET search_path = pg_catalog, public, pg_temp AS $$
     SELECT encode(sha256(convert_to(
