@@ -23,10 +23,12 @@ def poison():
     def put(dataset, sequence=None):
         head = Ledger.objects.filter(pk=dataset.pk)
         last, last_hash = head.values_list("last_sequence", "last_hash").get()
+        number = last + 1 if sequence is None else sequence
         drop_triggers()
+        head.update(last_sequence=number - 1)  # what moves it looks where it is
         Event.objects.create(
             dataset=dataset,
-            sequence=last + 1 if sequence is None else sequence,
+            sequence=number,
             at_microseconds=1,
             kind="version",
             before="{}",
