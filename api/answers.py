@@ -160,7 +160,7 @@ def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = Fal
         data_slice=_data_slice(data_slice_of(found), found.dataset),
         charges=[] if outsider else charges,
         guide=_guide_of(found, member=line.is_for_member),
-        public=found.public_since is not None,
+        public=found.is_public,
         title=line.title,
         name=line.title if line.is_named else "",
         note=line.note,

@@ -29,6 +29,7 @@ from heatmaps.models import (
     Upload,
     UploadState,
 )
+from heatmaps.models.release import IS_PUBLIC
 from heatmaps.numbers import count
 from heatmaps.people.permissions import Act, Person, is_stranger, memberships, require
 from heatmaps.record import hold
@@ -95,11 +96,11 @@ def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
 def readable_releases(person: Person) -> QuerySet[Release]:
     """Published releases that a person may see, the latest first: public ones, and those of datasets in
     `datasets_of`. Whoever lists them records an administrator's reading (`permissions.note_reads`)."""
-    shown = Q(public_since__isnull=False)
+    shown = IS_PUBLIC
     if isinstance(person, User) and person.is_active:
         shown |= Q(dataset__in=datasets_of(person).values("pk"))
     rows = Release.objects.filter(shown, state=ReleaseState.PUBLISHED).select_related(
-        "dataset", "version", "requested_by", "guide_release__dataset", "guide_file"
+        "dataset", "version", "requested_by", "publication", "guide_release__dataset", "guide_file"
     )
     return rows.defer("guide_file__shares").order_by("-visible_at", "pk")
 
@@ -114,7 +115,9 @@ def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Relea
     of_kind = {} if kind is None else {"mechanism__in": names_of_kind(kind, on_devices=dataset.is_collection)}
     return (
         Release.objects.filter(dataset=dataset, **of_kind)
-        .select_related("dataset", "requested_by", "version", "guide_release__dataset", "guide_file")
+        .select_related(
+            "dataset", "requested_by", "version", "publication", "guide_release__dataset", "guide_file"
+        )
         .defer("guide_file__shares")
         .order_by("-requested_at")
     )

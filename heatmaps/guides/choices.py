@@ -18,6 +18,7 @@ from django.db.models import Q, QuerySet
 
 from heatmaps.data_slice import DataSlice
 from heatmaps.models import Dataset, DataVersion, GuideFile, Release, ReleaseState, Result
+from heatmaps.models.release import IS_PUBLIC
 from heatmaps.regions import region_of, text_of
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
@@ -78,7 +79,7 @@ def resolved(dataset: Dataset, guide_id: str, data_slice: DataSlice) -> Chosen:
         known = UUID(guide_id)
     except (AttributeError, TypeError, ValueError):
         raise _refusal(guide_id) from None
-    visible = _maps().filter(Q(dataset=dataset) | Q(public_since__isnull=False), pk=known)
+    visible = _maps().filter(Q(dataset=dataset) | IS_PUBLIC, pk=known)
     found = next(_releases(dataset, visible, data_slice), None)
     found = found or next(_files(dataset, data_slice, pk=known), None)
     if found is None:
@@ -91,7 +92,7 @@ def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
     files, public maps of other datasets; `MOST_OFFERED` of each."""
     place = text_of(_covered(dataset, data_slice))
     own = _maps().filter(dataset=dataset, covered=place)[:MOST_OFFERED]
-    others = _maps().exclude(dataset=dataset).filter(covered=place, public_since__isnull=False)[:MOST_OFFERED]
+    others = _maps().exclude(dataset=dataset).filter(IS_PUBLIC, covered=place)[:MOST_OFFERED]
     return [
         *_releases(dataset, own, data_slice),
         *islice(_files(dataset, data_slice), MOST_OFFERED),

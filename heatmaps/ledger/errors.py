@@ -130,6 +130,27 @@ class QueueTooLong(LedgerError):
         )
 
 
+class LedgerDamaged(LedgerError):
+    """The chain of a dataset does not end where its ledger says: nothing can be added to it."""
+
+    code = "ledger_damaged"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the ledger of this dataset is damaged, so nothing can be changed here; its operator can close "
+            "it with `manage.py close-ledger`"
+        )
+
+
+class LedgerClosed(LedgerError):
+    """The operator closed a damaged ledger: nothing is added to it any more."""
+
+    code = "ledger_closed"
+
+    def __init__(self) -> None:
+        super().__init__("the ledger of this dataset was damaged and is closed for good; start a new dataset")
+
+
 class IdempotencyConflict(LedgerError):
     """The key was used before, for something else."""
 

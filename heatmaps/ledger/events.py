@@ -10,7 +10,9 @@ from typing import Final, TypeAlias
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db import IntegrityError
 
+from heatmaps.ledger.errors import LedgerDamaged
 from heatmaps.models import Dataset, Event, Ledger
 
 Facts: TypeAlias = Mapping[str, "int | str | Facts"]
@@ -78,9 +80,11 @@ def append(
     after: Facts,
     at: datetime | None = None,
 ) -> Event:
-    """Write the next event and move the ledger's head. The caller holds the lock of the ledger's row.
+    """Write the next event; the database checks it and moves the ledger's head. The caller holds the lock of
+    the ledger's row.
 
     `at`: the public moment it is stamped with, whenever it is written; None: now.
+    Errors: LedgerDamaged where the chain does not end at its head, or the database does not move it.
     """
     event = Event(
         dataset_id=ledger.dataset_id,
@@ -95,9 +99,13 @@ def append(
         salt=new_salt(),
     )
     event.hash = event_hash(event)
-    event.save(force_insert=True)
-    ledger.last_sequence, ledger.last_hash = event.sequence, event.hash
-    ledger.save(update_fields=["last_sequence", "last_hash"])
+    try:
+        event.save(force_insert=True)
+    except IntegrityError:
+        raise LedgerDamaged from None  # what the database says of it names the row
+    ledger.refresh_from_db(fields=["last_sequence", "last_hash"])
+    if (ledger.last_sequence, ledger.last_hash) != (event.sequence, event.hash):
+        raise LedgerDamaged
     return event
 
 

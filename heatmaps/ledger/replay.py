@@ -13,6 +13,7 @@ from heatmaps.ledger.facts import (
     EVERYBODY,
     FOLLOWS_DEFAULT,
     FOR_EVER,
+    FOR_EVERYBODY,
     NO_BOUND,
     NO_LIMIT,
     NO_SCHEDULE,
@@ -28,6 +29,7 @@ from heatmaps.ledger.transitions.moves import (
     MOVES,
     OPEN,
     POSTPONE,
+    PUBLICATION,
     PUBLISH,
     QUEUED,
     RESERVE,
@@ -65,6 +67,8 @@ class ReplayedRelease:
     sha256: str = ""  # of its result, once published
     moments: Mapping[str, int | str] | None = None  # None: reserved before there were slots
     late: int = 0
+    publication: int | None = None  # the latest event about its readers
+    is_public: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -98,7 +102,7 @@ class Replay:
         try:
             before, after = json.loads(event.before), json.loads(event.after)
             self._apply(event, before, after)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Disagreement(event.sequence, "the event's facts cannot be read") from error
 
     def balances(self) -> dict[str, int | str]:
@@ -126,6 +130,7 @@ class Replay:
             VERSION: self._advance,
             GUIDE: self._store_guide,
             ROUND: self._fix_round,
+            PUBLICATION: self._show,
             SCHEDULE: self._set_schedule,
             RETENTION: self._set_retention,
             **dict.fromkeys((LATE, POSTPONE), self._delay),
@@ -161,6 +166,12 @@ class Replay:
         if release.moments is None or event.at_microseconds >= int(release.moments["starts_at"]):
             raise Disagreement(event.sequence, "the event fixes a round that is open")
         self.rounds[pk] = told
+
+    def _show(self, event: Event, _before: Any, after: Any) -> None:
+        release = self.releases.get(UUID(after["shown_release"]))
+        if release is None or release.state != ReleaseState.PUBLISHED:
+            raise Disagreement(event.sequence, "the event shows a release that is not published")
+        release.publication, release.is_public = event.sequence, after["readable_by"] == FOR_EVERYBODY
 
     def _set_schedule(self, event: Event, before: Any, after: Any) -> None:
         self._expect(event, "schedule", before["schedule"], self.schedule)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from heatmaps import administrator_reads
 from heatmaps.ledger import facts, guides
-from heatmaps.ledger.events import genesis
+from heatmaps.ledger.events import event_hash, genesis
 from heatmaps.ledger.replay import Disagreement, Replay
 from heatmaps.ledger.snapshots import snapshot
+from heatmaps.ledger.transitions.moves import CLOSE
 from heatmaps.models import (
     Account,
     Allowance,
@@ -32,6 +33,7 @@ class Report:
 
     ok: bool
     events: int
+    closed: bool = False  # for good: nothing of it counts as verified, and nothing follows
     first_bad_sequence: int | None = None
     problem: str = ""
 
@@ -47,6 +49,8 @@ def verify(dataset: Dataset) -> Report:
     try:
         with snapshot():
             ledger = Ledger.objects.get(pk=dataset.pk)
+            if ledger.closed_sequence is not None:
+                return _closed(ledger)
             for event in Event.objects.filter(dataset=dataset).order_by("sequence").iterator():
                 replay.apply(event)
             _check_head(ledger, replay)
@@ -72,6 +76,20 @@ def verify(dataset: Dataset) -> Report:
             ok=False, events=replay.sequence, first_bad_sequence=found.sequence, problem=found.problem
         )
     return Report(ok=True, events=replay.sequence)
+
+
+def _closed(ledger: Ledger) -> Report:
+    """The event that closed it is the last, and says what it said; of those before it nothing is known."""
+    event = Event.objects.filter(dataset=ledger.dataset_id, sequence=ledger.last_sequence).first()
+    is_closed = ledger.closed_sequence == ledger.last_sequence
+    if event is None or event.kind != CLOSE or not event.hash == event_hash(event) == ledger.last_hash:
+        is_closed = False
+    if event is None or not is_closed:
+        raise Disagreement(ledger.closed_sequence, "the event that closed the ledger was changed")
+    problem = "closed for good: nothing before it counts as verified"
+    return Report(
+        ok=False, closed=True, events=event.sequence, first_bad_sequence=event.sequence, problem=problem
+    )
 
 
 def _check_head(ledger: Ledger, replay: Replay) -> None:
@@ -166,7 +184,10 @@ def _check_allowances(dataset: Dataset, replay: Replay) -> None:
 def _check_releases(dataset: Dataset, replay: Replay) -> None:
     seen = set()
     for release in (
-        Release.objects.filter(dataset=dataset).select_related("version").order_by("pk").iterator()
+        Release.objects.filter(dataset=dataset)
+        .select_related("version", "publication")
+        .order_by("pk")
+        .iterator()
     ):
         seen.add(release.pk)
         told = replay.releases.get(release.pk)
@@ -179,6 +200,13 @@ def _check_releases(dataset: Dataset, replay: Replay) -> None:
         if told.moments not in (None, facts.moments(release)) or release.late != told.late:
             raise Disagreement(
                 told.sequence, f"release {release.pk}: its moments are not what its events say"
+            )
+        stored = getattr(release, "publication", None)
+        readers = (None, False) if stored is None else (stored.sequence, stored.is_public)
+        is_shown = release.public_since is not None
+        if readers != (told.publication, told.is_public) or is_shown != told.is_public:
+            raise Disagreement(
+                told.publication, f"release {release.pk}: its readers are not those of its events"
             )
     for pk, told in replay.releases.items():
         if pk not in seen:

@@ -35,6 +35,10 @@ ALL: Final[Tables] = {
     "heatmaps_administratorread": APPEND,
     "heatmaps_guidefile": APPEND,
     "heatmaps_election": APPEND,
+    # Events move its head; who writes one locks the row first, which takes the right to change some column.
+    # The database lets nobody change this one.
+    "heatmaps_ledger": ("SELECT", Columns("UPDATE", ("dataset_id",))),
+    "heatmaps_publication": READ,
     "heatmaps_restoration": READ,
     "heatmaps_restoredcharge": READ,
     "django_migrations": READ,
@@ -42,6 +46,7 @@ ALL: Final[Tables] = {
 WEB: Final[Tables] = {
     **ALL,
     "heatmaps_installation": APPEND,
+    "heatmaps_ledger": ("SELECT", "INSERT", Columns("UPDATE", ("dataset_id",))),
     "heatmaps_restoration": CHANGE,
     "heatmaps_checkin": NOTHING,
     "heatmaps_enrolment": NOTHING,

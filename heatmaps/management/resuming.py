@@ -75,7 +75,7 @@ def nothing_was_lost(reason: str) -> None:
             "--other-copy"
         )
     with transaction.atomic():
-        for dataset in Dataset.objects.order_by("pk"):
+        for dataset in _open_datasets():
             transitions.record(dataset, RESUMED, actor=None, before={}, after={"reason": reason.strip()})
     if cause is not None:
         elections.go_on(forget=False)
@@ -100,7 +100,7 @@ def restored(statement: Statement) -> Resumed:
     hold.put(HoldCause.RESTORED)  # where only its operator knows: nothing is asked meanwhile
     knows_charges = statement.other_copy == OtherCopy.STOPPED and elections.tells_everything()
     with transaction.atomic():
-        datasets = list(Dataset.objects.order_by("pk"))
+        datasets = _open_datasets()
         for dataset in datasets:
             _restore(dataset, statement, lost, knows_all=knows_charges)
         after_restore.end_ways_in()
@@ -116,6 +116,11 @@ def restored(statement: Statement) -> Resumed:
         administrator=administrator.get_username(),
         link=reverse("account_reset_password_from_key", kwargs={"uidb36": uidb36, "key": key}),
     )
+
+
+def _open_datasets() -> list[Dataset]:
+    """All whose ledger was not closed for good: of the others nothing can be asked, shown or charged."""
+    return list(Dataset.objects.filter(ledger__closed_sequence=None).order_by("pk"))
 
 
 def _restore(

@@ -11,11 +11,13 @@ from heatmaps.models.dataset import Dataset
 
 
 class Ledger(models.Model):
-    """One row a dataset: the head of its event chain, and the lock every transition takes first."""
+    """One row a dataset: the head of its event chain, and the lock that every transition takes first."""
 
     dataset = models.OneToOneField(Dataset, models.PROTECT, primary_key=True, related_name="ledger")
     last_sequence = models.PositiveBigIntegerField(default=0)
     last_hash = models.CharField(max_length=64)
+    # Of the event that closed it for good; empty: open. The database writes all three with each event.
+    closed_sequence = models.PositiveBigIntegerField(null=True)
 
     def __str__(self) -> str:
         return f"ledger of {self.dataset_id}"

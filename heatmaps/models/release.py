@@ -14,6 +14,8 @@ from heatmaps.models.ledger import Account
 
 LONGEST_NAME = 80  # characters
 LONGEST_NOTE = 1000
+# The readers of a release are what its latest event says; the column says since when.
+IS_PUBLIC = Q(state="published", public_since__isnull=False, publication__is_public=True)
 
 
 class ReleaseState(models.TextChoices):
@@ -69,7 +71,7 @@ class Release(models.Model):
     visible_at = models.DateTimeField(default=timezone.now)
     late = models.PositiveSmallIntegerField(default=0)  # how many times it missed `visible_at`
     finished_at = models.DateTimeField(null=True, blank=True)
-    # Readable by anybody since then; `heatmaps.releases.publication` alone writes it.
+    # Shown to everybody since then; `heatmaps.releases.publication` alone writes it. Shows nothing by itself.
     public_since = models.DateTimeField(null=True, blank=True)
     # What people call it: no part of the question, of its hash or of the ledger. For members of the dataset,
     # and for others only where a steward said so (`heatmaps.releases.names` alone writes it).
@@ -114,6 +116,29 @@ class Release(models.Model):
     def public_state(self) -> str:
         """`queued`, `published`, `cancelled` or `no_result`: all that anybody but the ledger is told."""
         return ReleaseState(self.state).label
+
+    @property
+    def is_public(self) -> bool:
+        """Whether anybody may read it, as `IS_PUBLIC` selects; a query where `publication` is not at hand."""
+        if self.state != ReleaseState.PUBLISHED or self.public_since is None:
+            return False
+        publication = getattr(self, "publication", None)
+        return publication is not None and publication.is_public
+
+
+class Publication(models.Model):
+    """Whom the latest event about the readers of a release shows it to.
+
+    The database writes it with that event (`heatmaps.migrations.tables_of_2026.checked_events`); neither web
+    nor workers may.
+    """
+
+    release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="publication")
+    sequence = models.PositiveBigIntegerField()  # of that event
+    is_public = models.BooleanField()
+
+    def __str__(self) -> str:
+        return f"publication of {self.release_id}"
 
 
 class RequestKey(models.Model):

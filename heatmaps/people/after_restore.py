@@ -6,6 +6,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.db.models import Q
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
@@ -38,7 +39,8 @@ def end_ways_in() -> None:
 def hide(dataset: Dataset) -> None:
     """Hides all of a dataset, from websites too, until a steward says so again."""
     with transitions.locked(dataset.pk):
-        for release in Release.objects.filter(dataset=dataset, public_since__isnull=False):
+        shown = Q(public_since__isnull=False) | Q(publication__is_public=True)
+        for release in Release.objects.filter(shown, dataset=dataset):
             Release.objects.filter(pk=release.pk).update(public_since=None, is_name_public=False)
             after = {"shown_release": str(release.pk), "readable_by": FOR_MEMBERS}
             before = {"readable_by": FOR_EVERYBODY}

@@ -7,6 +7,7 @@ from typing import Final
 from django.db.models import Q, QuerySet
 
 from heatmaps.models import Dataset, Release, ReleaseState
+from heatmaps.models.release import IS_PUBLIC
 from heatmaps.people.permissions import Person, is_administrator, memberships, note_reads
 from heatmaps.regions import region_of
 from heatmaps.releases.quotes import data_slice_of
@@ -37,7 +38,7 @@ def overlap_of(one: Release, other: Release) -> Region | None:
 def comparable_with(person: Person, release: Release) -> list[Release]:
     """The newest maps that overlap a release's and that the person may read; an administrator's are noted."""
     found = list(islice(_overlapping(person, release), MOST))
-    note_reads(person, [other.dataset_id for other in found if other.public_since is None])
+    note_reads(person, [other.dataset_id for other in found if not other.is_public])
     return found
 
 
@@ -47,14 +48,18 @@ def _overlapping(person: Person, release: Release) -> Iterator[Release]:
     maps |= Q(mechanism__in=rounds, dataset__is_collection=True)
     rows = _readable(person).filter(maps, state=ReleaseState.PUBLISHED).exclude(pk=release.pk)
     near = _datasets_near(_region(release))
-    rows = rows.filter(dataset__in=near).select_related("dataset", "version").order_by("-requested_at", "pk")
+    rows = (
+        rows.filter(dataset__in=near)
+        .select_related("dataset", "version", "publication")
+        .order_by("-requested_at", "pk")
+    )
     return (other for other in rows.iterator(chunk_size=MOST) if overlap_of(release, other) is not None)
 
 
 def _readable(person: Person) -> QuerySet[Release]:
     if is_administrator(person):
         return Release.objects.all()
-    public = Q(public_since__isnull=False)
+    public = IS_PUBLIC
     if not person.is_authenticated or not person.is_active:
         return Release.objects.filter(public)
     mine = memberships(person).values("dataset")

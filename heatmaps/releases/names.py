@@ -14,7 +14,7 @@ import structlog
 from django.core.exceptions import PermissionDenied
 
 from heatmaps.models import Release
-from heatmaps.models.release import LONGEST_NAME, LONGEST_NOTE
+from heatmaps.models.release import IS_PUBLIC, LONGEST_NAME, LONGEST_NOTE
 from heatmaps.people.permissions import Act, Person, may, require
 from mechanisms.check import ParameterError
 
@@ -83,7 +83,7 @@ def show(person: Person, release: Release, label: Label) -> None:
     Errors: as `require`; NameMoved.
     """
     steward = require(person, release.dataset, Act.PUBLISH)
-    public = Release.objects.filter(pk=release.pk, public_since__isnull=False)
+    public = Release.objects.filter(IS_PUBLIC, pk=release.pk)
     if not public.filter(name=label.name, note=label.note).update(is_name_public=True):
         raise NameMoved
     release.is_name_public = True

@@ -19,6 +19,7 @@ from heatmaps.ledger import transitions
 from heatmaps.ledger.facts import FOR_EVERYBODY, FOR_MEMBERS
 from heatmaps.ledger.transitions.moves import PUBLICATION
 from heatmaps.models import Release, ReleaseState
+from heatmaps.models.release import IS_PUBLIC
 from heatmaps.people.permissions import Act, Person, may, require
 
 
@@ -66,20 +67,20 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
     with transitions.locked(release.dataset_id):
         require(actor, release.dataset, Act.PUBLISH)
         rows = Release.objects.filter(pk=release.pk, state=ReleaseState.PUBLISHED)
-        if not rows.exists():
+        current = rows.select_related("dataset", "publication").first()
+        if current is None:
             raise NotPublished
-        release.refresh_from_db(fields=["public_since"])
-        if public == (release.public_since is None) and in_the_way(release):
+        if public != current.is_public and in_the_way(current):
             raise GuideNotPublic if public else GuidesPublicMap
-        changed = rows.filter(public_since__isnull=public).update(
-            public_since=timezone.now() if public else None, is_name_public=False
-        )
-        if changed:
-            before, after = (FOR_MEMBERS, FOR_EVERYBODY) if public else (FOR_EVERYBODY, FOR_MEMBERS)
-            facts = {"shown_release": str(release.pk), "readable_by": after}
-            transitions.record(
-                release.dataset, PUBLICATION, actor=actor, before={"readable_by": before}, after=facts
-            )
+        # A row that says more than its events is hidden like one that is public.
+        if public != current.is_public or public != (current.public_since is not None):
+            rows.update(public_since=timezone.now() if public else None, is_name_public=False)
+            before = {"readable_by": FOR_EVERYBODY if current.is_public else FOR_MEMBERS}
+            after = {
+                "shown_release": str(release.pk),
+                "readable_by": FOR_EVERYBODY if public else FOR_MEMBERS,
+            }
+            transitions.record(release.dataset, PUBLICATION, actor=actor, before=before, after=after)
     release.refresh_from_db()
     return release
 
@@ -87,12 +88,12 @@ def set_public(actor: User, release: Release, *, public: bool) -> Release:
 def in_the_way(release: Release) -> list[Release]:
     """The releases for which `set_public` refuses to show it, or where it is public, to hide it."""
     own = release.dataset_id
-    if release.public_since is None:
+    if not release.is_public:
         guide = Release.objects.filter(guided_releases=release.pk).first()  # as it is by now
         before = list(chain(guide))
         needed = [*before[:1], *(one for one in before[1:] if one.dataset_id == own)]
-        return [one for one in needed if one.public_since is None]
-    return [one for one in _guided_by(release) if one.dataset_id == own and _public(one)]
+        return [one for one in needed if not one.is_public]
+    return [one for one in _guided_by(release) if one.dataset_id == own and one.is_public]
 
 
 def _guided_by(release: Release) -> Iterator[Release]:
@@ -108,8 +109,10 @@ def _guided_by(release: Release) -> Iterator[Release]:
 
 def public_releases() -> QuerySet[Release]:
     """What anybody may read, the latest first."""
-    rows = _shown(Release.objects.all())
-    return rows.select_related("dataset", "version", "requested_by").order_by("-public_since", "pk")
+    rows = Release.objects.filter(IS_PUBLIC).select_related(
+        "dataset", "version", "requested_by", "publication"
+    )
+    return rows.order_by("-public_since", "pk")
 
 
 def is_public(release_id: UUID) -> bool:
@@ -129,9 +132,9 @@ def readable_release(person: Person, release_id: UUID) -> Release:
 
     Errors: Http404.
     """
-    rows = Release.objects.select_related("dataset", "requested_by", "version")
+    rows = Release.objects.select_related("dataset", "requested_by", "version", "publication")
     found = rows.filter(pk=release_id).first()
-    if found is None or not (_public(found) or may(person, found.dataset, Act.SEE)):
+    if found is None or not (found.is_public or may(person, found.dataset, Act.SEE)):
         raise Http404("no such release")
     return found
 
@@ -139,11 +142,3 @@ def readable_release(person: Person, release_id: UUID) -> Release:
 def is_outsider(person: Person, release: Release) -> bool:
     """Who reads it only because it is public is told nothing else of its dataset."""
     return not may(person, release.dataset, Act.SEE)
-
-
-def _shown(rows: QuerySet[Release]) -> QuerySet[Release]:
-    return rows.filter(state=ReleaseState.PUBLISHED, public_since__isnull=False)
-
-
-def _public(release: Release) -> bool:
-    return release.state == ReleaseState.PUBLISHED and release.public_since is not None

@@ -15,6 +15,7 @@ from django.views import defaults
 
 from heatmaps.children.turns import Busy
 from heatmaps.exports.file_cache import NotRendered
+from heatmaps.ledger.errors import LedgerClosed, LedgerDamaged
 from heatmaps.people.permissions import is_administrator
 from heatmaps.people.sign_in import FactorKeyChanged
 from heatmaps.record.hold import OnHold
@@ -22,6 +23,12 @@ from heatmaps.record.place import RecordError
 from heatmaps.sources.sources_file import SourcesFileError
 
 RETRY_SECONDS: Final = 15  # a database that is started again answers by then
+_REFUSALS: Final[tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, int], ...]] = (
+    (NotRendered, "This file is too large", 422),
+    ((OnHold, RecordError), "On hold", 503),
+    ((LedgerDamaged, LedgerClosed), "Ledger damaged", 409),
+    (FactorKeyChanged, "Codes cannot be checked", 503),
+)
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -56,16 +63,9 @@ class SaysBusy:
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         """An answer to what is no fault; None for everything else."""
-        if isinstance(error, NotRendered):
-            return render(
-                request, "busy.html", {"heading": "This file is too large", "error": error}, status=422
-            )
-        if isinstance(error, OnHold | RecordError):
-            return render(request, "busy.html", {"heading": "On hold", "error": error}, status=503)
-        if isinstance(error, FactorKeyChanged):
-            return render(
-                request, "busy.html", {"heading": "Codes cannot be checked", "error": error}, status=503
-            )
+        for kinds, heading, status in _REFUSALS:
+            if isinstance(error, kinds):
+                return render(request, "busy.html", {"heading": heading, "error": error}, status=status)
         if isinstance(error, SourcesFileError):
             said = error.told(administrator=is_administrator(request.user))
             return render(

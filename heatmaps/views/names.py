@@ -50,7 +50,7 @@ def _form(request: PersonRequest, release: Release) -> NameForm:
     """With the choice of readers where the release is public and a steward asks."""
     sent = request.POST if request.method == "POST" else None
     now = {"name": release.name, "note": release.note, "public": release.is_name_public}
-    shows = release.public_since is not None and may(request.user, release.dataset, Act.PUBLISH)
+    shows = release.is_public and may(request.user, release.dataset, Act.PUBLISH)
     return (RenameForm if shows else NameForm)(sent, initial=now)
 
 

@@ -163,7 +163,7 @@ def _shared(request: PersonRequest, found: Release) -> dict[str, Any]:
     }
     return {
         "public_line": release_line(found),  # for programs that show links
-        "is_open": found.public_since is not None,
+        "is_open": found.is_public,
         "addresses": addresses,
         "sheet_title": sheet["title"],
         "set_aside": "" if sheet.get(GUIDE_FITS, True) else SET_ASIDE,

@@ -47,6 +47,7 @@ TITLES: Final = {
     "schedule": "Schedule of data versions set",
     "retention": "How long check-ins are kept set",
     "guide": "Guide file stored",
+    "close": "Ledger closed for good, nothing before counts as verified",
     "round": "Round fixed, before its first report",
 }
 

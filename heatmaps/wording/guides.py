@@ -117,13 +117,13 @@ def _title(dataset: Dataset, release: Release | None, *, member: bool) -> str:
         return ""
     if release.dataset_id == dataset.pk:
         return release_line(release, member=member).title
-    return release_line(release).title + _of(release) if release.public_since else HIDDEN
+    return release_line(release).title + _of(release) if release.is_public else HIDDEN
 
 
 def _made_title(dataset: Dataset, release: Release) -> str:
     if release.dataset_id == dataset.pk:
         return made_title(release)
-    return made_title(release) + _of(release) if release.public_since else HIDDEN
+    return made_title(release) + _of(release) if release.is_public else HIDDEN
 
 
 def _of(release: Release) -> str:

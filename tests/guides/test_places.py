@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from heatmaps.data_slice import WHOLE, DataSlice
 from heatmaps.guides import choices
-from heatmaps.models import Release
+from heatmaps.models import Publication, Release
 from heatmaps.regions import region_of, text_of
 from mechanisms.space.grid import Region
 from tests.ingest import conftest as ingest
@@ -37,7 +37,7 @@ def publish_many(add_checkins):
         version = dataset.versions.first() or add_checkins(dataset)
         now = timezone.now()
         plain = {"mechanism": "adaptive", "epsilon": Fraction(4), "resolution": 16, "state": "published"}
-        return Release.objects.bulk_create(
+        made = Release.objects.bulk_create(
             Release(
                 dataset=dataset,
                 version=version,
@@ -53,6 +53,10 @@ def publish_many(add_checkins):
             )
             for at, edges in enumerate(rectangles)
         )
+        Publication.objects.bulk_create(
+            Publication(release=release, sequence=1, is_public=True) for release in made if is_public
+        )
+        return made
 
     return make
 

@@ -1,17 +1,24 @@
 """Public releases: what outsiders are shown, what they are not, and what caches are told."""
 
+import importlib
 import re
 
 import pytest
+from django.apps import apps
+from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.urls import reverse
+from django.utils import timezone
 
 from heatmaps.ledger.verification import verify
+from heatmaps.models import Publication, Release
 from heatmaps.people import embedding
 from heatmaps.releases import publication
 from heatmaps.releases.publication import NotPublished
 from mechanisms.catalogue import registry
+
+CHECKED = importlib.import_module("heatmaps.migrations.0030_checked_events")
 
 
 @pytest.fixture
@@ -48,6 +55,64 @@ def test_only_stewards_do_it(people, published):
 def test_only_a_published_release_is_made_public(steward, queued):
     with pytest.raises(NotPublished):
         publication.set_public(steward, queued, public=True)
+
+
+ADDRESSES = ("release", "release-map", "release-sheet", "embed", "api:release", "gis:tilejson")
+
+
+def answers_of(client, release):
+    """How each address of a release answers, with what lists it."""
+    pages = [reverse(name, args=[release.pk]) for name in ADDRESSES]
+    pages += [file_of(release), reverse("gis:tile", args=[release.pk, 0, 0, 0])]
+    lists = (reverse("public"), reverse("gis:collections"))
+    listed = [str(release.pk) in client.get(page).content.decode() for page in lists]
+    return [client.get(page).status_code for page in pages], listed
+
+
+def test_a_row_without_an_event_shows_nothing_to_strangers(client_of, steward, published, dataset):
+    """And verification names it; a steward who hides or shows it puts it right."""
+    stranger = client_of("anonymous")
+    hidden = answers_of(stranger, published)
+    row = Release.objects.filter(pk=published.pk)
+    row.update(public_since=timezone.now())
+    assert answers_of(stranger, published) == hidden
+    assert "its readers are not those of its events" in verify(dataset).problem
+    publication.set_public(steward, published, public=False)
+    assert verify(dataset).ok
+
+    publication.set_public(steward, published, public=True)
+    shown = answers_of(stranger, published)
+    assert set(shown[0]) == {200}
+    assert shown[1] == [True, True]
+    row.update(public_since=None)
+    assert answers_of(stranger, published) == hidden
+    assert "its readers are not those of its events" in verify(dataset).problem
+
+
+def test_readers_are_known_without_another_query(shown, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert publication.readable_release(AnonymousUser(), shown.pk).is_public
+    with django_assert_num_queries(1):
+        assert publication.is_public(shown.pk)
+
+
+def test_verification_finds_readers_that_no_event_made(steward, published, dataset):
+    Publication.objects.create(release=published, sequence=1, is_public=True)
+    Release.objects.filter(pk=published.pk).update(public_since=timezone.now())
+    assert "its readers are not those of its events" in verify(dataset).problem
+
+
+def test_an_upgrade_shows_what_events_show_and_nothing_else(steward, published, dataset):
+    """Rows of before, with the table of readers still empty."""
+    Release.objects.filter(pk=published.pk).update(public_since=timezone.now())
+    CHECKED.publish(apps, None)
+    assert not publication.is_public(published.pk)
+    for public in (False, True):
+        publication.set_public(steward, published, public=public)
+    Publication.objects.all().delete()
+    CHECKED.publish(apps, None)
+    assert publication.is_public(published.pk)
+    assert verify(dataset).ok
 
 
 def test_outsiders_see_the_map_and_nothing_else_of_the_dataset(client_of, shown, dataset):

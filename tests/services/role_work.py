@@ -26,7 +26,7 @@ from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.masses import column_copies  # noqa: E402
 from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
 from heatmaps.people import invitations  # noqa: E402
-from heatmaps.releases import clock, lifecycle  # noqa: E402
+from heatmaps.releases import clock, lifecycle, publication  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 OWNER, WEB, WORKER = "hazemap", "hazemap_web", "hazemap_worker"
@@ -133,6 +133,7 @@ def main():
     work(tasks)
     with signed_in_as(WEB):
         first.refresh_from_db()
+        publication.set_public(steward, first, public=True)
         # So many that it should have a copy in columns, which its pages look for.
         Upload.objects.filter(pk=new.pk).update(rows_accepted=200_000)
         refused |= open_everything(steward, administrator, city, first, new)
@@ -141,6 +142,7 @@ def main():
         told = {
             "problem": verify(city).problem,
             "release": Release.objects.get(pk=first.pk).state,
+            "public": publication.is_public(first.pk),
             "guided": Release.objects.get(pk=guided.pk).state,
             "cancelled": Release.objects.get(pk=second.pk).state,
             "uploads": sorted(Upload.objects.values_list("file_name", "state")),

@@ -9,7 +9,9 @@ import pytest
 from tests.services.programs import SQLITE_FIRST
 
 UNGUARD = {
-    "sqlite": "DROP TRIGGER event_refuses_update; DROP TRIGGER event_refuses_delete",
+    "sqlite": "; ".join(
+        f"DROP TRIGGER event_{name}" for name in ("refuses_update", "refuses_delete", "follows", "entered")
+    ),
     "postgresql": "ALTER TABLE heatmaps_event DISABLE TRIGGER USER",
 }
 OF = "dataset_id = (SELECT id FROM heatmaps_dataset WHERE slug = '{slug}')"

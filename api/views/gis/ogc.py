@@ -70,7 +70,7 @@ class Collections(GisView):
         offset = parameters.whole(request.GET, "offset", usual=0, least=0, most=10**9)
         rows = queries.readable_releases(request.user)
         shown = list(rows[offset : offset + limit])
-        note_reads(request.user, {one.dataset_id for one in shown if one.public_since is None})
+        note_reads(request.user, {one.dataset_id for one in shown if not one.is_public})
         links = Links(request)
         links.add_pages("collections", offset=offset, limit=limit, count=rows.count())
         content = {"links": links.made, "collections": [collection(request, one) for one in shown]}

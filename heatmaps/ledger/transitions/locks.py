@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import connection, transaction
 
+from heatmaps.ledger.errors import LedgerClosed
 from heatmaps.models import Account, Ledger, Release
 
 # Held until the end of the transaction. Two datasets whose numbers are so far apart share one queue, which
@@ -22,7 +23,10 @@ _QUEUE: Final = "SELECT pg_advisory_xact_lock('heatmaps_ledger'::regclass::int, 
 
 @contextmanager
 def locked(dataset_id: int) -> Iterator[Ledger]:
-    """A transaction that no other move of this dataset runs beside; moves may be made inside it."""
+    """A transaction that no other move of this dataset runs beside; moves may be made inside it.
+
+    Errors: LedgerClosed.
+    """
     with transaction.atomic():
         yield _lock(dataset_id)
 
@@ -43,4 +47,7 @@ def _lock(dataset_id: int) -> Ledger:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(_QUEUE, [dataset_id % _NUMBERS])
-    return Ledger.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=dataset_id)
+    ledger = Ledger.objects.select_for_update(of=("self",)).select_related("dataset").get(pk=dataset_id)
+    if ledger.closed_sequence is not None:
+        raise LedgerClosed
+    return ledger

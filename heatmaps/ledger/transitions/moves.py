@@ -35,6 +35,7 @@ VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
 GUIDE = "guide"  # a guide file was stored
 ROUND = "round"  # what a round of a collection is was fixed
 PUBLICATION = "publication"  # others may read a release from now on
+CLOSE = "close"  # for good: the chain before it does not verify
 LONGEST_REASON: Final = 500  # characters
 
 

@@ -14,6 +14,7 @@ from heatmaps.ledger.transitions.limits import check_limit, check_some_limit
 from heatmaps.ledger.transitions.locks import locked
 from heatmaps.ledger.transitions.moves import (
     ALLOWANCE,
+    CLOSE,
     CONFIRMED,
     LATE,
     LIMIT,
@@ -59,7 +60,7 @@ def record(
 
     at: what it is stamped with; None: now.
     """
-    if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE, LATE, POSTPONE, RESTORED, CONFIRMED}:
+    if kind in {*MOVES, OPEN, LIMIT, ALLOWANCE, LATE, POSTPONE, RESTORED, CONFIRMED, CLOSE}:
         raise ValueError(f"kind is {kind}, which only its own transition writes")
     with locked(dataset.pk) as ledger:
         events.append(ledger, kind, actor=actor, release=None, before=before, after=after, at=at)

@@ -61,7 +61,7 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
         # Down to the minute: others than stewards have no closer moment of an event (`ledger.reading`).
         known_until = (_EPOCH + timedelta(microseconds=last.at_microseconds)).replace(second=0, microsecond=0)
         for release in Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk"):
-            _end(ledger, release, now)
+            end(ledger, release, now)
         # Of a lake as it was before the backup: whoever opted out since is in what was found.
         SourceSurvey.objects.filter(dataset=dataset).delete()
         Restoration.objects.filter(dataset=dataset, confirmed_at=None).update(confirmed_at=now)
@@ -100,7 +100,7 @@ def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
     return True
 
 
-def _end(ledger: Ledger, release: Release, now: datetime) -> None:
+def end(ledger: Ledger, release: Release, now: datetime) -> None:
     """It may have been drawn since the backup: it never is again, and keeps its charge."""
     name = LOSE if release.state == MOVES[LOSE].before else FAIL
     move = MOVES[name]
