@@ -202,9 +202,7 @@ def _check_queue(dataset: Dataset, opens_at: datetime) -> None:
 def _next_version(dataset: Dataset, *, person: User) -> DataVersion:
     """Each round is a data version of its own: what is read for it."""
     last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
-    version = DataVersion.objects.create(
-        dataset=dataset, number=last + 1, created_by=person, salt=new_salt()
-    )
+    version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=person, salt=new_salt())
     before: Facts = {"version": last}
     after: Facts = {"version": last + 1, **version_commitments.fact(version)}
     transitions.record(dataset, moves.VERSION, actor=person, before=before, after=after)

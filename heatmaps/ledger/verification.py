@@ -111,12 +111,16 @@ def _check_versions(dataset: Dataset, replay: Replay) -> None:
 
 def _check_commitments(dataset: Dataset, replay: Replay) -> None:
     """The last commitment covers the versions before it; of a lake each version has tables of its own."""
-    queued = Release.objects.filter(dataset=dataset, state__in=QUEUED).values_list("version__number", flat=True)
+    queued = Release.objects.filter(dataset=dataset, state__in=QUEUED).values_list(
+        "version__number", flat=True
+    )
     for number in sorted({*queued, *list(replay.commitments)[-1:]} if replay.commitments else ()):
         try:
             version_commitments.check_bound(dataset, number, replay.commitments)
         except VersionChanged:
-            raise Disagreement(None, f"version {number}: what it holds is not what its event commits to") from None
+            raise Disagreement(
+                None, f"version {number}: what it holds is not what its event commits to"
+            ) from None
 
 
 def _check_guides(dataset: Dataset, replay: Replay) -> None:

@@ -23,7 +23,9 @@ QUEUED = ("reserved", "spent")
 def number_the_opt_outs(apps, schema_editor):
     """From which version on each has effect, and a row for each that was taken back."""
     opt_outs = apps.get_model("heatmaps", "Suppression").objects
-    for dataset in apps.get_model("heatmaps", "Dataset").objects.filter(suppressions__isnull=False).distinct():
+    for dataset in (
+        apps.get_model("heatmaps", "Dataset").objects.filter(suppressions__isnull=False).distinct()
+    ):
         following = (dataset.versions.aggregate(last=Max("number"))["last"] or 0) + 1
         own = opt_outs.filter(dataset=dataset)
         own.filter(version=None).update(since=following)
