@@ -50,8 +50,8 @@ def number_the_opt_outs(apps, schema_editor):
         schema_editor.execute("SET CONSTRAINTS ALL DEFERRED")
 
 
-def bind_the_versions(apps, schema_editor):
-    """Not before every opt-out has its number. Errors: none; a dataset without a ledger stays unbound."""
+def bind_the_versions(apps, _schema_editor):
+    """After every opt-out has its number: they are part of what a version holds."""
     model = {name: apps.get_model("heatmaps", name) for name in MODELS}
     for ledger in model["Ledger"].objects.order_by("pk"):
         versions = model["DataVersion"].objects.filter(dataset=ledger.dataset_id)

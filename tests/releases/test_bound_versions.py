@@ -7,7 +7,7 @@ import json
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from itertools import product
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, IntegrityError, connection, models, transaction
@@ -74,7 +74,7 @@ ONE = 10**12
 
 @pytest.fixture
 def held(dataset, steward, make_dataset):
-    """A dataset of two versions, with a file, an opt-out and its withdrawal, and another dataset's version."""
+    """A dataset with a file, an opt-out and its withdrawal, and another dataset's version."""
     other = make_dataset("other")
     next_version(other, actor=steward)
     opt_outs.opt_out(steward, dataset, ["ann", "bob"])
@@ -101,23 +101,21 @@ def other_value(row, field):
     """A value of the column that the row does not have."""
     now = getattr(row, field.attname)
     if isinstance(field, models.ForeignKey):
-        rows = field.related_model._base_manager.exclude(pk=now)
-        if field.related_model is Suppression:
-            rows = rows.filter(withdraws=None)
-        return rows.values_list("pk", flat=True).order_by("pk").first()
-    if field.name == "state":
-        return "failed"
-    if isinstance(now, bool):
-        return not now
-    if isinstance(now, int):
-        return now + 1
-    if isinstance(now, UUID) or isinstance(field, models.UUIDField):
-        return uuid4()
-    if isinstance(field, models.DateTimeField):
-        return (now or datetime.now(UTC)) + timedelta(days=1)
-    if isinstance(field, models.DateField):
-        return datetime.now(UTC).date()
-    return {"another": 1} if isinstance(field, models.JSONField) else b"x" if isinstance(now, bytes) else "x"
+        rows = field.related_model._base_manager.exclude(pk=now).order_by("pk")
+        rows = rows.filter(withdraws=None) if field.related_model is Suppression else rows
+        return rows.values_list("pk", flat=True).first()
+    by_kind = {
+        models.BooleanField: lambda: not now,
+        models.IntegerField: lambda: (now or 0) + 1,
+        models.UUIDField: uuid4,
+        models.DateTimeField: lambda: (now or datetime.now(UTC)) + timedelta(days=1),
+        models.DateField: lambda: date(2026, 5, 1),
+        models.JSONField: lambda: {"another": 1},
+        models.BinaryField: lambda: b"x",
+        models.CharField: lambda: "failed" if field.name == "state" else "x",
+        models.TextField: lambda: "x",
+    }
+    return next(value() for kind, value in by_kind.items() if isinstance(field, kind))
 
 
 def change(row, field):
@@ -139,8 +137,7 @@ def is_refused(row, field):
         with taken_back():
             change(row, field)
     except DatabaseError as refusal:
-        assert "never changed" in str(refusal), field.name
-        return True
+        return "never changed" in str(refusal)
     return False
 
 
@@ -239,9 +236,9 @@ def committed(dataset):
     return dataset.accounts.get(kind="presence").committed
 
 
-def test_check_ins_moved_to_a_decoy_are_not_drawn(dataset, make_dataset, analyst, steward, ask, caplog):
+def test_check_ins_moved_to_a_decoy_are_not_drawn(dataset, make_dataset, analyst, ask, caplog):
     decoy = make_dataset("decoy")
-    next_version(decoy, actor=steward)
+    next_version(decoy, actor=decoy.created_by)
     release = lifecycle.request_release(analyst, decoy, ask())
     with disabled():
         dataset.uploads.update(dataset=decoy)

@@ -57,9 +57,10 @@ def request_of(make_dataset, add_checkins, analyst, ask, monkeypatch):
             with monkeypatch.context() as earlier:
                 earlier.setattr(datasets, "_row", functools.partial(ingest.row_of_before, datasets._row))
                 dataset = make_dataset(slug, row_capacity=RowCapacity.HUGE)
-            add_checkins(dataset)
+                earlier.setattr(events, "append", functools.partial(append_as_before, events.append))
+                add_checkins(dataset)
         with monkeypatch.context() as earlier:
-            earlier.setattr(events, "append", functools.partial(append_without_moments, events.append))
+            earlier.setattr(events, "append", functools.partial(append_as_before, events.append))
             return lifecycle.request_release(analyst, dataset, ask(epsilon=epsilon))
 
     return make
@@ -114,8 +115,9 @@ def go_back(begun, monkeypatch):
     return make
 
 
-def append_without_moments(append, *args, after, **options):
-    return append(*args, after={name: fact for name, fact in after.items() if name != "moments"}, **options)
+def append_as_before(append, *args, after, **options):
+    told = {name: fact for name, fact in after.items() if name not in ("moments", "commitment")}
+    return append(*args, after=told, **options)
 
 
 def stored(release):

@@ -19,8 +19,9 @@ HIDDEN = (
 )
 SECRETS = {"heatmaps_drawing": "content", "heatmaps_sourcereading": "attempts"}
 NO_CHANGE = ("SELECT", "INSERT", "DELETE")
-# What web and workers may do with each table. Rights to some columns are not among them. A new table fails `test_every_table_has_its_rights`: give it a
-# row here, and in `heatmaps.management.database_rights` where one of the two shall not do everything.
+# What web and workers may do with each table; rights to some columns are not among them. A new table fails
+# `test_every_table_has_its_rights`: give it a row here, and in `heatmaps.management.database_rights` where
+# one of the two shall not do everything.
 RIGHTS = {
     "account_emailaddress": (EVERYTHING, NOTHING),
     "account_emailconfirmation": (EVERYTHING, NOTHING),

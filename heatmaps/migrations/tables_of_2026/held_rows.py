@@ -44,7 +44,8 @@ class Held:
         if self.is_kept:
             conditions["delete"] = ""
         if self.is_kept and vendor == "sqlite":
-            conditions["replace"] = f"WHEN EXISTS (SELECT 1 FROM {self.table} WHERE id = NEW.id)"
+            same = f"SELECT 1 FROM {self.table} WHERE id = NEW.id"  # noqa: S608 - constants
+            conditions["replace"] = f"WHEN EXISTS ({same})"
         return [
             f"CREATE TRIGGER {self.table}_refuses_{name} {_EVENTS[name]} ON {self.table} FOR EACH ROW "
             f"{condition} {_REFUSAL[vendor]}"
