@@ -134,11 +134,6 @@ class Suppression(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # Of the rows of `entries_of`.
-    state: str
-    since_version: int | None
-    until_version: int | None
-
     class Meta:
         # Reading masses: whether a person of a check-in opted out.
         indexes = [models.Index(fields=["dataset", "person", "person_rest"], name="opt_outs_of_person")]

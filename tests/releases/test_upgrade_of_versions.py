@@ -71,6 +71,7 @@ def before(dataset_of_before, analyst, ask, steward, monkeypatch):
     return dataset, release
 
 
+@pytest.mark.long
 def test_an_upgrade_binds_what_there_is_and_changes_no_version(before, steward):
     dataset, release = before
 
