@@ -1,6 +1,7 @@
 """Uploads and the check-ins they carry."""
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -152,7 +153,7 @@ class Suppression(models.Model):
         return rows.filter(~Exists(taken_back), dataset=version.dataset_id, withdraws=None)
 
     @classmethod
-    def entries_of(cls, dataset: Dataset) -> "models.QuerySet[Suppression]":
+    def entries_of(cls, dataset: Dataset) -> "models.QuerySet[Any]":
         """Returns entries with their state, but for those taken back before any version had them.
 
         Each has `state`, and the numbers of the versions from which on and before which it has effect, once
