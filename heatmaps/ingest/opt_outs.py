@@ -173,7 +173,7 @@ def _hashes(dataset: Dataset, users: Iterable[str]) -> list[tuple[int, int]]:
 
 
 def _of(rows: "QuerySet[Suppression]", persons: list[record.Person]) -> Iterator[Suppression]:
-    """Those of the rows that are about these persons."""
+    """Yields those of the rows that are about these persons."""
     for at in range(0, len(persons), BLOCK):
         block = set(persons[at : at + BLOCK])
         for row in rows.filter(person__in=[first for first, _ in block]):

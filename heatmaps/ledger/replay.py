@@ -154,7 +154,7 @@ class Replay:
         self.kept_from[self.version] = kept_from
 
     def _bind(self, event: Event, _before: Any, after: Any) -> None:
-        """Of versions of before: once, and not of one whose own event says what it holds."""
+        """Checks that a version of before is bound once, by no event besides its own."""
         number = after["version"]
         if not 1 <= number <= self.version or number in self.commitments:
             raise Disagreement(event.sequence, "the event binds no data version that could be")

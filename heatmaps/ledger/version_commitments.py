@@ -29,7 +29,7 @@ Line = list[int | str | None]
 
 
 class VersionChanged(Exception):  # noqa: N818 - what happened
-    """What a data version holds is not what its event is bound to; says nothing of the data."""
+    """Says that a data version holds other rows than its event commits to, and nothing of the data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +110,10 @@ def _bound(dataset: Dataset) -> dict[int, str]:
 
 
 def _lines(holdings: Holdings, number: int) -> Iterator[Line]:
-    """Every row that decides what versions up to that number hold, in one order."""
+    """Yields every row that decides what versions up to that number hold, in one order."""
     versions = holdings.versions.filter(number__lte=number).order_by("number")
-    for made, kept_from in versions.values_list("number", "kept_from"):
-        yield ["version", made, None if kept_from is None else kept_from.isoformat()]
+    for version, kept_from in versions.values_list("number", "kept_from"):
+        yield ["version", version, None if kept_from is None else kept_from.isoformat()]
     uploads = holdings.uploads.filter(version__number__lte=number).order_by("pk")
     columns = ("state", "content_digest", "size_bytes", "rows_accepted", "rows_outside", "rows_rejected")
     rows = uploads.values_list("pk", "created_at", "version__dataset", "version__number", *columns)

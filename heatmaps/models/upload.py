@@ -162,17 +162,17 @@ class Suppression(models.Model):
         numbers = DataVersion.objects.filter(dataset=OuterRef("dataset")).order_by("-number")
         latest = Coalesce(Subquery(numbers.values("number")[:1]), 0)
         rows = cls.objects.filter(dataset=dataset, withdraws=None).annotate(latest=latest, end=_end())
-        made = Q(since__lte=F("latest"))
+        begun = Q(since__lte=F("latest"))
         ended = Q(end__lte=F("latest"))
-        kept = rows.filter(Q(end=None) | Q(end__gt=F("since")))
-        return kept.annotate(
+        entries = rows.filter(Q(end=None) | Q(end__gt=F("since")))
+        return entries.annotate(
             state=Case(
-                When(~made, then=Value("waiting")),
+                When(~begun, then=Value("waiting")),
                 When(ended, then=Value("ended")),
                 When(end=None, then=Value("in_effect")),
                 default=Value("ending"),
             ),
-            since_version=Case(When(made, then=F("since"))),
+            since_version=Case(When(begun, then=F("since"))),
             until_version=Case(When(ended, then=F("end"))),
         )
 
@@ -183,6 +183,6 @@ class Suppression(models.Model):
 
 
 def _end() -> Subquery:
-    """From which version on an entry has no effect any more; none where it was not taken back."""
+    """Returns from which version on an entry has no effect; none where it was not taken back."""
     back = Suppression.objects.filter(withdraws=OuterRef("pk"), withdrawals=None)
     return Subquery(back.order_by("since").values("since")[:1])

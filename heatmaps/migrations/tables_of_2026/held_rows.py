@@ -1,7 +1,7 @@
 """Rows that decide what a data version holds: the database refuses what would change that.
 
 As in `append_only`: a migration that rebuilds such a table on SQLite drops its triggers and has to create
-them again; tests/ledger/test_held_rows.py fails when it forgets to.
+them again; tests/releases/test_bound_versions.py fails when it forgets to.
 """
 
 from dataclasses import dataclass
