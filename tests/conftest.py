@@ -11,11 +11,12 @@ from hypothesis import settings
 from heatmaps.ingest.formats import child_process
 from heatmaps.migrations.tables_of_2026 import checked_events
 from heatmaps.migrations.tables_of_2026.append_only import ELECTIONS, EVENTS, READS
+from heatmaps.migrations.tables_of_2026.held_rows import HELD
 from tests.browser.chromium import Chromium
 from tests.services.installation import Installation
 from tests.services.programs import Postgres, Redis, found_or_skip
 
-APPEND_ONLY = (EVENTS, READS, ELECTIONS)
+APPEND_ONLY = (EVENTS, READS, ELECTIONS, *HELD)
 
 # A busy machine is no fault, and what passed once passes again.
 settings.register_profile("tests", deadline=None, derandomize=True)

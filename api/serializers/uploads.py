@@ -101,12 +101,10 @@ class OptOutOut(serializers.Serializer[Any]):
     id = serializers.UUIDField(source="entry")
     state = serializers.ChoiceField(choices=OPT_OUT_STATES)
     since_version = serializers.IntegerField(
-        source="version.number",
         allow_null=True,
         help_text="The first version without this person.",
     )
     until_version = serializers.IntegerField(
-        source="until.number",
         allow_null=True,
         help_text="The first version that counts them again.",
     )

@@ -18,8 +18,8 @@ from heatmaps.children.turns import turn
 from heatmaps.collections import plans, round_keys
 from heatmaps.collections.errors import NoCollection, RoundNotOpen
 from heatmaps.collections.plans import PlannedRound, RoundRequest
-from heatmaps.ledger import transitions
-from heatmaps.ledger.events import Facts
+from heatmaps.ledger import transitions, version_commitments
+from heatmaps.ledger.events import Facts, new_salt
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Collection, Dataset, DataVersion, Release, ReleaseState, Round
 from heatmaps.people.permissions import Act, Person, require
@@ -202,9 +202,9 @@ def _check_queue(dataset: Dataset, opens_at: datetime) -> None:
 def _next_version(dataset: Dataset, *, person: User) -> DataVersion:
     """Each round is a data version of its own: what is read for it."""
     last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
-    version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=person)
+    version = DataVersion.objects.create(dataset=dataset, number=last + 1, created_by=person, salt=new_salt())
     before: Facts = {"version": last}
-    after: Facts = {"version": last + 1}
+    after: Facts = {"version": last + 1, **version_commitments.fact(version)}
     transitions.record(dataset, moves.VERSION, actor=person, before=before, after=after)
     return version
 

@@ -5,7 +5,10 @@ releases, and versions made before, stay as they are.
 
 Check-ins of somebody who opted out stay stored, since earlier versions read them, and are left out when
 masses are read. So an entry that is taken back brings all of them back with the next version: those from
-before it, and those of files that came meanwhile. An entry that no version had yet leaves no trace.
+before it, and those of files that came meanwhile.
+
+No row is ever changed or deleted: taking back is a row of its own (`heatmaps.models.Suppression`). An entry
+that was taken back before any version had it is in no list, as if it had never been; its rows stay.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +18,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 from django.http import Http404
 
 from heatmaps import keys, user_names
@@ -46,26 +49,15 @@ def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
     hashes = _hashes(dataset, users)
     with transitions.locked(dataset.pk):
         record.note_out(dataset, hashes)
-        before = dataset.suppressions.count()
-        Suppression.objects.bulk_create(
-            (
-                Suppression(dataset=dataset, person=first, person_rest=rest, created_by=steward)
-                for first, rest in hashes
-            ),
-            batch_size=1000,
-            ignore_conflicts=True,
-        )
-        for rows in _open_of(dataset, hashes):
-            rows.update(is_withdrawn=False)
-        return dataset.suppressions.count() - before
+        return _leave_out(dataset, hashes, steward)
 
 
 def enter(person: Person, dataset: Dataset, user: str) -> tuple[Suppression, bool]:
     """`opt_out` of one user: the entry of the name as it is written, and whether any is new."""
     is_new = opt_out(person, dataset, [user]) > 0
     [(first, rest)] = keys.PersonHasher.of(dataset).hashes(_checked([user])).tolist()
-    entry = _open(dataset).select_related("version", "until").get(person=first, person_rest=rest)
-    return entry, is_new
+    rows = Suppression.entries_of(dataset).filter(person=first, person_rest=rest)
+    return rows.get(pk__in=Suppression.open_of(dataset).values("pk")), is_new
 
 
 def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
@@ -73,22 +65,22 @@ def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
 
     Errors: as `opt_out`.
     """
-    require(person, dataset, Act.UPLOAD)
+    steward = require(person, dataset, Act.UPLOAD)
     _check_has_entries(dataset)
     hashes = _hashes(dataset, users)
     with transitions.locked(dataset.pk):
-        count = sum(map(_withdraw, _open_of(dataset, hashes)))
+        count = _withdraw(dataset, _of(Suppression.open_of(dataset), hashes), steward)
         transaction.on_commit(partial(record.note_back, dataset, hashes))
     return count
 
 
 def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
     """Errors: as `permissions.require`; Http404 where there is no such entry."""
-    require(person, dataset, Act.UPLOAD)
+    steward = require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
-        rows = _open(dataset).filter(entry=entry)
-        persons = list(rows.values_list("person", "person_rest"))
-        if not _withdraw(rows):
+        rows = list(Suppression.open_of(dataset).filter(entry=entry))
+        persons = [(row.person, row.person_rest) for row in rows]
+        if not _withdraw(dataset, rows, steward):
             raise Http404("no such opt-out, or it was taken back")
         transaction.on_commit(partial(record.note_back, dataset, persons))
 
@@ -101,24 +93,14 @@ def replay(dataset: Dataset, *, entered_by: User) -> bool:
     """
     if dataset.source:
         return True
-    persons = sorted(record.recorded(dataset))
-    Suppression.objects.bulk_create(
-        (
-            Suppression(dataset=dataset, person=first, person_rest=rest, created_by=entered_by)
-            for first, rest in persons
-        ),
-        batch_size=1000,
-        ignore_conflicts=True,
-    )
-    for rows in _open_of(dataset, persons):
-        rows.update(is_withdrawn=False)
+    _leave_out(dataset, sorted(record.recorded(dataset)), entered_by)
     return record.is_whole()
 
 
 def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":
     """Data: every entry, the latest first. Errors: as `permissions.require`."""
     require(person, dataset, Act.SEE_DATA)
-    return dataset.suppressions.select_related("version", "until").order_by("-created_at", "-pk")
+    return Suppression.entries_of(dataset).order_by("-created_at", "-pk")
 
 
 def users_of(stream: BinaryIO) -> list[str]:
@@ -128,8 +110,7 @@ def users_of(stream: BinaryIO) -> list[str]:
 
 def pending(dataset: Dataset) -> int:
     """Data: for stewards only. Entries, and entries taken back, that wait for the next version."""
-    entered = dataset.suppressions.filter(version=None).count()
-    return entered + dataset.suppressions.filter(is_withdrawn=True, until=None).count()
+    return Suppression.entries_of(dataset).filter(state__in=["waiting", "ending"]).count()
 
 
 def _check_has_entries(dataset: Dataset) -> None:
@@ -142,15 +123,45 @@ def _check_has_entries(dataset: Dataset) -> None:
         )
 
 
-def _open(dataset: Dataset) -> "QuerySet[Suppression]":
-    """At most one for each person."""
-    return dataset.suppressions.filter(until=None)
+def _leave_out(dataset: Dataset, persons: list[record.Person], steward: User) -> int:
+    """Returns how many entries are new. The caller holds the ledger's lock, so that no version is made
+    meanwhile."""
+    since = _next_version(dataset)
+    ending = dataset.suppressions.filter(since=since, withdrawals=None)
+    entries = ending.filter(withdraws__since__lt=since, withdraws__withdraws=None)  # go on
+    _withdraw(dataset, _of(entries, persons), steward)
+    are_out = {(row.person, row.person_rest) for row in _of(Suppression.open_of(dataset), persons)}
+    rows = [
+        Suppression(dataset=dataset, person=first, person_rest=rest, since=since, created_by=steward)
+        for first, rest in persons
+        if (first, rest) not in are_out
+    ]
+    Suppression.objects.bulk_create(rows, batch_size=1000)
+    return len(rows)
 
 
-def _withdraw(rows: "QuerySet[Suppression]") -> int:
-    """The caller holds the ledger's lock, so that no version is made meanwhile."""
-    deleted, _ = rows.filter(version=None).delete()
-    return deleted + rows.filter(is_withdrawn=False).update(is_withdrawn=True)
+def _withdraw(dataset: Dataset, withdrawn: Iterable[Suppression], steward: User) -> int:
+    """Returns how many rows were withdrawn. The caller holds the ledger's lock."""
+    since = _next_version(dataset)
+    rows = [
+        Suppression(
+            dataset=dataset,
+            person=row.person,
+            person_rest=row.person_rest,
+            since=since,
+            withdraws=row,
+            created_by=steward,
+        )
+        for row in withdrawn
+    ]
+    Suppression.objects.bulk_create(rows, batch_size=1000)
+    return len(rows)
+
+
+def _next_version(dataset: Dataset) -> int:
+    """The number of the version that a row entered now takes effect with."""
+    latest: int | None = dataset.versions.aggregate(latest=Max("number"))["latest"]
+    return (latest or 0) + 1
 
 
 def _hashes(dataset: Dataset, users: Iterable[str]) -> list[tuple[int, int]]:
@@ -161,13 +172,13 @@ def _hashes(dataset: Dataset, users: Iterable[str]) -> list[tuple[int, int]]:
     return sorted(set(keys.PersonHasher.of(dataset).hashes(names).tolist()))
 
 
-def _open_of(dataset: Dataset, hashes: list[tuple[int, int]]) -> "Iterator[QuerySet[Suppression]]":
-    """Entries of these persons, some at a time."""
-    for at in range(0, len(hashes), BLOCK):
-        block = set(hashes[at : at + BLOCK])
-        near = _open(dataset).filter(person__in=[first for first, _ in block])
-        rows = near.values_list("pk", "person", "person_rest")
-        yield _open(dataset).filter(pk__in=[pk for pk, *person in rows if tuple(person) in block])
+def _of(rows: "QuerySet[Suppression]", persons: list[record.Person]) -> Iterator[Suppression]:
+    """Yields those of the rows that are about these persons."""
+    for at in range(0, len(persons), BLOCK):
+        block = set(persons[at : at + BLOCK])
+        for row in rows.filter(person__in=[first for first, _ in block]):
+            if (row.person, row.person_rest) in block:
+                yield row
 
 
 def _checked(users: Iterable[str]) -> list[str]:

@@ -20,6 +20,7 @@ from heatmaps.ledger.facts import (
 )
 from heatmaps.ledger.transitions.moves import (
     ALLOWANCE,
+    BOUND,
     CANCEL,
     CONFIRMED,
     FAIL,
@@ -41,6 +42,7 @@ from heatmaps.ledger.transitions.moves import (
     VERSION,
 )
 from heatmaps.ledger.transitions.slots import MOST_DOUBLINGS
+from heatmaps.ledger.version_commitments import FACT
 from heatmaps.models import Event, ReleaseState
 
 
@@ -83,6 +85,7 @@ class Replay:
     unbounded: dict[str, int] = field(default_factory=dict)  # charges without a bound, by account
     releases: dict[UUID, ReplayedRelease] = field(default_factory=dict)
     version: int = 0  # the latest data version
+    commitments: dict[int, str] = field(default_factory=dict)  # by version: to what it holds
     kept_from: dict[int, str] = field(default_factory=dict)  # by version: the first day that it has
     guides: dict[str, Mapping[str, int | str]] = field(default_factory=dict)  # files, by their id
     rounds: dict[UUID, Mapping[str, int | str]] = field(default_factory=dict)  # fixed, by their release
@@ -128,6 +131,7 @@ class Replay:
             RESTORED: self._restore,
             CONFIRMED: self._confirm,
             VERSION: self._advance,
+            BOUND: self._bind,
             GUIDE: self._store_guide,
             ROUND: self._fix_round,
             PUBLICATION: self._show,
@@ -148,9 +152,18 @@ class Replay:
         told = (before["version"], after["version"])
         self._expect(event, "version", told, (self.version, self.version + 1))
         self.version += 1
+        if self.commitments or FACT in after:  # from the first on, each has one
+            self.commitments[self.version] = after[FACT]
         kept_from = after.get("kept_from", ALL_DAYS)
         self._expect(event, "retention", kept_from == ALL_DAYS, self.retention == FOR_EVER)
         self.kept_from[self.version] = kept_from
+
+    def _bind(self, event: Event, _before: Any, after: Any) -> None:
+        """Checks that a version of before is bound once, by no event besides its own."""
+        number = after["version"]
+        if not 1 <= number <= self.version or number in self.commitments:
+            raise Disagreement(event.sequence, "the event binds no data version that could be")
+        self.commitments[number] = after[FACT]
 
     def _store_guide(self, event: Event, _before: Any, after: Any) -> None:
         self._expect(event, "guide", self.version, 0)  # before any data

@@ -4,11 +4,12 @@ import hashlib
 from dataclasses import dataclass
 
 from heatmaps import administrator_reads
-from heatmaps.ledger import facts, guides
+from heatmaps.ledger import facts, guides, version_commitments
 from heatmaps.ledger.events import event_hash, genesis
 from heatmaps.ledger.replay import Disagreement, Replay
 from heatmaps.ledger.snapshots import snapshot
-from heatmaps.ledger.transitions.moves import CLOSE
+from heatmaps.ledger.transitions.moves import CLOSE, QUEUED
+from heatmaps.ledger.version_commitments import VersionChanged
 from heatmaps.models import (
     Account,
     Allowance,
@@ -122,6 +123,21 @@ def _check_versions(dataset: Dataset, replay: Replay) -> None:
     for row in rows:
         if facts.kept_from_fact(row) != replay.kept_from[row.number]:
             raise Disagreement(None, f"version {row.number}: the days it has are not those of its event")
+    _check_commitments(dataset, replay)
+
+
+def _check_commitments(dataset: Dataset, replay: Replay) -> None:
+    """The last commitment covers the versions before it; of a lake each version has tables of its own."""
+    queued = Release.objects.filter(dataset=dataset, state__in=QUEUED).values_list(
+        "version__number", flat=True
+    )
+    for number in sorted({*queued, *list(replay.commitments)[-1:]} if replay.commitments else ()):
+        try:
+            version_commitments.check_bound(dataset, number, replay.commitments)
+        except VersionChanged:
+            raise Disagreement(
+                None, f"version {number}: what it holds is not what its event commits to"
+            ) from None
 
 
 def _check_guides(dataset: Dataset, replay: Replay) -> None:

@@ -39,6 +39,7 @@ ALL: Final[Tables] = {
     # The database lets nobody change this one.
     "heatmaps_ledger": ("SELECT", Columns("UPDATE", ("dataset_id",))),
     "heatmaps_publication": READ,
+    "heatmaps_suppression": APPEND,
     "heatmaps_restoration": READ,
     "heatmaps_restoredcharge": READ,
     "django_migrations": READ,
@@ -48,18 +49,37 @@ WEB: Final[Tables] = {
     "heatmaps_installation": APPEND,
     "heatmaps_ledger": ("SELECT", "INSERT", Columns("UPDATE", ("dataset_id",))),
     "heatmaps_restoration": CHANGE,
+    # What draws read is bound by events: of it, web adds, and changes what triggers let go forward.
+    "heatmaps_dataset": (
+        *APPEND,
+        Columns("UPDATE", ("schedule", "next_version_at", "retention_days", "embed_origins")),
+    ),
+    "heatmaps_dataversion": APPEND,
+    "heatmaps_upload": (
+        *APPEND,
+        Columns(
+            "UPDATE",
+            ("state", "version_id", "finished_at", "rows_accepted", "rows_rejected", "rows_outside"),
+        ),
+    ),
     "heatmaps_checkin": NOTHING,
     "heatmaps_enrolment": NOTHING,
     # Whether an upload has a copy in columns.
     "heatmaps_packedcheckins": (Columns("SELECT", ("upload_id",)),),
     "heatmaps_drawing": NOTHING,
     "heatmaps_sourcereading": NOTHING,
-    "heatmaps_sourcestate": READ,
+    "heatmaps_sourcestate": (*READ, Columns("UPDATE", ("version_id",))),
+    "heatmaps_sourcesurvey": ("SELECT", "INSERT", "DELETE"),
     "heatmaps_heartbeat": READ,
 }
 # What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
 WORKER: Final[Tables] = {
     **ALL,
+    "heatmaps_checkin": ("SELECT", "INSERT", "DELETE"),
+    "heatmaps_packedcheckins": ("SELECT", "INSERT", "DELETE"),
+    "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("is_cleared",))),
+    "heatmaps_sourcestate": (*APPEND, Columns("UPDATE", ("version_id",))),
+    "heatmaps_upload": (*APPEND, "UPDATE"),
     "account_emailaddress": NOTHING,
     "account_emailconfirmation": NOTHING,
     "mfa_authenticator": NOTHING,

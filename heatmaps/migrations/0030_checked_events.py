@@ -33,7 +33,7 @@ def publish(apps, _schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("heatmaps", "0027_heartbeats")]
+    dependencies = [("heatmaps", "0029_bound_versions")]
 
     operations = [
         migrations.AddField("Ledger", "closed_sequence", models.PositiveBigIntegerField(null=True)),

@@ -160,6 +160,9 @@ class DataVersion(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     # Check-ins of earlier days (UTC) are not in it, nor, of its uploads, in a later one; empty: no rule.
     kept_from = models.DateField(null=True, blank=True)
+    # Of its event's commitment (`heatmaps.ledger.version_commitments`), for stewards only; empty: made before
+    # versions had one.
+    salt = models.CharField(max_length=32, blank=True, default="", editable=False)
     # Nothing that is older is stored any more; where nothing is to be deleted it says nothing.
     is_cleared = models.BooleanField(default=False)
 

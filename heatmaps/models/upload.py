@@ -1,10 +1,12 @@
 """Uploads and the check-ins they carry."""
 
 import uuid
+from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 from heatmaps.models.dataset import Dataset, DataVersion
 
@@ -116,48 +118,71 @@ OPT_OUT_STATES = ("waiting", "in_effect", "ending", "ended")
 
 
 class Suppression(models.Model):
-    """A person (keyed hash) who opted out: from `version` up to before `until`, no data version has them."""
+    """An act about a person (keyed hash): opts out, or takes back what `withdraws` names.
+
+    Never changed and never deleted. It takes effect with data version `since`, the next one when it was
+    entered. A row that withdraws nothing is an entry; one that withdraws a withdrawal comes before the same
+    version, as if nothing had been taken back.
+    """
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="suppressions")
     # Its name in addresses: neither a running number, which would count, nor anything of the person.
     entry = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     person = models.BigIntegerField()
     person_rest = models.BigIntegerField(default=0, db_default=0)
-    # The version it took effect with; empty until the next one is made.
-    version = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="+")
-    # Taken back: the version from which on it has no effect any more; empty until the next one is made.
-    is_withdrawn = models.BooleanField(default=False)
-    until = models.ForeignKey(DataVersion, models.PROTECT, null=True, blank=True, related_name="+")
+    since = models.PositiveIntegerField()
+    withdraws = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="withdrawals")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        # Reading masses: whether a person of a check-in opted out.
+        indexes = [models.Index(fields=["dataset", "person", "person_rest"], name="opt_outs_of_person")]
         constraints = [
-            models.UniqueConstraint(
-                fields=["dataset", "person", "person_rest"],
-                condition=Q(until=None),
-                name="one_open_opt_out_per_person",
-            ),
-            models.CheckConstraint(
-                name="opt_out_ends_after_it_began",
-                condition=Q(until=None, is_withdrawn=False) | Q(is_withdrawn=True, version__isnull=False),
-            ),
+            models.CheckConstraint(name="opt_out_since_a_version", condition=Q(since__gte=1)),
         ]
 
     def __str__(self) -> str:
         return f"opt-out {self.entry}"
 
-    @property
-    def state(self) -> str:
-        """Waiting and ending: until the next version is made."""
-        if self.version_id is None:
-            return "waiting"
-        if self.until_id is not None:
-            return "ended"
-        return "ending" if self.is_withdrawn else "in_effect"
-
     @classmethod
     def in_effect(cls, version: DataVersion) -> "models.QuerySet[Suppression]":
-        """Who is left out of what a data version holds."""
-        begun = cls.objects.filter(dataset=version.dataset_id, version__number__lte=version.number)
-        return begun.filter(Q(until=None) | Q(until__number__gt=version.number))
+        """Returns who is left out of what a data version holds; rows of later versions change nothing."""
+        rows = cls.objects.filter(since__lte=version.number)
+        taken_back = rows.filter(~Exists(rows.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
+        return rows.filter(~Exists(taken_back), dataset=version.dataset_id, withdraws=None)
+
+    @classmethod
+    def entries_of(cls, dataset: Dataset) -> "models.QuerySet[Any]":
+        """Returns entries with their state, but for those taken back before any version had them.
+
+        Each has `state`, and the numbers of the versions from which on and before which it has effect, once
+        those are made.
+        """
+        numbers = DataVersion.objects.filter(dataset=OuterRef("dataset")).order_by("-number")
+        latest = Coalesce(Subquery(numbers.values("number")[:1]), 0)
+        rows = cls.objects.filter(dataset=dataset, withdraws=None).annotate(latest=latest, end=_end())
+        begun = Q(since__lte=F("latest"))
+        ended = Q(end__lte=F("latest"))
+        entries = rows.filter(Q(end=None) | Q(end__gt=F("since")))
+        return entries.annotate(
+            state=Case(
+                When(~begun, then=Value("waiting")),
+                When(ended, then=Value("ended")),
+                When(end=None, then=Value("in_effect")),
+                default=Value("ending"),
+            ),
+            since_version=Case(When(begun, then=F("since"))),
+            until_version=Case(When(ended, then=F("end"))),
+        )
+
+    @classmethod
+    def open_of(cls, dataset: Dataset) -> "models.QuerySet[Suppression]":
+        """Returns entries that were not taken back."""
+        return cls.objects.filter(dataset=dataset, withdraws=None).annotate(end=_end()).filter(end=None)
+
+
+def _end() -> Subquery:
+    """Returns from which version on an entry has no effect; none where it was not taken back."""
+    back = Suppression.objects.filter(withdraws=OuterRef("pk"), withdrawals=None)
+    return Subquery(back.order_by("since").values("since")[:1])

@@ -26,8 +26,9 @@ from heatmaps import queue, sources
 from heatmaps.budget import alerts
 from heatmaps.collections import analysis, handover, rounds
 from heatmaps.ingest import uploads
-from heatmaps.ledger import transitions
+from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel
+from heatmaps.ledger.version_commitments import VersionChanged
 from heatmaps.masses import column_copies
 from heatmaps.models import (
     Dataset,
@@ -362,9 +363,10 @@ def _run_in_lake(release: Release) -> None:
         return
     try:
         with source_readings.kept(release.pk, tag):
+            version_commitments.check(release.dataset, release.version)
             draw = promises.draw_of(release)
             read = draw.read(release.dataset, release.version, quotes.data_slice_of(release))
-    except (FilesChanged, BrokenPromise) as error:
+    except (FilesChanged, BrokenPromise, VersionChanged) as error:
         _log.error("release.no_result", release=release.pk, cause=type(error))
         source_readings.give_up(release.pk, tag)
         return
@@ -383,7 +385,8 @@ def _run_in_lake(release: Release) -> None:
 
 
 def _draw(release: Release) -> Released:
-    """Errors: `BrokenPromise`."""
+    """Errors: `BrokenPromise`, `VersionChanged`."""
+    version_commitments.check(release.dataset, release.version)
     if release.dataset.is_collection:
         return analysis.result_of(release)
     draw = promises.draw_of(release)

@@ -39,6 +39,7 @@ TITLES: Final = {
     "limit": "Limit changed",
     "allowance": "Allowance changed",
     "version": "Data version advanced",
+    "bound": "Contents of a data version bound to the ledger",
     "member": "Members changed",
     "reset-link": "Link for a new password made for a member",
     "factor-removed": "Second factor of a member removed",
@@ -58,7 +59,7 @@ _HEADINGS: Final = {"limits": "limit of", "charges": "charge to", "committed": "
 # Digests: the first characters tell them apart.
 _LONG: Final = (
     *("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "sheet_sha256", "collection"),
-    "source_fingerprint",
+    *("source_fingerprint", "commitment"),
 )
 _OF_ROUNDS: Final = ("facts_sha256", "invitations_sha256", "page_sha384", "analyser_key", "shuffler_key")
 _RELATIONS: Final = {Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace"}

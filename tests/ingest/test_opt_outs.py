@@ -75,8 +75,10 @@ def test_the_ledger_says_a_version_was_made_and_nothing_else(make_dataset, uploa
         uploads.advance(steward, dataset)
         event = Event.objects.filter(dataset=dataset).order_by("-sequence").first()
         said.append((event.kind, json.loads(event.before), json.loads(event.after), event.sequence))
+    digests = [after.pop("commitment") for _, _, after, _ in said]
     assert said[0] == said[1]
     assert said[0][:3] == ("version", {"version": 1}, {"version": 2})
+    assert [len(digest) for digest in digests] == [64, 64]
 
 
 @pytest.mark.parametrize(
@@ -136,13 +138,16 @@ def test_it_refuses_without_the_datasets_own_key(dataset, receive, steward, stat
     assert not CheckIn.objects.exists()
 
 
-def test_taken_back_before_a_version_it_leaves_no_trace(dataset, upload, steward):
+def test_taken_back_before_a_version_it_is_as_if_it_had_never_been(dataset, upload, steward):
     upload(dataset, ANNA + BOB)
     opt_outs.opt_out(steward, dataset, ["anna", "bob"])
     assert opt_outs.take_back(steward, dataset, ["anna", "nobody"]) == 1
     assert opt_outs.pending(dataset) == 1
+    assert opt_outs.entries(steward, dataset).count() == 1
     assert read(dataset, uploads.advance(steward, dataset)) == naive(ANNA, level=4, unit=UNIT)
-    assert Suppression.objects.count() == 1
+    assert opt_outs.entries(steward, dataset).get().state == "in_effect"
+    assert opt_outs.opt_out(steward, dataset, ["anna"]) == 1
+    assert read(dataset, uploads.advance(steward, dataset)) == {}
 
 
 def test_taken_back_after_a_version_they_count_again_from_the_next_one(dataset, upload, steward):

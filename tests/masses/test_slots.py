@@ -63,7 +63,7 @@ def versions(database):
             if made and opted_out is not None:
                 person, rest = opted_out
                 Suppression.objects.create(
-                    dataset=dataset, person=person, person_rest=rest, created_by=steward
+                    dataset=dataset, person=person, person_rest=rest, since=2, created_by=steward
                 )
             made.append(next_version(dataset, actor=steward))
         return dataset, made

@@ -71,7 +71,6 @@ def plant(dataset, lake):
     path = lake.put(pa.table(rows | {"time": times}), name="unmistakable")
     invalid = {"no_lon": 54_321, "no_lat": 65_432, "no_time": 43_210, "no_user": 32_109}
     state = sources.pinned(sources.of(dataset)).store(dataset, rows=7_654_321, invalid=invalid)
-    state.version = advance.next_version(dataset, actor=dataset.created_by)
-    state.save()
+    advance.next_version(dataset, actor=dataset.created_by, tables=state)
     surveys.advance_by(dataset.created_by, dataset)
     return path

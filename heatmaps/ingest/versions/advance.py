@@ -4,43 +4,56 @@ A dataset's versions advance by a steward's acts, which everybody sees and which
 in, or on a public schedule, whatever came in or did not (`heatmaps.ingest.versions.scheduled`): never both.
 """
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import F, Max, Sum
+from django.utils import timezone
 
 from heatmaps import queue
 from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.staging import LEASE_SECONDS, Lease
 from heatmaps.ingest.versions import retention
-from heatmaps.ledger import transitions
+from heatmaps.ledger import transitions, version_commitments
+from heatmaps.ledger.events import new_salt
 from heatmaps.ledger.facts import kept_from_fact
 from heatmaps.ledger.transitions import moves
-from heatmaps.models import CheckIn, Dataset, DataVersion, RelationChoice, Upload, UploadState
+from heatmaps.models import CheckIn, Dataset, DataVersion, RelationChoice, SourceState, Upload, UploadState
 from heatmaps.numbers import count, moment
 
 COUNTING_SECONDS: Final = 15 * 60  # the lease while the database counts persons
 UNDER_WAY: Final = (UploadState.RECEIVED, UploadState.STAGED)
 
 
-def next_version(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None) -> DataVersion:
+def next_version(
+    dataset: Dataset,
+    *,
+    actor: User | None,
+    due_at: datetime | None = None,
+    tables: SourceState | None = None,
+) -> DataVersion:
     """The next version, with all ready uploads that no version has yet, and without who opted out since.
 
     By a steward, or by nobody at the moment it was due. The event says this, the number and the public day
-    from which on check-ins are kept, nothing else: what came in, or was deleted, is data.
+    from which on check-ins are kept, and commits to what the version holds; nothing else: what came in, or
+    was deleted, is data. tables: of a lake, as they were looked at for this dataset.
     """
     with transitions.locked(dataset.pk):
         last = dataset.versions.aggregate(last=Max("number"))["last"] or 0
         version = DataVersion.objects.create(
-            dataset=dataset, number=last + 1, created_by=actor, due_at=due_at
+            dataset=dataset,
+            number=last + 1,
+            created_by=actor,
+            due_at=due_at,
+            kept_from=_kept_from(dataset, due_at or timezone.now()),
+            salt=new_salt(),
         )
-        _keep(version)
         dataset.uploads.filter(state=UploadState.READY, version=None).update(version=version)
-        dataset.suppressions.filter(version=None).update(version=version)
-        dataset.suppressions.filter(is_withdrawn=True, until=None).update(until=version)
-        after: dict[str, int | str] = {"version": last + 1}
+        if tables is not None:
+            SourceState.objects.filter(pk=tables.pk, dataset=dataset, version=None).update(version=version)
+        after: dict[str, int | str] = {"version": last + 1, **version_commitments.fact(version)}
         if due_at is not None:
             after["due"] = f"{due_at:%Y-%m-%dT%H:%M:%SZ}"
         if version.kept_from is not None:
@@ -74,12 +87,10 @@ def next_due(dataset: Dataset) -> datetime | None:
     return due
 
 
-def _keep(version: DataVersion) -> None:
+def _kept_from(dataset: Dataset, moment_of_version: datetime) -> date | None:
     """The rule of that moment, for good: which check-ins the version leaves out."""
-    days = Dataset.objects.values_list("retention_days", flat=True).get(pk=version.dataset_id)
-    if days is not None:
-        version.kept_from = retention.first_day(version.since, days)
-        version.save(update_fields=["kept_from"])
+    days = Dataset.objects.values_list("retention_days", flat=True).get(pk=dataset.pk)
+    return None if days is None else retention.first_day(moment_of_version, days)
 
 
 def make_visible(upload: Upload, lease: Lease) -> None:

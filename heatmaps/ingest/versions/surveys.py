@@ -24,7 +24,7 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.versions import advance
 from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions import slots
-from heatmaps.models import Dataset, Enrolment, SourceState, SourceSurvey, SurveyState
+from heatmaps.models import Dataset, Enrolment, SourceSurvey, SurveyState
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.person_hashes import PERSON, Persons
 from heatmaps.sources import question
@@ -207,8 +207,7 @@ def _appear(dataset_id: int, now: datetime) -> None:
         return
     state = survey.found
     SourceSurvey.objects.filter(pk=dataset_id).delete()
-    version = advance.next_version(survey.dataset, actor=survey.requested_by, due_at=survey.due_at)
-    SourceState.objects.filter(pk=state.pk).update(version=version)
+    advance.next_version(survey.dataset, actor=survey.requested_by, due_at=survey.due_at, tables=state)
 
 
 def _fail(dataset_id: int, tag: UUID, reason: str) -> None:

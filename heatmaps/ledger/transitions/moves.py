@@ -32,6 +32,7 @@ OPEN, LIMIT, ALLOWANCE = "open", "limit", "allowance"
 RESTORED = "restored"  # the database was, and what cannot be known of the time since is charged
 CONFIRMED = "confirmed"  # by a steward: the members and opt-outs of a dataset that was restored
 VERSION, SCHEDULE, RETENTION = "version", "schedule", "retention"
+BOUND = "bound"  # what a version of before versions had commitments holds
 GUIDE = "guide"  # a guide file was stored
 ROUND = "round"  # what a round of a collection is was fixed
 PUBLICATION = "publication"  # others may read a release from now on

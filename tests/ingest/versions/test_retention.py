@@ -22,6 +22,7 @@ from mechanisms.check import ParameterError
 from tests.ingest.conftest import SQLITE, START, time_of
 from tests.masses.test_masses import UNIT, as_dict, naive
 from tests.services import draws
+from tests.triggers import disabled
 
 DAY = timedelta(days=1)
 DAILY = Schedule(every="daily", hour=3)
@@ -62,8 +63,10 @@ def stored(dataset):
 
 
 def last_event(dataset):
+    """Without the commitment, which is another one every time."""
     event = Event.objects.filter(dataset=dataset).latest("sequence")
-    return event.kind, json.loads(event.before), json.loads(event.after)
+    after = {name: fact for name, fact in json.loads(event.after).items() if name != "commitment"}
+    return event.kind, json.loads(event.before), after
 
 
 def ask(person, dataset):
@@ -321,7 +324,8 @@ def test_verification_finds_a_rule_that_no_event_set(kept, forged):
 @pytest.mark.parametrize("forged", [None, date(2026, 10, 20)])
 def test_verification_finds_another_day_of_a_version(kept, clock, advance, forged):
     advance(kept)
-    DataVersion.objects.update(kept_from=forged)
+    with disabled():
+        DataVersion.objects.update(kept_from=forged)
     assert "version 1" in verification.verify(kept).problem
 
 
