@@ -110,7 +110,7 @@ def test_a_draw_that_takes_too_long_is_late_and_doubles_the_slots_for_good(
     dataset, three, analyst, ask, clock
 ):
     moments.tick()
-    draws.claim(three[0].pk)
+    draws.claim(three[0])
     late_at, waiting = three[0].visible_at, [told(one)[1:] for one in three[1:]]
     clock(late_at)
     moments.tick()
@@ -132,7 +132,7 @@ def test_a_draw_that_takes_too_long_is_late_and_doubles_the_slots_for_good(
 def test_a_draw_that_a_busy_worker_began_late_is_put_off_and_nothing_is_doubled(dataset, three, clock):
     moments.tick()
     clock(three[0].visible_at - SLOT / 2 + INSTANT)
-    draws.claim(three[0].pk)
+    draws.claim(three[0])
     now = clock(three[0].visible_at)
     moments.tick()
     assert told(three[0])[2] == now + SLOT
@@ -147,7 +147,7 @@ def test_whether_it_is_put_off_does_not_depend_on_what_came_of_it(dataset, three
     """Else whoever makes workers begin late would choose how long a draw may take to be told in time."""
     moments.tick()
     clock(three[0].visible_at - SLOT / 2 + INSTANT)
-    draws.claim(three[0].pk)
+    draws.claim(three[0])
     Drawing.objects.update(state=state, content=b"a map", sha256=hashlib.sha256(b"a map").hexdigest())
     now = clock(three[0].visible_at)
     moments.tick()
