@@ -28,7 +28,10 @@ FINAL: Final = (TooFew, PromiseChanged)
 
 
 def result_of(release: Release) -> Result:
-    """The result of a round, whose rows are not read again. Errors: TooFew; PromiseChanged; `KeyMissing`; OSError."""
+    """The result of a round; its rows are not read again.
+
+    Errors: TooFew; PromiseChanged; `KeyMissing`; OSError.
+    """
     found = release.round
     plan = plans.of_round(found)
     if not (plans.keeps_promise(release, plan) and facts.are_of(found, plan)):

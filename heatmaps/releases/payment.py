@@ -60,25 +60,22 @@ class Payment:
 
 def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str:
     """Errors: Disagreement."""
-    if reserved.state != ReleaseState.SPENT:
-        return f"by its events it is {reserved.state}"
-    if release.requested_by_id != reserved.person:
-        return "somebody else asked for it"
-    if release.version.dataset_id != release.dataset_id:
-        return "its version is another dataset's"
-    if names := facts.differences(release, reserved.facts):
-        return f"its {', '.join(names)} were changed"
-    if facts.dataset_facts(release.dataset) != replay.dataset:
-        return "its dataset was changed"
-    if reserved.moments not in (None, facts.moments(release)) or release.late != reserved.late:
-        return "its moments were changed"
-    if not reserved.knows_guide and release.guide_file_id is not None:
-        return "its guide is in no event"
     if release.dataset.is_collection:
         check_round(release.round, replay)
-    if _question(release) != release.question:
-        return "its question is another one"
-    return _problem_of_price(release, reserved)
+    changed = facts.differences(release, reserved.facts)
+    moments = reserved.moments or facts.moments(release)  # none: reserved before there were slots
+    problems = {
+        f"by its events it is {reserved.state}": reserved.state != ReleaseState.SPENT,
+        "somebody else asked for it": release.requested_by_id != reserved.person,
+        "its version is another dataset's": release.version.dataset_id != release.dataset_id,
+        f"its {', '.join(changed)} were changed": bool(changed),
+        "its dataset was changed": facts.dataset_facts(release.dataset) != replay.dataset,
+        "its moments were changed": (moments, reserved.late) != (facts.moments(release), release.late),
+        "its guide is in no event": release.guide_file_id is not None and not reserved.knows_guide,
+        "its question is another one": _question(release) != release.question,
+    }
+    problem = next((text for text, holds in problems.items() if holds), "")
+    return problem or _problem_of_price(release, reserved)
 
 
 def _question(release: Release) -> str:

@@ -10,7 +10,6 @@ from heatmaps.migrations.tables_of_2026.frozen_releases import MOVES, QUESTION
 from heatmaps.models import Charge, Release, ReleaseState, Result
 from tests.services.draws import publish
 
-REFUSAL = "never|still referenced"
 # Columns that may change, and when.
 EDITED = {"name", "note", "is_name_public", "public_since"}
 MOVED = {"state", "finished_at", "starts_at", "visible_at", "late", "expires_at"}
@@ -35,7 +34,8 @@ def refused(act):
         with transaction.atomic():
             act()
     except DatabaseError as error:
-        assert "never" in str(error), error
+        if "never" not in str(error):
+            raise
         return True
     return False
 
@@ -110,6 +110,8 @@ def test_nothing_of_it_is_deleted_or_replaced(published, model):
     assert list(model.objects.values()) == before
 
 
-@pytest.mark.parametrize("change", ["UPDATE heatmaps_charge SET amount = 0", "UPDATE heatmaps_result SET sha256 = ''"])
+@pytest.mark.parametrize(
+    "change", ["UPDATE heatmaps_charge SET amount = 0", "UPDATE heatmaps_result SET sha256 = ''"]
+)
 def test_charges_and_results_are_never_changed(published, change):
     assert refused(lambda: execute(change))

@@ -10,6 +10,7 @@ from heatmaps import masses
 from heatmaps.home.cards import cards_of
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition, TooLateToCancel, TooManyQuestions
+from heatmaps.ledger.transitions import delaying
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Drawing, Release, Result
 from heatmaps.releases import clock as moments
@@ -244,7 +245,8 @@ def test_a_place_is_taken_until_the_public_moment_however_soon_it_is_drawn(rows,
 
 def test_who_waits_longest_for_a_place_comes_first_and_gets_a_whole_slot(rows, settings, clock):
     settings.DRAW_PLACES = settings.DRAW_PLACES | {10**5: 1}
-    Release.objects.filter(pk=rows[3].pk).update(starts_at=rows[0].starts_at - INSTANT)
+    with transitions.locked(rows[3].dataset_id) as ledger:
+        delaying._move(ledger, "postpone", rows[3], rows[0].starts_at - INSTANT, rows[3].visible_at)
     moments.tick()
     assert [told(rows[at])[0] for at in range(4)] == ["reserved"] * 3 + ["spent"]
     lifecycle.run(rows[3].pk)

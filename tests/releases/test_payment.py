@@ -34,8 +34,9 @@ COLUMNS = [field.name for field in Release._meta.concrete_fields if field.name n
 
 
 @pytest.fixture
-def release(dataset, analyst, ask):
-    asked = lifecycle.request_release(analyst, dataset, ask(since="2020-01-01"))
+def release(request, dataset, analyst, ask):
+    question = ask(epsilon=getattr(request, "param", "0.5"), since="2020-01-01")
+    asked = lifecycle.request_release(analyst, dataset, question)
     transitions.spend(asked.pk)
     return asked
 
@@ -171,15 +172,15 @@ def test_nothing_is_drawn_for_a_release_that_has_an_end_by_its_events(dataset, r
     assert "published" in draws.Payment(read_again(release.pk)).problem(Ledger.objects.get())
 
 
-def test_an_accuracy_of_100_000_is_not_drawn_for_a_fiftieth(dataset, analyst, ask, settings, caplog, reads):
+@pytest.mark.parametrize("release", ["0.02"], indirect=True)
+def test_an_accuracy_of_100_000_is_not_drawn_for_a_fiftieth(release, ask, settings, caplog, reads):
     """The row is changed after .02 was paid, and put back once it was drawn."""
-    release = lifecycle.request_release(analyst, dataset, ask(epsilon="0.02"))
+    dataset = release.dataset
     committed = list(Account.objects.values())
     settings.MAX_EPSILON = 10**6
-    planned = quotes.plan(dataset, ask(epsilon="100000"))
+    planned = quotes.plan(dataset, ask(epsilon="100000", since="2020-01-01"))
     rows = Release.objects.filter(pk=release.pk)
     paid = rows.values("epsilon", "guarantee", "parameters", "question").get()
-    transitions.spend(release.pk)
     rows.update(
         epsilon=planned.epsilon,
         guarantee=planned.guarantee.to_json(),

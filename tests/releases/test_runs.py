@@ -179,6 +179,7 @@ def reserved_by_another_program(release):
     Release.objects.filter(pk=release.pk).update(requested_at=clock._STARTED_AT - timedelta(seconds=1))
 
 
+@pytest.mark.unguarded
 def test_it_gives_the_charge_back_when_the_program_keeps_another_promise_by_now(dataset, release, draws):
     twice = Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=1)
     reserved_by_another_program(release)
@@ -188,6 +189,7 @@ def test_it_gives_the_charge_back_when_the_program_keeps_another_promise_by_now(
     assert not draws
 
 
+@pytest.mark.unguarded
 def test_it_gives_the_charge_back_when_the_mechanism_is_gone(dataset, analyst, ask, monkeypatch):
     release = lifecycle.request_release(analyst, dataset, ask(mechanism="laplace"))
     rest = tuple(entry for entry in catalogue.entries() if entry.name != "laplace")
@@ -197,6 +199,7 @@ def test_it_gives_the_charge_back_when_the_mechanism_is_gone(dataset, analyst, a
     assert (state(release), committed(dataset)) == ("cancelled", 0)
 
 
+@pytest.mark.unguarded
 def test_it_finds_a_stored_map_that_was_changed(release):
     carry_out(release.pk)
     Result.objects.update(content=b"x")

@@ -1,4 +1,4 @@
-"""Releases, charges and results once they are written: the database itself refuses to change what was paid for.
+"""Releases, charges and results are never changed once they are paid for: the database itself refuses.
 
 A migration that rebuilds such a table on SQLite drops its triggers and has to create them again, and one that
 adds a column to releases names it here or says that it may change; tests/ledger/test_frozen_releases.py fails
@@ -48,7 +48,7 @@ class FrozenReleases:
         made = [_trigger(vendor, name, f"BEFORE UPDATE ON {TABLE}", rule) for name, rule in rules.items()]
         made.append(_trigger(vendor, "delete", f"BEFORE DELETE ON {TABLE}"))
         if vendor == "sqlite":  # INSERT OR REPLACE deletes without firing the trigger above
-            there = f"EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id)"
+            there = f"EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id)"  # noqa: S608 - a constant
             return [*made, _trigger(vendor, "replace", f"BEFORE INSERT ON {TABLE}", there, words="delete")]
         truncate = f"BEFORE TRUNCATE ON {TABLE}"
         return [_FUNCTION, *made, _trigger(vendor, "truncate", truncate, words="delete", each="STATEMENT")]
@@ -88,6 +88,7 @@ def _trigger(vendor, name, event, condition="", *, words="", each="ROW"):
     said = _WORDS[words or name]
     when = f"WHEN ({condition})" if condition else ""
     if vendor == "sqlite":
-        return f"CREATE TRIGGER release_refuses_{name} {event} {when} BEGIN SELECT RAISE(ABORT, '{said}'); END"
-    act = f"EXECUTE FUNCTION heatmaps_release_refuses('{said}')"
-    return f"CREATE TRIGGER release_refuses_{name} {event} FOR EACH {each} {when} {act}"
+        how = f"{when} BEGIN SELECT RAISE(ABORT, '{said}'); END"
+    else:
+        how = f"FOR EACH {each} {when} EXECUTE FUNCTION heatmaps_release_refuses('{said}')"
+    return f"CREATE TRIGGER release_refuses_{name} {event} {how}"
