@@ -71,7 +71,6 @@ def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str
         f"its {', '.join(changed)} were changed": bool(changed),
         "its dataset was changed": facts.dataset_facts(release.dataset) != replay.dataset,
         "its moments were changed": (moments, reserved.late) != (facts.moments(release), release.late),
-        "its guide is in no event": release.guide_file_id is not None and not reserved.knows_guide,
         "its question is another one": _question(release) != release.question,
     }
     problem = next((text for text, holds in problems.items() if holds), "")

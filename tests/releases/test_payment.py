@@ -77,7 +77,7 @@ def other_value(release, name, decoy):
         return {**value, "another": 1}
     if isinstance(value, datetime):
         return value - timedelta(seconds=1)
-    return "0" * 64 if isinstance(value, str) else (value or 0) + 1
+    return "0" * 64 if isinstance(value, str) else 1 if value is None else value + 1
 
 
 def change(release, name, value):
