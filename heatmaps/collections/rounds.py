@@ -180,8 +180,8 @@ def is_given_up(release: Release, now: datetime) -> bool:
 
 def is_waiting_for_batch(release: Release) -> bool:
     """Whether there is nothing to read of a round yet."""
-    planned = getattr(release, "round", None)
-    return planned is None or planned.reports is None
+    row = getattr(release, "round", None)
+    return row is None or row.reports is None
 
 
 def _check_moments(opens_at: datetime, closes_at: datetime) -> None:

@@ -132,14 +132,14 @@ def differences(release: Release, reserved: Mapping[str, int | str]) -> list[str
 def _details(release: Release) -> str:
     """Returns the SHA-256 of what else a release is, whatever way a database spells its numbers."""
     columns = [release.parameters, release.covered, release.expected_error]
-    return hashlib.sha256(json.dumps(_spelled(columns), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(_plain(columns), sort_keys=True).encode()).hexdigest()
 
 
-def _spelled(value: object) -> object:
+def _plain(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(name): _spelled(inner) for name, inner in value.items()}
+        return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_spelled(inner) for inner in value]
+        return [_plain(inner) for inner in value]
     # PostgreSQL gives a large number without a point back as an integer, and has no -0.
     return repr(float(value) + 0.0) if isinstance(value, float | int) else value
 

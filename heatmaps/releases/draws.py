@@ -53,8 +53,8 @@ def claim(release: Release) -> bool:
         if not is_spent(release.pk) or Drawing.objects.filter(pk=release.pk).exists():
             return False
         state = outcome(payment, ledger, candidate)
-        drawn = enter(release, state, claimed_at=timezone.now(), candidate=candidate)
-        return drawn and state == DrawingState.RUNNING
+        is_entered = enter(release, state, claimed_at=timezone.now(), candidate=candidate)
+        return is_entered and state == DrawingState.RUNNING
 
 
 def outcome(payment: Payment, ledger: Ledger, candidate: elections.Candidate) -> DrawingState:

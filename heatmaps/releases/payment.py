@@ -24,7 +24,7 @@ _MOMENTS: Final = ("state", "starts_at", "visible_at", "late")  # the clock move
 
 
 class Payment:
-    """What the events say of a release: those of before are read at once, without a lock."""
+    """Reads what the events say of a release: those of before are read at once, without a lock."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
