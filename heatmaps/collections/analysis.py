@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from heatmaps.collections import facts, handover, plans, round_keys
-from heatmaps.models import Release, Round
+from heatmaps.models import Release
 from mechanisms.results.serialization import Result
 
 SUITE: Final = hpke.Suite(hpke.KEM.X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.AES_128_GCM)
@@ -28,10 +28,11 @@ FINAL: Final = (TooFew, PromiseChanged)
 
 
 def result_of(release: Release) -> Result:
-    """The round's result. Errors: TooFew; PromiseChanged; `KeyMissing`; OSError."""
-    found = Round.objects.select_related("release__version", "release__dataset__collection").get(
-        pk=release.pk
-    )
+    """The result of a round; its rows are not read again.
+
+    Errors: TooFew; PromiseChanged; `KeyMissing`; OSError.
+    """
+    found = release.round
     plan = plans.of_round(found)
     if not (plans.keeps_promise(release, plan) and facts.are_of(found, plan)):
         raise PromiseChanged

@@ -27,6 +27,7 @@ from heatmaps.models import Drawing, DrawingState, Release, ReleaseState, Round
 from mechanisms.check import ParameterError
 
 _DIGEST_LETTERS: Final = 64
+_ENDED: Final = (DrawingState.DRAWN, DrawingState.FAILED, DrawingState.REFUSED)
 _IN_TIME: Final = timedelta(seconds=1)  # before the opening: the event is written by then
 _OF_SHUFFLER: Final = ("shuffler_key", "invitations", "invitations_sha256", "facts", "facts_sha256")
 _MESSAGES_A_TIME: Final = 2**16
@@ -147,7 +148,7 @@ def forget_ended() -> None:
     if not left:
         return
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
-    drawn = Drawing.objects.filter(pk__in=left, state__in=[DrawingState.DRAWN, DrawingState.FAILED])
+    drawn = Drawing.objects.filter(pk__in=left, state__in=_ENDED)
     for round_id in {*ended.values_list("pk", flat=True), *drawn.values_list("pk", flat=True)}:
         forget(round_id)
 

@@ -180,7 +180,8 @@ def is_given_up(release: Release, now: datetime) -> bool:
 
 def is_waiting_for_batch(release: Release) -> bool:
     """Whether there is nothing to read of a round yet."""
-    return not Round.objects.filter(pk=release.pk, reports__isnull=False).exists()
+    row = getattr(release, "round", None)
+    return row is None or row.reports is None
 
 
 def _check_moments(opens_at: datetime, closes_at: datetime) -> None:
@@ -212,7 +213,7 @@ def _next_version(dataset: Dataset, *, person: User) -> DataVersion:
 def _release(version: DataVersion, steward: User, found: PlannedRound) -> Release:
     dataset = version.dataset
     error = found.device.expected_error(found.least_reports)
-    return Release(
+    release = Release(
         dataset=dataset,
         version=version,
         requested_by=steward,
@@ -224,20 +225,21 @@ def _release(version: DataVersion, steward: User, found: PlannedRound) -> Releas
         covered=text_of(region_of(dataset)),
         guarantee=found.guarantee.to_json(),
         expected_error=asdict(error),
-        question=_question(version, found),
     )
+    release.question = question_of(release, found)
+    return release
 
 
-def _question(version: DataVersion, found: PlannedRound) -> str:
+def question_of(release: Release, found: PlannedRound | Round) -> str:
     """SHA-256 of what is asked; no other release asks it, as each round is a version of its own."""
     body = {
-        "dataset": version.dataset_id,
-        "version": version.number,
-        "mechanism": found.device.name,
-        "epsilon": str(found.epsilon),
-        "delta": str(found.delta),
-        "resolution": found.resolution,
-        "parameters": {name: str(value) for name, value in found.parameters.items()},
+        "dataset": release.version.dataset_id,
+        "version": release.version.number,
+        "mechanism": release.mechanism,
+        "epsilon": str(release.epsilon),
+        "delta": str(release.delta),
+        "resolution": release.resolution,
+        "parameters": {name: str(value) for name, value in release.parameters.items()},
         "reports_per_person": found.reports_per_person,
         "least_honest": found.least_honest,
         "dishonest_share": str(found.dishonest_share),

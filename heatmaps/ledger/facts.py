@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final
 
@@ -38,6 +38,7 @@ NO_SCHEDULE: Final = "no schedule"
 FOR_EVER: Final = "for ever"
 ALL_DAYS: Final = "all days"
 FOR_MEMBERS, FOR_EVERYBODY = "members", "everybody"  # who may read a release
+NOT_PAID_FOR: Final = "the release was not what this ledger says was paid for"  # why nothing was drawn
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
@@ -113,7 +114,34 @@ def release_facts(release: Release) -> dict[str, int | str]:
         "question": release.question,
         "version": release.version.number,
         "guarantee": hashlib.sha256(guarantee.encode()).hexdigest(),
+        "details": _details(release),
     }
+
+
+def differences(release: Release, reserved: Mapping[str, int | str]) -> list[str]:
+    """Returns the names of facts that a release and the event that reserved it tell differently.
+
+    An event from before there were details has none; its question is hashed from the parameters, too.
+    """
+    now = release_facts(release)
+    if "details" not in reserved:
+        del now["details"]
+    return sorted(name for name in {*now, *reserved} if now.get(name) != reserved.get(name))
+
+
+def _details(release: Release) -> str:
+    """Returns the SHA-256 of what else a release is, whatever way a database spells its numbers."""
+    columns = [release.parameters, release.covered, release.expected_error]
+    return hashlib.sha256(json.dumps(_plain(columns), sort_keys=True).encode()).hexdigest()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    # PostgreSQL gives a large number without a point back as an integer, and has no -0.
+    return repr(float(value) + 0.0) if isinstance(value, float | int) else value
 
 
 def _data_slice(release: Release) -> dict[str, int | str]:

@@ -5,12 +5,15 @@ version came may tell how long its files took to read, so others have the minute
 covers a secret salt.
 """
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from django.db.models import QuerySet
 
-from heatmaps.models import Dataset, Event
+from heatmaps.ledger.facts import NOT_PAID_FOR
+from heatmaps.ledger.transitions.moves import FAIL
+from heatmaps.models import Dataset, Event, Release
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -28,6 +31,13 @@ def events_for(dataset: Dataset, *, selection: Selection | None = None) -> Query
     """The chain in its order."""
     rows = Event.objects.filter(dataset=dataset).select_related("actor", "dataset").order_by("sequence")
     return rows if selection is None else _selected(rows, selection)
+
+
+def was_refused(release: Release) -> bool:
+    """Whether a release was not what its ledger says was paid for, so that nothing was drawn: no secret."""
+    ends = Event.objects.filter(dataset=release.dataset_id, release=release.pk, kind=FAIL)
+    facts = ends.values_list("after", flat=True)
+    return any(json.loads(after).get("reason") == NOT_PAID_FOR for after in facts)
 
 
 def moment(event: Event, *, sees_data: bool) -> str:

@@ -54,12 +54,12 @@ def verify(dataset: Dataset) -> Report:
                 return _closed(ledger)
             for event in Event.objects.filter(dataset=dataset).order_by("sequence").iterator():
                 replay.apply(event)
-            _check_head(ledger, replay)
+            check_head(ledger, replay)
             _check_dataset(dataset, replay)
             _check_versions(dataset, replay)
             _check_guides(dataset, replay)
             _check_rounds(dataset, replay)
-            _check_accounts(dataset, replay)
+            check_accounts(dataset, replay)
             _check_restorations(dataset, replay)
             _check_allowances(dataset, replay)
             _check_releases(dataset, replay)
@@ -93,7 +93,8 @@ def _closed(ledger: Ledger) -> Report:
     )
 
 
-def _check_head(ledger: Ledger, replay: Replay) -> None:
+def check_head(ledger: Ledger, replay: Replay) -> None:
+    """Compares the last event with the ledger's own row. Errors: Disagreement."""
     if (ledger.last_sequence, ledger.last_hash) != (replay.sequence, replay.previous_hash):
         raise Disagreement(
             replay.sequence + 1, "the last events are missing, or the ledger's head was changed"
@@ -154,17 +155,25 @@ def _check_rounds(dataset: Dataset, replay: Replay) -> None:
     rows = {row.pk: row for row in Round.objects.filter(release__dataset=dataset)}
     fixed = {pk: facts.round_facts(row) for pk, row in rows.items() if row.facts_sha256}
     for pk in sorted({*fixed, *replay.rounds}):
-        if fixed.get(pk) != replay.rounds.get(pk):
+        if pk not in fixed:
             raise Disagreement(None, f"round {pk}: it is not what its event says")
-        if hashlib.sha256(rows[pk].facts.encode()).hexdigest() != rows[pk].facts_sha256:
-            raise Disagreement(None, f"round {pk}: its facts were changed")
-        if not facts.says_the_same(rows[pk]):
-            raise Disagreement(None, f"round {pk}: its row is not what its facts say")
+        check_round(rows[pk], replay)
         if pk in replay.batches and facts.batch_facts(rows[pk]) != replay.batches[pk]:
             raise Disagreement(None, f"round {pk}: its reports are not what its event says")
 
 
-def _check_accounts(dataset: Dataset, replay: Replay) -> None:
+def check_round(row: Round, replay: Replay) -> None:
+    """Compares a round with the event that fixed it. Errors: Disagreement."""
+    if facts.round_facts(row) != replay.rounds.get(row.pk):
+        raise Disagreement(None, f"round {row.pk}: it is not what its event says")
+    if hashlib.sha256(row.facts.encode()).hexdigest() != row.facts_sha256:
+        raise Disagreement(None, f"round {row.pk}: its facts were changed")
+    if not facts.says_the_same(row):
+        raise Disagreement(None, f"round {row.pk}: its row is not what its facts say")
+
+
+def check_accounts(dataset: Dataset, replay: Replay) -> None:
+    """Compares limits and balances with what the events add up to. Errors: Disagreement."""
     accounts = {str(account.kind): account for account in Account.objects.filter(dataset=dataset)}
     for kind in sorted({*accounts, *replay.limits}):
         if kind not in replay.limits or kind not in accounts:
@@ -211,8 +220,10 @@ def _check_releases(dataset: Dataset, replay: Replay) -> None:
             raise Disagreement(None, f"release {release.pk}: no event made it")
         if release.state != told.state:
             raise Disagreement(told.sequence, f"release {release.pk}: its state is not what its events say")
-        if facts.release_facts(release) != told.facts:
+        if facts.differences(release, told.facts):
             raise Disagreement(told.sequence, f"release {release.pk}: its question was changed")
+        if release.requested_by_id != told.person:
+            raise Disagreement(told.sequence, f"release {release.pk}: who asked for it was changed")
         if told.moments not in (None, facts.moments(release)) or release.late != told.late:
             raise Disagreement(
                 told.sequence, f"release {release.pk}: its moments are not what its events say"

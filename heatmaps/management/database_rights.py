@@ -29,6 +29,12 @@ READ: Final[Rights] = ("SELECT",)
 CHANGE: Final[Rights] = ("SELECT", "UPDATE")
 NOTHING: Final[Rights] = ()
 
+# What moves a release, and what people edit of it; triggers let it move forward only.
+MOVES: Final = ("state", "finished_at", "starts_at", "visible_at", "late")
+EDITED: Final = ("name", "note", "is_name_public", "public_since")
+# What is committed moves with each release, a limit by a steward's act alone.
+COMMITTED: Final = ("committed", "unbounded")
+
 # For a table that is not named here: everything.
 ALL: Final[Tables] = {
     "heatmaps_event": APPEND,
@@ -42,6 +48,8 @@ ALL: Final[Tables] = {
     "heatmaps_suppression": APPEND,
     "heatmaps_restoration": READ,
     "heatmaps_restoredcharge": READ,
+    "heatmaps_charge": READ,
+    "heatmaps_result": READ,
     "django_migrations": READ,
 }
 WEB: Final[Tables] = {
@@ -50,6 +58,10 @@ WEB: Final[Tables] = {
     "heatmaps_ledger": ("SELECT", "INSERT", Columns("UPDATE", ("dataset_id",))),
     "heatmaps_restoration": CHANGE,
     # What draws read is bound by events: of it, web adds, and changes what triggers let go forward.
+    # A round that a shuffler joined expires later.
+    "heatmaps_release": (*APPEND, Columns("UPDATE", ("state", "finished_at", "expires_at", *EDITED))),
+    "heatmaps_charge": APPEND,
+    "heatmaps_account": (*APPEND, Columns("UPDATE", ("limit", *COMMITTED))),
     "heatmaps_dataset": (
         *APPEND,
         Columns("UPDATE", ("schedule", "next_version_at", "retention_days", "embed_origins")),
@@ -80,6 +92,10 @@ WORKER: Final[Tables] = {
     "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("is_cleared",))),
     "heatmaps_sourcestate": (*APPEND, Columns("UPDATE", ("version_id",))),
     "heatmaps_upload": (*APPEND, "UPDATE"),
+    "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
+    "heatmaps_result": APPEND,
+    "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
+    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
     "account_emailaddress": NOTHING,
     "account_emailconfirmation": NOTHING,
     "mfa_authenticator": NOTHING,

@@ -99,7 +99,7 @@ ITSELF = models.ForeignKey(
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("heatmaps", "0027_heartbeats"),
+        ("heatmaps", "0028_frozen_releases"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

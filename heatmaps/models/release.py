@@ -185,11 +185,12 @@ class Result(models.Model):
 
 
 class DrawingState(models.TextChoices):
-    """`RUNNING -> DRAWN | FAILED`; the row goes when the release ends."""
+    """`RUNNING -> DRAWN | FAILED`, or REFUSED from the start; the row goes when the release ends."""
 
     RUNNING = "running", "running"
     DRAWN = "drawn", "drawn"
     FAILED = "failed", "failed"
+    REFUSED = "refused", "refused"  # the release is not what its ledger says was paid for
 
 
 class Drawing(models.Model):

@@ -169,12 +169,12 @@ def _end(release: Release) -> bool:
     try:
         if state == DrawingState.DRAWN:
             transitions.publish(release.pk)
-        elif is_dead or state == DrawingState.FAILED:
+        elif is_dead or state in (DrawingState.FAILED, DrawingState.REFUSED):
             transitions.fail(release.pk)
         else:
             transitions.delay(release.pk)
             if release.dataset.is_collection and rounds.is_given_up(release, timezone.now()):
-                draws.fail_unclaimed(release.pk)  # told at the moment that it was put off to
+                draws.fail_unclaimed(release)  # told at the moment that it was put off to
             elif drawing is None or is_over:
                 lifecycle.send(release)  # the message was lost, or no worker is there
             return False

@@ -3,6 +3,7 @@
 | move | from | to | who |
 | --- | --- | --- | --- |
 | claim | (none) | running | one worker, ever, while the release is spent; of a round, one at a time |
+| claim | (none) | refused | the same, where the release is not what its ledger says was paid for |
 | finish | running | drawn | that worker, for as long as it renews its lease |
 | give up | running | failed | that worker, or the sweep once the lease ran out |
 
@@ -18,39 +19,58 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from uuid import UUID
 
+import structlog
 from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from heatmaps import leases
-from heatmaps.models import Drawing, DrawingState, Election, Release, ReleaseState
+from heatmaps.ledger.transitions.locks import locked_release
+from heatmaps.models import Drawing, DrawingState, Election, Ledger, Release, ReleaseState
 from heatmaps.record import elections, hold
+from heatmaps.releases.payment import Payment
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
 class GivenUp(Exception):  # noqa: N818 - what happened
     """The drawing was failed meanwhile; what was drawn is thrown away."""
 
 
-def claim(release_id: UUID) -> bool:
+def claim(release: Release) -> bool:
     """Elect the caller to draw: True for exactly one, ever. Committed before any data are read.
 
+    What is drawn is this object, which was compared with its ledger: no row of it is read again.
     The election is in the record outside the database, too. Where that has an earlier one which the database
     lacks, the release may have been drawn: it ends without a result. Errors: `OnHold`, RecordError.
     """
-    with elections.electing(release_id) as candidate, transaction.atomic(durable=True):
-        if not is_spent(release_id):
+    payment = Payment(release)
+    with (
+        elections.electing(release.pk) as candidate,
+        locked_release(release.pk, durable=True) as ledger,
+    ):
+        if not is_spent(release.pk) or Drawing.objects.filter(pk=release.pk).exists():
             return False
-        if candidate.may_have_drawn:
-            enter(release_id, DrawingState.FAILED, claimed_at=timezone.now())
-            return False
-        return enter(release_id, DrawingState.RUNNING, claimed_at=timezone.now(), candidate=candidate)
+        state = outcome(payment, ledger, candidate)
+        is_entered = enter(release, state, claimed_at=timezone.now(), candidate=candidate)
+        return is_entered and state == DrawingState.RUNNING
 
 
-def fail_unclaimed(release_id: UUID) -> bool:
+def outcome(payment: Payment, ledger: Ledger, candidate: elections.Candidate) -> DrawingState:
+    """Returns RUNNING where a candidate may draw what was paid for. The caller holds the ledger's lock."""
+    if candidate.may_have_drawn:
+        return DrawingState.FAILED
+    if problem := payment.problem(ledger):
+        _log.error("release.not_paid_for", release=payment.release.pk, problem=problem)
+        return DrawingState.REFUSED
+    return DrawingState.RUNNING
+
+
+def fail_unclaimed(release: Release) -> bool:
     """There will be no result of a spent release that nobody draws; False where somebody does."""
     with transaction.atomic(durable=True):
-        return is_spent(release_id) and enter(release_id, DrawingState.FAILED, claimed_at=timezone.now())
+        return is_spent(release.pk) and enter(release, DrawingState.FAILED, claimed_at=timezone.now())
 
 
 def is_spent(release_id: UUID) -> bool:
@@ -61,7 +81,7 @@ def is_spent(release_id: UUID) -> bool:
 
 
 def enter(
-    release_id: UUID,
+    release: Release,
     state: DrawingState,
     *,
     claimed_at: datetime,
@@ -71,13 +91,12 @@ def enter(
 
     In the caller's transaction, which locks the release's row.
     """
-    earlier = Election.objects.filter(release=release_id).count()
-    reads_again = Release.objects.filter(pk=release_id, dataset__is_collection=True).exists()
-    if Drawing.objects.filter(pk=release_id).exists() or (earlier and not reads_again):
+    earlier = Election.objects.filter(release=release.pk).count()
+    if Drawing.objects.filter(pk=release.pk).exists() or (earlier and not release.dataset.is_collection):
         return False
     lease = lease_end() if state == DrawingState.RUNNING else None
-    Drawing.objects.create(pk=release_id, state=state, claimed_at=claimed_at, lease_until=lease)
-    if candidate is not None:
+    Drawing.objects.create(pk=release.pk, state=state, claimed_at=claimed_at, lease_until=lease)
+    if candidate is not None and state == DrawingState.RUNNING:
         candidate.elect(attempt=earlier + 1)
     return True
 

@@ -119,11 +119,12 @@ def run(release_id: UUID) -> None:
 
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
-    release = Release.objects.select_related("dataset", "version").filter(pk=release_id).first()
+    rows = Release.objects.select_related("dataset__collection", "version", "round")
+    release = rows.filter(pk=release_id).first()
     if release is not None and release.dataset.source:
         _run_in_lake(release)
         return
-    if release is None or not _is_ready(release) or not draws.claim(release_id):
+    if release is None or not _is_ready(release) or not draws.claim(release):
         _log.info("release.not_waiting", release=release_id)
         return
     cause = _cause(release, lambda: _draw(release))
@@ -375,7 +376,7 @@ def _run_in_lake(release: Release) -> None:
         was_asked = not isinstance(error, source_readings.NOT_ASKED)
         source_readings.let_go(release.pk, tag, was_asked=was_asked)
         return
-    if not source_readings.claim(release.pk, tag):
+    if not source_readings.claim(release, tag):
         _log.warning("release.given_up_before_drawn", release=release.pk)
         return
     cause = _cause(release, lambda: draw.release(read, SystemSource()))

@@ -119,20 +119,17 @@ class Plan:
 
     def question(self, version: DataVersion) -> str:
         """SHA-256 of the question about a data version: equal questions have equal answers."""
-        body = {
-            "dataset": version.dataset_id,
-            "version": version.number,
-            "mechanism": self.mechanism.name,
-            "epsilon": fraction_text(self.epsilon),
-            "resolution": self.draw.resolution,
-            "parameters": self.parameters,
-            **({"delta": fraction_text(self.delta)} if self.delta else {}),
-            **({"guide": self.guide_sha256} if self.guide else {}),
-            # Left out as in questions of before, which only the first versions answered.
-            **({"mechanism_version": self.draw.entry.version} if self.draw.entry.version > 1 else {}),
-            **self.data_slice.facts(),
-        }
-        return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+        return _question(
+            version,
+            mechanism=self.mechanism.name,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            resolution=self.draw.resolution,
+            parameters=self.parameters,
+            mechanism_version=self.draw.entry.version,
+            guide_sha256=self.guide_sha256,
+            data_slice=self.data_slice,
+        )
 
     def expected_error(self, dataset: Dataset) -> ExpectedError | None:
         return self.draw.expected_error(dataset, self.data_slice)
@@ -191,6 +188,21 @@ def promise(dataset: Dataset, guarantee: Guarantee, data_slice: DataSlice) -> Gu
 def data_slice_of(release: Release) -> DataSlice:
     """What a stored release asks about."""
     return DataSlice.stored(release.since, release.until, release.rectangle)
+
+
+def question_of(release: Release) -> str:
+    """Returns `Plan.question` of a stored release, from its other columns."""
+    return _question(
+        release.version,
+        mechanism=release.mechanism,
+        epsilon=release.epsilon,
+        delta=release.delta,
+        resolution=release.resolution,
+        parameters=release.parameters,
+        mechanism_version=release.mechanism_version,
+        guide_sha256=release.guide_sha256,
+        data_slice=data_slice_of(release),
+    )
 
 
 def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
@@ -255,6 +267,34 @@ def same_release(dataset: Dataset, question: str) -> Release | None:
 
 
 _MOST_DIGITS: Final = 80  # after the point: a text of 40 characters with an exponent of -30 has fewer
+
+
+def _question(
+    version: DataVersion,
+    *,
+    mechanism: str,
+    epsilon: Fraction,
+    delta: Fraction,
+    resolution: int | None,
+    parameters: Mapping[str, int | str],
+    mechanism_version: int,
+    guide_sha256: str,
+    data_slice: DataSlice,
+) -> str:
+    body = {
+        "dataset": version.dataset_id,
+        "version": version.number,
+        "mechanism": mechanism,
+        "epsilon": fraction_text(epsilon),
+        "resolution": resolution,
+        "parameters": parameters,
+        **({"delta": fraction_text(delta)} if delta else {}),
+        **({"guide": guide_sha256} if guide_sha256 else {}),
+        # Left out as in questions of before, which only the first versions answered.
+        **({"mechanism_version": mechanism_version} if mechanism_version > 1 else {}),
+        **data_slice.facts(),
+    }
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
 def _guide(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> Chosen | None:

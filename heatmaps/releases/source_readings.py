@@ -17,9 +17,11 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from heatmaps import leases
-from heatmaps.models import Drawing, DrawingState, SourceReading
+from heatmaps.ledger.transitions.locks import locked_release
+from heatmaps.models import Drawing, DrawingState, Release, SourceReading
 from heatmaps.record import elections
 from heatmaps.releases import draws
+from heatmaps.releases.payment import Payment
 from heatmaps.sources.engine import ServerAway, ServerRefused
 from heatmaps.sources.manifest import FilesAway
 from heatmaps.sources.sources_file import SourcesFileError
@@ -63,16 +65,18 @@ def kept(release_id: UUID, tag: UUID) -> Iterator[None]:
         yield
 
 
-def claim(release_id: UUID, tag: UUID) -> bool:
-    """Elect the caller to draw what it read: True for exactly one, ever. Errors: as `draws.claim`."""
-    with elections.electing(release_id) as candidate, transaction.atomic(durable=True):
-        reading = _reading(release_id, tag)
+def claim(release: Release, tag: UUID) -> bool:
+    """Elect the caller to draw what it read of this release, as `draws.claim` does: True for one, ever."""
+    payment = Payment(release)
+    with (
+        elections.electing(release.pk) as candidate,
+        locked_release(release.pk, durable=True) as ledger,
+    ):
+        reading = _reading(release.pk, tag)
         if reading is None:
             return False
-        if candidate.may_have_drawn:
-            _end(reading, DrawingState.FAILED)
-            return False
-        return _end(reading, DrawingState.RUNNING, candidate)
+        state = draws.outcome(payment, ledger, candidate)
+        return _end(reading, state, candidate) and state == DrawingState.RUNNING
 
 
 def give_up(release_id: UUID, tag: UUID) -> bool:
@@ -107,7 +111,7 @@ def _end(reading: SourceReading, state: DrawingState, candidate: elections.Candi
     if not SourceReading.objects.filter(pk=reading.pk, tag=reading.tag).delete()[0]:
         return False
     # It began when the lake was first asked: how long that takes depends on the data.
-    return draws.enter(reading.pk, state, claimed_at=reading.begun_at, candidate=candidate)
+    return draws.enter(reading.release, state, claimed_at=reading.begun_at, candidate=candidate)
 
 
 def _is_spent(release_id: UUID) -> bool:

@@ -18,6 +18,7 @@ from heatmaps.districts.files import files_of
 from heatmaps.exports import district_sums, release_files
 from heatmaps.exports.sheet_words import citation
 from heatmaps.ledger.errors import LedgerError
+from heatmaps.ledger.reading import was_refused
 from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.maps.streets import streets_of
 from heatmaps.models import Release, ReleaseState
@@ -48,6 +49,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
         "seconds_left": seconds_left(found),
         "may_publish": may(request.user, found.dataset, Act.PUBLISH),
         "waits_for_operator": _waits_for_operator(request, found),
+        "was_refused": found.state == ReleaseState.FAILED and was_refused(found),
     }
     if found.state == ReleaseState.PUBLISHED:
         context |= _published(found) | _shared(request, found)

@@ -59,7 +59,7 @@ _HEADINGS: Final = {"limits": "limit of", "charges": "charge to", "committed": "
 # Digests: the first characters tell them apart.
 _LONG: Final = (
     *("guarantee", "question", "sha256", "guide_sha256", "file_sha256", "sheet_sha256", "collection"),
-    *("source_fingerprint", "commitment"),
+    *("source_fingerprint", "commitment", "details"),
 )
 _OF_ROUNDS: Final = ("facts_sha256", "invitations_sha256", "page_sha384", "analyser_key", "shuffler_key")
 _RELATIONS: Final = {Relation.ADD_REMOVE: "add or remove", Relation.REPLACE: "replace"}

@@ -120,7 +120,7 @@ def live(people, clock, relation, other):
     assert [release.state for release in dataset.releases.order_by("starts_at")][:2] == ["published", "spent"]
     lifecycle.cancel(people["analyst"], waiting[2])
     clock.on(29 if other else 2)
-    draws.claim(waiting[1].pk)
+    draws.claim(waiting[1])
     if other:  # has come to nothing, where the other is drawn still
         draws.give_up(waiting[1].pk)
     if other:  # and a file that is being read

@@ -94,7 +94,7 @@ def test_a_task_delivered_again_does_nothing(dataset, queued, monkeypatch, end):
         lifecycle.transitions.cancel(queued.pk, actor=None)
     elif end == "spent":
         lifecycle.transitions.spend(queued.pk)
-        draws.claim(queued.pk)
+        draws.claim(queued)
     else:
         if end == "failed":
             monkeypatch.setattr(lifecycle, "_draw", lambda *_arguments: 1 / 0)

@@ -84,6 +84,7 @@ def test_it_is_not_fixed_where_the_text_takes_until_the_opening(planned, shuffle
     assert not Event.objects.filter(kind="round").exists()
 
 
+@pytest.mark.unguarded
 def test_another_program_fixes_no_round(planned, shuffler):
     Release.objects.update(guarantee={**planned.release.guarantee, "delta": "1/7"})
     with pytest.raises(RoundNotOpen, match="another version"):

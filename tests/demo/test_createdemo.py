@@ -157,6 +157,7 @@ def stop(*_args, **_kwargs):
     raise KeyboardInterrupt
 
 
+@pytest.mark.unguarded
 def test_it_asks_again_when_the_first_release_had_no_result(state, small):
     run()
     Release.objects.update(state=ReleaseState.FAILED)

@@ -54,6 +54,7 @@ def test_a_file_guides_questions_about_all_of_the_region(dataset, keep_file):
         resolved(dataset, file.pk, rectangle=QUARTER)
 
 
+@pytest.mark.unguarded
 def test_every_refusal_is_the_same(dataset, make_public, publish, keep_file, reserve):
     """Whether a release exists that nobody may see here is not told."""
     hidden, far = make_public(), make_public("far", region=Region(2, 2, 3, 3))
@@ -83,6 +84,7 @@ def test_guides_are_offered_newest_first_and_ones_own_before_others(dataset, mak
     assert [chosen.id for chosen in choices.fitting(dataset, quarter)] == [part.pk]
 
 
+@pytest.mark.unguarded
 def test_large_maps_guide_nothing_unless_adaptive_made_them(dataset, publish):
     """They would be read whole while somebody waits."""
     grid = publish(dataset, mechanism="laplace")

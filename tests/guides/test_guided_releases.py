@@ -33,6 +33,7 @@ def reserved_facts(release):
     return json.loads(Event.objects.get(release=release.pk, kind="reserve").after)["release"]
 
 
+@pytest.mark.unguarded
 def test_the_row_and_the_event_name_the_guide_and_its_hash(dataset, guided):
     guide, release = guided
     digest = choices.Chosen(release=guide, same_people=True).guide.sha256
@@ -60,6 +61,7 @@ def test_the_draw_has_the_guide_and_the_version_of_the_row(guided):
     assert (quotes.draw_of(guide).mechanism.version, quotes.draw_of(guide).mechanism.guide) == (1, None)
 
 
+@pytest.mark.unguarded
 def test_another_guide_than_the_reserved_one_draws_nothing(dataset, publish, reserve):
     guide = publish(dataset)
     release = reserve(dataset, guide=str(guide.pk))
@@ -80,6 +82,7 @@ def test_a_stored_file_that_was_changed_guides_nothing(dataset, keep_file):
         choices.Chosen(file=GuideFile.objects.get(pk=file.pk)).guide  # noqa: B018 - reads it
 
 
+@pytest.mark.unguarded
 def test_a_row_has_one_guide_and_its_hash_or_none(guided, keep_file, dataset):
     _, release = guided
     for wrong in ({"guide_sha256": ""}, {"guide_release": None}, {"guide_file": keep_file(dataset)}):

@@ -111,6 +111,7 @@ def test_a_place_is_the_same_however_it_is_reached(make_dataset, publish_many, r
     assert read(city, parts)[:2] == ([part[0].pk, whole[0].pk], 2)
 
 
+@pytest.mark.unguarded
 def test_maps_of_before_are_told_their_places(make_dataset, publish_many):
     rectangles = [None, [0, 0, LINES // 2, LINES // 2], [1, 2, LINES // 3, LINES // 7]]
     for name, region in (("city", Region(-98.3, 29.8, -97.3, 31)), ("zero", Region(-0.0, 0, 0.7, 0.1))):

@@ -159,6 +159,7 @@ def test_it_does_not_spend_an_expired_reservation(dataset, reserve):
     assert dataset.accounts.get(kind="presence").committed == 0
 
 
+@pytest.mark.unguarded
 def test_it_reserves_nothing_that_was_answered_meanwhile(dataset, new_release, steward, add_version):
     charges = {"presence": ONE, "delta": 0}
 

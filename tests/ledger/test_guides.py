@@ -23,6 +23,8 @@ from tests.ingest import conftest as ingest
 from tests.services import seed
 from tests.services.draws import carry_out
 
+pytestmark = pytest.mark.unguarded
+
 for _name in (
     *("steward", "analyst", "add_checkins", "no_broker", "ask", "make_dataset", "reserve", "publish"),
     "make_public",

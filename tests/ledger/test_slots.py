@@ -156,6 +156,7 @@ def test_workers_that_are_away_do_not_fill_the_chain(clock, begun, reserve, data
     assert verify(Dataset.objects.get(pk=dataset.pk)).problem == ""
 
 
+@pytest.mark.unguarded
 def test_a_dataset_whose_rows_make_no_sense_stops_no_other(clock, reserve, make_dataset, dataset):
     damaged, other = reserve(dataset), reserve(make_dataset("village"))
     Release.objects.filter(pk=damaged.pk).update(guarantee={})
@@ -177,6 +178,7 @@ def test_a_dataset_whose_chain_was_damaged_stops_no_other(clock, reserve, make_d
     assert (again(damaged).state, again(other).state) == ("reserved", "spent")
 
 
+@pytest.mark.unguarded
 def test_a_clock_works_no_promise_out_that_its_own_program_made(clock, release, monkeypatch):
     """It may take seconds, in which no dataset's moments come."""
     monkeypatch.setattr(moments, "_STARTED_AT", NOON)

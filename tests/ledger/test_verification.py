@@ -18,6 +18,8 @@ from mechanisms.guarantee import Relation
 from tests.conftest import drop_triggers
 from tests.services import draws
 
+pytestmark = pytest.mark.unguarded
+
 ONE = 10**12
 
 

@@ -30,6 +30,8 @@ from tests.conftest import create_triggers, drop_triggers
 from tests.services import seed
 from tests.triggers import disabled
 
+pytestmark = pytest.mark.unguarded
+
 REGISTERED = sorted(admin.site._registry.items(), key=lambda item: item[0].__name__)
 # Every parameter of a list that filters, by model; each filters by a column that the list shows.
 FILTERS = {

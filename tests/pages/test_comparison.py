@@ -101,6 +101,7 @@ def test_the_page_says_what_differs_and_names_the_maps_by_it(client_of, pair, as
     assert re.findall(r'<tr><th scope="row">([^<]+)', page) == ["ε asked for", "Period"]
 
 
+@pytest.mark.unguarded
 def test_only_maps_of_people_are_compared(client_of, pair):
     """A point is not beside a map; a map without stated errors is told so."""
     heat, point = pair

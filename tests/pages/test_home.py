@@ -52,6 +52,7 @@ def test_members_see_the_newest_map_and_strangers_nothing(home, published):
         assert str(published.pk) not in home(name)
 
 
+@pytest.mark.unguarded
 def test_nothing_of_a_release_is_told_before_its_moment(home, published):
     """Whatever its state says already."""
     Release.objects.update(visible_at=timezone.now() + timedelta(hours=1))
@@ -77,6 +78,7 @@ def test_hidden_maps_stay_with_members(home, people, published):
         assert str(published.pk) not in home("stranger")
 
 
+@pytest.mark.unguarded
 def test_what_finished_long_ago_is_no_news(home, published):
     Release.objects.update(visible_at=timezone.now() - timedelta(days=7, seconds=1))
 

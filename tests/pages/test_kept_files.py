@@ -19,6 +19,8 @@ from heatmaps.releases import publication
 from tests.api.conftest import ALL_SCOPES, ApiClient, token_of  # noqa: F401
 from tests.exports.examples import OCEAN, make_heatmap
 
+pytestmark = pytest.mark.unguarded
+
 FILES = [*(known.name for known in FORMATS.values()), "csv.zip", "json", "yaml"]
 IN_A_CHILD = [pytest.param(suffix, marks=[] if suffix == "png" else [pytest.mark.long]) for suffix in FILES]
 

@@ -116,7 +116,7 @@ def test_what_has_begun_stays_and_the_answer_is_the_same(ask, remove, dataset, l
     if stage == "drawn":
         lifecycle.run(release.pk)
     elif stage == "failed":
-        draws.claim(release.pk)
+        draws.claim(release)
         draws.give_up(release.pk)
 
     assert remove() == Ending(begun=1)

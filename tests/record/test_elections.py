@@ -58,7 +58,7 @@ def state(release):
 
 
 def test_an_election_is_on_disk_before_it_is_committed_and_said_to_be_done_after_it(spent, record):
-    assert draws.claim(spent.pk)
+    assert draws.claim(spent)
     election = Election.objects.get(release=spent)
     before, after = [line for line in lines_of(record) if line.get("id") == str(election.pk)]
     assert (before["kind"], before["release"], after["kind"]) == ("intent", str(spent.pk), "done")
@@ -68,25 +68,25 @@ def test_an_election_is_on_disk_before_it_is_committed_and_said_to_be_done_after
 
 
 def test_a_release_whose_drawing_was_taken_away_is_not_drawn_again(spent):
-    assert draws.claim(spent.pk)
+    assert draws.claim(spent)
     Drawing.objects.all().delete()
-    assert not draws.claim(spent.pk)
+    assert not draws.claim(spent)
     assert not Drawing.objects.exists()
 
 
 def test_elections_are_never_changed_or_deleted(spent):
-    draws.claim(spent.pk)
+    draws.claim(spent)
     for change in (Election.objects.all().delete, lambda: Election.objects.update(attempt=7)):
         with pytest.raises(Exception, match="never changed or deleted"), transaction.atomic():
             change()
 
 
 def test_a_database_that_lacks_the_last_election_is_on_hold(spent, record, analyst, ask):
-    draws.claim(spent.pk)
+    draws.claim(spent)
     write(record, {"kind": "done", "id": str(uuid4())})  # another database had it
     other = lifecycle.request_release(analyst, spent.dataset, ask(epsilon="0.25"))
     with pytest.raises(OnHold):
-        draws.claim(other.pk)
+        draws.claim(other)
     assert hold.cause() == HoldCause.OLDER
     with pytest.raises(OnHold):
         lifecycle.request_release(analyst, spent.dataset, ask(epsilon="0.125"))
@@ -98,7 +98,7 @@ def test_a_database_that_lacks_the_last_election_is_on_hold(spent, record, analy
 
 def test_a_release_that_another_database_may_have_drawn_has_no_result(spent, record):
     write(record, intent(spent.pk))  # and this process died, or the database went back
-    assert not draws.claim(spent.pk)
+    assert not draws.claim(spent)
     assert hold.cause() is None
     clock.tick()
     assert state(spent) == "failed"
@@ -110,7 +110,7 @@ def test_a_release_that_another_database_may_have_drawn_has_no_result(spent, rec
 def test_an_election_of_a_release_that_the_database_does_not_know_holds_everything(spent, record):
     write(record, intent(uuid4()))
     with pytest.raises(OnHold):
-        draws.claim(spent.pk)
+        draws.claim(spent)
     assert hold.cause() == HoldCause.OLDER
 
 
@@ -121,16 +121,16 @@ def test_a_commit_that_fails_elects_nobody_and_costs_nothing(spent, record, monk
     with monkeypatch.context() as patch:
         patch.setattr(BaseDatabaseWrapper, "commit", fail)
         with pytest.raises(OperationalError, match="away"):
-            draws.claim(spent.pk)
+            draws.claim(spent)
     connection.close()
     assert lines_of(record)[-1]["kind"] == "void"
-    assert draws.claim(spent.pk)
+    assert draws.claim(spent)
 
 
 def test_without_its_record_an_installation_is_on_hold(spent, record):
     shutil.rmtree(record)
     with pytest.raises(OnHold):
-        draws.claim(spent.pk)
+        draws.claim(spent)
     assert hold.cause() == HoldCause.NO_RECORD
 
 
@@ -149,7 +149,7 @@ def test_a_record_that_is_not_this_one_counts_as_none(spent, record, change, mon
     else:
         monkeypatch.setattr(place, "_MACHINE", tmp_path / "nothing")
     with pytest.raises(OnHold):
-        draws.claim(spent.pk)
+        draws.claim(spent)
     assert hold.cause() == HoldCause.OTHER_PLACE
 
 
@@ -157,13 +157,13 @@ def test_a_line_that_was_cut_off_was_never_acted_upon(spent, record):
     path = journal_of(record)
     with path.open("ab") as file:
         file.write(b'{"kind":"intent","id":"')
-    assert draws.claim(spent.pk)
+    assert draws.claim(spent)
     assert [line["kind"] for line in lines_of(record)][-2:] == ["intent", "done"]
 
 
 def test_a_witness_sees_a_machine_that_went_back_with_its_record(spent, record, witness):
     witness.mkdir()
-    draws.claim(spent.pk)
+    draws.claim(spent)
     write(witness, {"kind": "done", "id": str(uuid4())})  # what this machine did before it went back
     with pytest.raises(OnHold):
         elections.look()
@@ -173,7 +173,7 @@ def test_a_witness_sees_a_machine_that_went_back_with_its_record(spent, record, 
 def test_nothing_is_drawn_while_the_witness_is_away(spent, witness, tmp_path):
     tmp_path.joinpath("witness").write_text("no folder")
     with pytest.raises(place.RecordError, match="HAZEMAP_RECORD_DIR"):
-        draws.claim(spent.pk)
+        draws.claim(spent)
     assert not Drawing.objects.exists()
 
 
@@ -184,7 +184,7 @@ def started_anew(spent, monkeypatch):
 
 
 def test_what_was_queued_before_a_start_of_the_machine_waits_for_an_operator(spent, started_anew):
-    assert not draws.claim(spent.pk)
+    assert not draws.claim(spent)
     carry_out(spent.pk)
     assert state(spent) == "spent"
     resuming.nothing_was_lost("the power failed")

@@ -10,6 +10,7 @@ from heatmaps import masses
 from heatmaps.home.cards import cards_of
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition, TooLateToCancel, TooManyQuestions
+from heatmaps.ledger.transitions import delaying
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Drawing, Release, Result
 from heatmaps.releases import clock as moments
@@ -110,7 +111,7 @@ def test_a_draw_that_takes_too_long_is_late_and_doubles_the_slots_for_good(
     dataset, three, analyst, ask, clock
 ):
     moments.tick()
-    draws.claim(three[0].pk)
+    draws.claim(three[0])
     late_at, waiting = three[0].visible_at, [told(one)[1:] for one in three[1:]]
     clock(late_at)
     moments.tick()
@@ -132,7 +133,7 @@ def test_a_draw_that_takes_too_long_is_late_and_doubles_the_slots_for_good(
 def test_a_draw_that_a_busy_worker_began_late_is_put_off_and_nothing_is_doubled(dataset, three, clock):
     moments.tick()
     clock(three[0].visible_at - SLOT / 2 + INSTANT)
-    draws.claim(three[0].pk)
+    draws.claim(three[0])
     now = clock(three[0].visible_at)
     moments.tick()
     assert told(three[0])[2] == now + SLOT
@@ -147,7 +148,7 @@ def test_whether_it_is_put_off_does_not_depend_on_what_came_of_it(dataset, three
     """Else whoever makes workers begin late would choose how long a draw may take to be told in time."""
     moments.tick()
     clock(three[0].visible_at - SLOT / 2 + INSTANT)
-    draws.claim(three[0].pk)
+    draws.claim(three[0])
     Drawing.objects.update(state=state, content=b"a map", sha256=hashlib.sha256(b"a map").hexdigest())
     now = clock(three[0].visible_at)
     moments.tick()
@@ -244,7 +245,8 @@ def test_a_place_is_taken_until_the_public_moment_however_soon_it_is_drawn(rows,
 
 def test_who_waits_longest_for_a_place_comes_first_and_gets_a_whole_slot(rows, settings, clock):
     settings.DRAW_PLACES = settings.DRAW_PLACES | {10**5: 1}
-    Release.objects.filter(pk=rows[3].pk).update(starts_at=rows[0].starts_at - INSTANT)
+    with transitions.locked(rows[3].dataset_id) as ledger:
+        delaying._move(ledger, "postpone", rows[3], rows[0].starts_at - INSTANT, rows[3].visible_at)
     moments.tick()
     assert [told(rows[at])[0] for at in range(4)] == ["reserved"] * 3 + ["spent"]
     lifecycle.run(rows[3].pk)

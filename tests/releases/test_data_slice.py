@@ -186,6 +186,7 @@ def test_a_part_is_asked_answered_and_bound_in_the_ledger(dataset, analyst, ask)
     assert committed(dataset) == ONE // 2
 
 
+@pytest.mark.unguarded
 @pytest.mark.parametrize(
     "column", [{"since": 5}, {"until": None}, {"rectangle": [0, 0, 5, 5]}, {"rectangle": None}]
 )

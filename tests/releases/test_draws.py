@@ -152,7 +152,7 @@ ON_POSTGRESQL = [pytest.param("postgresql", marks=pytest.mark.postgres)]  # SQLi
 def test_it_renews_outside_of_the_transaction_of_anybody_else(dataset, release):
     """A worker's own transaction that is rolled back takes no renewal with it."""
     transitions.spend(release.pk)
-    draws.claim(release.pk)
+    draws.claim(release)
     Drawing.objects.filter(pk=release.pk).update(lease_until=timezone.now())
     with draws.kept(release.pk), transaction.atomic():
         wait_until(lambda: lease_left(release) > 9 * MINUTE, seconds=60, what="a renewal")
@@ -170,21 +170,21 @@ def test_it_renews_and_claims_nothing_but_a_spent_release(release, monkeypatch, 
         carry_out(release.pk)
 
     assert not draws.renew(release.pk)
-    assert not draws.claim(release.pk)
+    assert not draws.claim(release)
     assert state(release) == end
     assert not Drawing.objects.exists()
 
 
 def test_it_elects_one_worker_ever(release):
     transitions.spend(release.pk)
-    assert [draws.claim(release.pk) for _ in range(3)] == [True, False, False]
+    assert [draws.claim(release) for _ in range(3)] == [True, False, False]
     draws.give_up(release.pk)
-    assert not draws.claim(release.pk)
+    assert not draws.claim(release)
 
 
 def test_a_renewal_that_came_before_the_sweep_wins(release, clock):
     transitions.spend(release.pk)
-    draws.claim(release.pk)
+    draws.claim(release)
     clock(LEASE + MINUTE)
     assert draws.renew(release.pk)
 

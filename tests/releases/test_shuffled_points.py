@@ -77,6 +77,7 @@ def test_another_delta_is_another_question_and_the_usual_one_need_not_be_said(an
     assert '"delta":"1/100000000"' in reserved.after
 
 
+@pytest.mark.unguarded
 def test_a_changed_delta_is_found(analyst, panel, ask_point):
     release = lifecycle.request_release(analyst, panel, ask_point())
     Release.objects.filter(pk=release.pk).update(delta="1/1000")

@@ -33,7 +33,7 @@ def carry_out(*release_ids):
 def _put_off(release_ids):
     """Whether one of them has its outcome, and its moment is still to come."""
     spent = Release.objects.filter(pk__in=release_ids, state="spent", visible_at__gt=timezone.now())
-    return spent.filter(drawing__state__in=["drawn", "failed"]).exists()
+    return spent.filter(drawing__state__in=["drawn", "failed", "refused"]).exists()
 
 
 def publish(release_id, content=CONTENT):

@@ -81,7 +81,7 @@ def kill(count):
         transitions.spend(release.pk)
         killed = _killed_while_electing(release.pk, before_commit=number % 2 == 0)
         elections.look()
-        again = draws.claim(release.pk)
+        again = draws.claim(release)
         drawing = Drawing.objects.get(pk=release.pk).state
         elected = Election.objects.filter(release=release).exists()
         outcomes.append([killed, again, drawing, elected])
@@ -100,7 +100,7 @@ def _killed_while_electing(release_id, *, before_commit):
         else:
             commit = BaseDatabaseWrapper.commit
             BaseDatabaseWrapper.commit = lambda connection: (commit(connection), _die())
-        draws.claim(release_id)
+        draws.claim(Release.objects.get(pk=release_id))
         os._exit(1)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 

@@ -112,7 +112,7 @@ def main(count, folder):
         release.refresh_from_db()
     reading = elected(at_once(count, lambda: source_readings.begin(release.pk)))
     tag = SourceReading.objects.get().tag
-    drawing = elected(at_once(count, lambda: source_readings.claim(release.pk, tag)))
+    drawing = elected(at_once(count, lambda: source_readings.claim(release, tag)))
     facts = {
         "looking": len(looking),
         "attempts": attempts,

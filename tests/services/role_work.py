@@ -13,7 +13,7 @@ django.setup()
 
 from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
-from django.db import connection, connections  # noqa: E402
+from django.db import DatabaseError, connection, connections  # noqa: E402
 from django.test import Client  # noqa: E402
 from django.urls import reverse  # noqa: E402
 from django.utils import timezone  # noqa: E402
@@ -47,6 +47,19 @@ PAGES = (
     "guides",
 )
 LISTS = ("dataset", "account", "dataversion", "release", "charge", "result", "event", "apitoken")
+# What would have a published release drawn once more, or another one than was reserved.
+AGAIN = {
+    "set back": "UPDATE heatmaps_release SET state = 'spent' WHERE id = %s",
+    "reserved again": "UPDATE heatmaps_release SET state = 'reserved' WHERE id = %s",
+    "without a row": "DELETE FROM heatmaps_release WHERE id = %s",
+    "without a result": "DELETE FROM heatmaps_result WHERE release_id = %s",
+    "another result": "UPDATE heatmaps_result SET content = '' WHERE release_id = %s",
+    "without an election": "DELETE FROM heatmaps_election WHERE release_id = %s",
+    "another election": "UPDATE heatmaps_election SET release_id = NULL WHERE release_id = %s",
+    "without a charge": "DELETE FROM heatmaps_charge WHERE release_id = %s",
+    "another charge": "UPDATE heatmaps_charge SET amount = 0 WHERE release_id = %s",
+    "another accuracy": "UPDATE heatmaps_release SET epsilon = '20/1' WHERE id = %s",
+}
 API = (
     "dataset",
     "versions",
@@ -139,6 +152,7 @@ def main():
         publication.set_public(steward, first, public=True)
         refused |= open_everything(steward, administrator, city, first, new)
     count_rows(new, 50)
+    drawn_again = [(role, name) for role in (WEB, WORKER) for name in may(role, first)]
     confirmed = restore(steward, city)
     with signed_in_as(WORKER):
         told = {
@@ -153,6 +167,7 @@ def main():
             "opted out": Suppression.in_effect(DataVersion.objects.latest("number")).count(),
             "reads": administrator_reads(city),
             "confirmed": confirmed,
+            "drawn again": drawn_again,
             "refused": refused,
         }
     print(json.dumps(told))
@@ -161,6 +176,17 @@ def main():
 def count_rows(upload, rows):
     with signed_in_as(OWNER), disabled():
         Upload.objects.filter(pk=upload.pk).update(rows_accepted=rows)
+def may(role, release):
+    """The names of what a role is not refused that makes another draw of a published release."""
+    done = []
+    with signed_in_as(role), connection.cursor() as cursor:
+        for name, statement in AGAIN.items():
+            try:
+                cursor.execute(statement, [release.pk])
+            except DatabaseError:
+                continue
+            done.append(name)
+    return done
 
 
 def restore(steward, city):

@@ -101,7 +101,7 @@ def test_one_reads_and_one_draws(spent, clock):
     assert tag is not None
     assert source_readings.begin(spent.pk) is None
     clock(timedelta(seconds=30))
-    assert [source_readings.claim(spent.pk, tag) for _ in range(2)] == [True, False]
+    assert [source_readings.claim(spent, tag) for _ in range(2)] == [True, False]
     assert not SourceReading.objects.exists()
     drawing = drawing_of(spent)
     assert (drawing.state, drawing.claimed_at) == ("running", began)
@@ -118,10 +118,10 @@ def test_who_lost_the_lease_never_draws(spent, clock):
     clock(INSTANT)
     second = source_readings.begin(spent.pk)
     assert second not in (None, first)
-    assert not source_readings.claim(spent.pk, first)
+    assert not source_readings.claim(spent, first)
     assert not source_readings.give_up(spent.pk, first)
     source_readings.let_go(spent.pk, first, was_asked=True)
-    assert source_readings.claim(spent.pk, second)
+    assert source_readings.claim(spent, second)
     assert drawing_of(spent).claimed_at == began  # of the first who asked the lake
 
 
@@ -424,7 +424,7 @@ def test_a_lake_that_is_asked_late_is_told_at_the_end_of_the_next_slot(spent, cl
     clock(visible_at - SLOT / 2 + INSTANT)
     tag = source_readings.begin(spent.pk)
     clock(timedelta(seconds=5))
-    assert source_readings.claim(spent.pk, tag)
+    assert source_readings.claim(spent, tag)
     source = drawing_of(spent)
     assert visible_at - source.claimed_at < SLOT / 2
     assert told(spent, clock) == "spent"

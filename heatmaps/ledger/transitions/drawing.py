@@ -58,7 +58,7 @@ def spend(release_id: UUID) -> bool:
 def publish(release_id: UUID) -> None:
     """Show what was drawn. Errors: IllegalTransition unless spent, drawn in time, and its moment has come."""
     with locked_release(release_id) as ledger:
-        release, drawing = _visible(ledger, release_id, PUBLISH, DrawingState.DRAWN)
+        release, drawing = _visible(ledger, release_id, PUBLISH, (DrawingState.DRAWN,))
         _must_move(release, PUBLISH, finished_at=release.visible_at)
         Result.objects.create(release_id=release_id, content=drawing.content, sha256=drawing.sha256)
         drawing.delete()
@@ -71,10 +71,13 @@ def fail(release_id: UUID) -> None:
     Errors: IllegalTransition unless spent, given up after a begin in time, and its moment has come.
     """
     with locked_release(release_id) as ledger:
-        release, drawing = _visible(ledger, release_id, FAIL, DrawingState.FAILED)
+        ends = (DrawingState.FAILED, DrawingState.REFUSED)
+        release, drawing = _visible(ledger, release_id, FAIL, ends)
         _must_move(release, FAIL, finished_at=release.visible_at)
+        # No other cause is told, as it may depend on data.
+        reason = {"reason": facts.NOT_PAID_FOR} if drawing.state == DrawingState.REFUSED else {}
         drawing.delete()
-        _append_move(ledger, FAIL, release, **_batch(release_id))
+        _append_move(ledger, FAIL, release, **reason, **_batch(release_id))
 
 
 def delay(release_id: UUID) -> None:
@@ -139,9 +142,11 @@ def _due(release_id: UUID, move: str) -> Release:
     return release
 
 
-def _visible(ledger: Ledger, release_id: UUID, move: str, state: DrawingState) -> tuple[Release, Drawing]:
+def _visible(
+    ledger: Ledger, release_id: UUID, move: str, states: tuple[DrawingState, ...]
+) -> tuple[Release, Drawing]:
     release = _due(release_id, move)
-    drawing = Drawing.objects.select_for_update().filter(pk=release_id, state=state).first()
+    drawing = Drawing.objects.select_for_update().filter(pk=release_id, state__in=states).first()
     if drawing is None or not slots.has_had_time(release, drawing.claimed_at, ledger.dataset):
         raise IllegalTransition(move, release.state)
     return release, drawing

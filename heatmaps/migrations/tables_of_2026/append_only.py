@@ -14,7 +14,7 @@ _TRIGGERS = {
         "{name}_refuses_delete": "BEFORE DELETE ON {table}",
         # INSERT OR REPLACE deletes without firing the trigger above.
         "{name}_refuses_replace": """BEFORE INSERT ON {table}
-            WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id
+            WHEN EXISTS (SELECT 1 FROM {table} WHERE {key} = NEW.{key}
                          OR ({unique[0]} = NEW.{unique[0]} AND {unique[1]} = NEW.{unique[1]}))""",
     },
     "postgresql": {
@@ -46,10 +46,12 @@ class AppendOnly:
     name: str
     rows: str
     unique: tuple[str, str] = ("dataset_id", "sequence")
+    key: str = "id"
 
     def creating(self, vendor):
         """Statements, for a table without the triggers."""
-        words = {"table": self.table, "name": self.name, "rows": self.rows, "unique": self.unique}
+        words = {"table": self.table, "name": self.name, "rows": self.rows}
+        words |= {"unique": self.unique, "key": self.key}
         return [
             f"CREATE TRIGGER {name} {event} {_REFUSAL[vendor]}".format_map(words)
             for name, event in _TRIGGERS[vendor].items()
