@@ -17,7 +17,7 @@ from heatmaps.models.heartbeat import Heartbeat
 from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
-from heatmaps.models.people import CodeKind, CodeTries, Invitation, PeopleRules, Profile
+from heatmaps.models.people import CodeKind, CodeTries, Invitation, PasswordLink, PeopleRules, Profile
 from heatmaps.models.release import (
     Charge,
     Drawing,
@@ -60,6 +60,7 @@ __all__ = [
     "Membership",
     "PackedCheckIns",
     "PackingAttempts",
+    "PasswordLink",
     "PeopleRules",
     "Profile",
     "RelationChoice",

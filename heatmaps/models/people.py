@@ -76,6 +76,24 @@ class PeopleRules(models.Model):
         return "rules for people"
 
 
+class PasswordLink(models.Model):
+    """The latest link by which somebody chooses a new password; it goes when the password changes.
+
+    Only the digest of its secret is stored.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="password_link"
+    )
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
+    # SHA-256 of what ends the link by changing: password, last sign-in, last closing, addresses.
+    account_digest = models.CharField(max_length=64)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"link of {self.user_id}"
+
+
 class Invitation(models.Model):
     """A link that works once, to a dataset in a role, or to the installation alone.
 

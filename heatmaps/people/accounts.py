@@ -23,7 +23,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
-from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
+from heatmaps.models import ApiToken, Membership, PasswordLink, PeopleRules, Profile, Role
 from heatmaps.people import account_names, code_tries, interventions, mails, reservations
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
@@ -79,6 +79,7 @@ def close(administrator: User, user: User, *, keep_queued: bool = False) -> Endi
     User.objects.filter(pk=user.pk).update(is_active=False)
     write_profile(user, closed_at=timezone.now())
     ApiToken.objects.filter(user=user).delete()
+    PasswordLink.objects.filter(user=user).delete()
     end_sessions(user)
     note("account.closed", administrator, user)
     return ending
@@ -149,10 +150,11 @@ def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
 def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) -> None:
     """Stores a new password's hash.
 
-    Every session of the person ends, and every link for a new password: each carries a hash of the old one.
+    Every session of the person ends, as each carries a hash of the old one, and the link for a new password.
     """
     user.password = password_hash
     user.save(update_fields=["password"])
+    PasswordLink.objects.filter(user=user).delete()
     note("account.password_changed", user, user)
     mails.tell(user, "The password of your account was changed.")
     if revoke_tokens:
