@@ -84,6 +84,8 @@ def restored(path: Path) -> Iterator[Saved]:
 
 
 def _must_be_embedded() -> None:
+    if settings.WEB_KEY_DIR is None:
+        raise BackupError("web's keys belong to a backup: HAZEMAP_WEB_KEY_DIR is none")
     if connection.vendor != "sqlite":
         raise BackupError(
             "only the embedded SQLite state is saved here; for PostgreSQL use pg_dump and copy the key folder"
@@ -105,7 +107,8 @@ def _place(name: str) -> Path:
     if name == DATABASE:
         return Path(settings.DATABASES["default"]["NAME"])
     if name.startswith(_KEYS):
-        return Path(settings.KEY_DIR) / name.removeprefix(_KEYS)
+        key = name.removeprefix(_KEYS)
+        return Path(settings.WEB_KEY_DIR if key in settings.WEB_KEYS else settings.KEY_DIR) / key
     return Path(settings.STATE_DIR) / name
 
 
@@ -130,8 +133,9 @@ def _copy_database(target: Path) -> None:
 
 
 def _copy_private_files(folder: Path) -> dict[str, Path]:
-    keys = sorted(path for path in Path(settings.KEY_DIR).iterdir() if path.is_file())
-    names = [*(f"{_KEYS}{path.name}" for path in keys), *_CREDENTIALS]
+    folders = {Path(settings.KEY_DIR), Path(settings.WEB_KEY_DIR)}
+    keys = sorted({path.name for folder in folders for path in folder.iterdir() if path.is_file()})
+    names = [*(f"{_KEYS}{key}" for key in keys), *_CREDENTIALS]
     (folder / _KEYS).mkdir(mode=0o700)
     for name in names:
         if _place(name).exists():

@@ -17,7 +17,16 @@ from heatmaps.models.heartbeat import Heartbeat
 from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
-from heatmaps.models.people import CodeKind, CodeTries, Invitation, PasswordLink, PeopleRules, Profile
+from heatmaps.models.people import (
+    SEEN_BY_WORKERS,
+    CodeKind,
+    CodeTries,
+    Invitation,
+    PasswordLink,
+    PeopleRules,
+    Profile,
+    hidden_columns,
+)
 from heatmaps.models.release import (
     Charge,
     Drawing,
@@ -33,6 +42,7 @@ from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppressi
 
 __all__ = [
     "OPT_OUT_STATES",
+    "SEEN_BY_WORKERS",
     "Account",
     "AccountKind",
     "AdministratorRead",
@@ -82,4 +92,5 @@ __all__ = [
     "Upload",
     "UploadState",
     "UserForm",
+    "hidden_columns",
 ]

@@ -4,10 +4,20 @@ import uuid
 from typing import Final
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models
 from django.db.models import Q
 
 from heatmaps.models.dataset import Dataset, Role
+
+# What workers may read of an account: the name behind a number (`heatmaps.management.database_rights`).
+SEEN_BY_WORKERS: Final = ("id", "username", "is_active")
+
+
+def hidden_columns(account: str) -> tuple[str, ...]:
+    """Returns what a worker's query has to defer of an account. account: how the query calls it."""
+    columns = (field.attname for field in get_user_model()._meta.concrete_fields)
+    return tuple(f"{account}__{column}" for column in columns if column not in SEEN_BY_WORKERS)
 
 
 class Profile(models.Model):

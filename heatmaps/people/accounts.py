@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
@@ -230,7 +231,12 @@ def remove_second_factor(administrator: User | None, user: User) -> None:
 
 
 def end_sessions(user: User, *, but: str | None = None) -> None:
-    """Only a session's content says whose it is, so all of them are looked through; that of a key stays."""
+    """Only a session's content says whose it is, so all of them are looked through; that of a key stays.
+
+    Errors: RuntimeError in a process without web's keys, which could read none.
+    """
+    if settings.WEB_KEY_DIR is None:
+        raise RuntimeError("only a process with web's keys ends sessions: HAZEMAP_WEB_KEY_DIR is none")
     living = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
     rows = living.iterator(chunk_size=1000)
     ended = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]

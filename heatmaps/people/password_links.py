@@ -92,9 +92,7 @@ def _mail(address: str, link_to: Callable[[str], str]) -> None:
     rows = EmailAddress.objects.filter(email=address, verified=True).select_related("user")
     for user in (row.user for row in rows):
         if user.is_active and user.has_usable_password():
-            text = _MAIL.format(
-                link=link_to(new_secret(user)), hours=settings.PASSWORD_RESET_TIMEOUT // 3600
-            )
+            text = _MAIL.format(link=link_to(new_secret(user)), hours=settings.PASSWORD_RESET_TIMEOUT // 3600)
             mails.send(user, address, "A new password for Hazemap", text)
 
 

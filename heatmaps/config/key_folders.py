@@ -1,0 +1,116 @@
+"""Finds the folders of secret keys, by who may have them.
+
+| folder | keys | who has them |
+| --- | --- | --- |
+| `HAZEMAP_KEY_DIR` | one a dataset, one a round of a collection | web and workers |
+| `HAZEMAP_WEB_KEY_DIR` | `django-secret-key`, `second-factor-key` | web, and whoever migrates |
+
+Where the second is not set both are one folder, as they are embedded. A key is made once and never replaced.
+"""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from heatmaps.config import private_files
+
+NONE: Final = "none"
+SIGNING: Final = "django-secret-key"
+SECOND_FACTORS: Final = "second-factor-key"
+OF_WEB: Final = (SIGNING, SECOND_FACTORS)
+_TWO_KEYS: Final = (
+    "there are two different keys {name}, and nothing was changed: {old} and {new}. Put the one that the "
+    "data were made with in the second place (after a restore that of the backup, else the older one) and "
+    "move the other one away"
+)
+
+
+def key_dir(state: Path) -> Path:
+    """The folder of secret keys, of mode 700; they are of mode 600. Errors: as `private_files.folder`."""
+    return _private(Path(os.environ.get("HAZEMAP_KEY_DIR") or state / "keys").absolute())
+
+
+def web_key_dir(keys: Path) -> Path | None:
+    """Returns the folder of web's keys; None in a process that has none.
+
+    Those that lie in `keys`, where they were until web had a folder of its own, are moved there.
+    Errors: as `private_files.folder`; RuntimeError where both folders have a key, and another one.
+    """
+    name = os.environ.get("HAZEMAP_WEB_KEY_DIR", "").strip()
+    if name == NONE:
+        return None
+    folder = keys if not name else _private(Path(name).absolute())
+    if not folder.samefile(keys):
+        for key in OF_WEB:
+            _move(keys / key, folder / key)
+    return folder
+
+
+def signing_key(folder: Path | None) -> str:
+    """What Django signs with. Without the folder it is another one in every process: it signs nothing that
+    web takes."""
+    return secrets.token_urlsafe(64) if folder is None else _kept(folder / SIGNING)
+
+
+def second_factor_key(folder: Path | None) -> str:
+    """What secrets of second factors are encrypted with; empty without the folder."""
+    return "" if folder is None else _kept(folder / SECOND_FACTORS)
+
+
+def _private(folder: Path) -> Path:
+    made = private_files.folder(folder)
+    private_files.tighten(*made.iterdir())
+    return made
+
+
+def _kept(path: Path) -> str:
+    """A key of the installation: read, and made once with mode 600 where it is missing."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _read_when_written(path)
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(64)
+        file.write(key)
+    return key
+
+
+def _move(old: Path, new: Path) -> None:
+    """Moves a key between file systems: it is on the other disk before it goes from here.
+
+    May end anywhere and be done again, also by two at once.
+    """
+    try:
+        key = _read_when_written(old)
+    except FileNotFoundError:
+        return
+    with tempfile.NamedTemporaryFile("w", prefix=f"{new.name}-", dir=new.parent) as file:
+        file.write(key)
+        file.flush()
+        os.fsync(file.fileno())
+        try:
+            os.link(file.name, new)
+        except FileExistsError:
+            if _read_when_written(new) != key:
+                raise RuntimeError(_TWO_KEYS.format(name=new.name, old=old, new=new)) from None
+    _sync(new.parent)
+    old.unlink(missing_ok=True)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_when_written(path: Path) -> str:
+    # Another process may be between creating the file and writing it.
+    for _ in range(1000):
+        if key := path.read_text():
+            return key
+        os.sched_yield()
+    raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")
