@@ -1,0 +1,134 @@
+"""What a worker has of what lets people in, and that web and workers do their work all the same.
+
+An installation with one key folder and one upload on its way goes on with keys of web's own.
+"""
+
+from types import SimpleNamespace
+
+import psycopg
+import pytest
+
+from tests.services.installation import Installation
+
+pytestmark = [pytest.mark.postgres, pytest.mark.long]
+
+WEB_KEYS = {"django-secret-key", "second-factor-key"}
+ADMINISTRATOR = """
+import django; django.setup()
+from django.contrib.auth.models import User
+User.objects.create_superuser("administrator", "root@example.org", "stones roll down hills")
+"""
+DRAW = """
+import django; django.setup()
+from heatmaps.ingest import uploads
+from heatmaps.models import Release, Upload
+from heatmaps.releases import clock
+for upload in Upload.objects.exclude(state="ready"):
+    uploads.run(upload.pk)
+for release in Release.objects.all():
+    clock.complete(release.pk)
+"""
+# As links were made until they were rows.
+RECIPE = """
+import django; django.setup()
+from allauth.account.utils import user_pk_to_url_str
+from django.contrib.auth.models import User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
+tokens = PasswordResetTokenGenerator()
+tokens.key_salt = "heatmaps.people.password_links"
+user = User.objects.get(username="administrator")
+print(f"{user_pk_to_url_str(user)}-{tokens.make_token(user)}", end="")
+"""
+LINK = """
+import sys
+import django; django.setup()
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from heatmaps.people import password_links
+settings.ALLOWED_HOSTS = ["testserver"]
+user = User.objects.get(username="administrator")
+page = "account_reset_password_from_key"
+assert Client().get(reverse(page, args=[sys.argv[1]])).status_code == 404
+words = "grass grows by inches"
+link = reverse(page, args=[password_links.make(user, user)])
+body = {"new_password1": words, "new_password2": words}
+assert Client().post(link, body)["Location"] == reverse("account_login")
+assert Client().post(link, body).status_code == 404
+visitor = Client()
+visitor.post(reverse("account_login"), {"login": "administrator", "password": words})
+assert visitor.get(reverse("accounts")).status_code == 200
+"""
+
+
+@pytest.fixture(scope="module")
+def parts(postgres, migrated_postgres, tmp_path_factory):
+    """Owner, web and worker as the compose file has them, after an upgrade by what `migrate` does there."""
+    migrated, template = migrated_postgres
+    folder, name = tmp_path_factory.mktemp("parts"), postgres.new_database(template)
+    before = migrated.copied_to(folder / "state", postgres.url(name))
+    keys = before.folder / "keys"
+    before.python("-c", ADMINISTRATOR)
+    upload = before.script("web", "upload")
+    old = {path.name: path.read_bytes() for path in keys.iterdir()}
+
+    def part(role, web_keys):
+        others = {"HAZEMAP_KEY_DIR": str(keys), "HAZEMAP_WEB_KEY_DIR": web_keys}
+        url = postgres.url(name).replace("//hazemap@", f"//{role}@")
+        return Installation(
+            folder=before.folder, database_url=url, broker_url="redis://127.0.0.1:1/0", others=others
+        )
+
+    web_keys = folder / "web-keys"
+    owner = part("hazemap", str(web_keys))
+    owner.manage("grant-roles")
+    return SimpleNamespace(
+        owner=owner,
+        web=part("hazemap_web", str(web_keys)),
+        worker=part("hazemap_worker", "none"),
+        worker_url=postgres.url(name).replace("//hazemap@", "//hazemap_worker@"),
+        keys=keys,
+        web_keys=web_keys,
+        old=old,
+        upload=upload,
+    )
+
+
+def test_the_upgrade_moves_webs_keys_alone(parts):
+    assert set(parts.old) > WEB_KEYS
+    now = {path.name: path.read_bytes() for path in (*parts.keys.iterdir(), *parts.web_keys.iterdir())}
+    assert now == parts.old
+    assert {path.name for path in parts.web_keys.iterdir()} == WEB_KEYS
+
+
+def test_a_worker_draws_without_webs_keys_from_a_dataset_of_before(parts):
+    parts.worker.python("-c", DRAW)
+    assert parts.web.script("web", "uploaded", parts.upload) == "ready"
+    release = parts.web.script("web", "ask")
+    parts.worker.python("-c", DRAW)
+    told = parts.worker.script("web", "state", release)
+    assert told == {"state": "published", "spent": 1, "problem": ""}
+    assert {path.name for path in parts.keys.iterdir()}.isdisjoint(WEB_KEYS)
+
+
+def test_nothing_that_a_worker_has_makes_a_link(parts):
+    refused = parts.worker.python("-c", RECIPE, check=False)
+    assert refused.returncode == 1
+    assert "permission denied for table auth_user" in refused.stderr
+    with psycopg.connect(parts.worker_url, autocommit=True) as worker:
+        for statement in (
+            "SELECT * FROM heatmaps_passwordlink",
+            "INSERT INTO heatmaps_passwordlink VALUES (1, repeat('a', 64), repeat('a', 64), now())",
+            "UPDATE heatmaps_passwordlink SET digest = repeat('a', 64)",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                worker.execute(statement)
+    secret = [parts.web_keys.joinpath(name).read_bytes() for name in WEB_KEYS]
+    files = [path for path in parts.worker.folder.rglob("*") if path.is_file()]
+    assert [path.name for path in files if any(key in path.read_bytes() for key in secret)] == []
+
+
+def test_what_was_computed_with_all_keys_and_columns_is_no_link_and_web_makes_one(parts):
+    computed = parts.owner.python("-c", RECIPE).stdout
+    parts.web.python("-c", LINK, computed)
