@@ -28,7 +28,7 @@ _TWO_KEYS: Final = (
 
 
 def key_dir(state: Path) -> Path:
-    """The folder of secret keys, of mode 700; they are of mode 600. Errors: as `private_files.folder`."""
+    """Returns the folder of keys, of mode 700; they are of mode 600. Errors: as `private_files.folder`."""
     return _private(Path(os.environ.get("HAZEMAP_KEY_DIR") or state / "keys").absolute())
 
 
@@ -49,24 +49,23 @@ def web_key_dir(keys: Path) -> Path | None:
 
 
 def signing_key(folder: Path | None) -> str:
-    """What Django signs with. Without the folder it is another one in every process: it signs nothing that
-    web takes."""
-    return secrets.token_urlsafe(64) if folder is None else _kept(folder / SIGNING)
+    """Returns what Django signs with; without the folder a new one, which signs nothing that web takes."""
+    return secrets.token_urlsafe(64) if folder is None else _key_in(folder / SIGNING)
 
 
 def second_factor_key(folder: Path | None) -> str:
-    """What secrets of second factors are encrypted with; empty without the folder."""
-    return "" if folder is None else _kept(folder / SECOND_FACTORS)
+    """Returns what secrets of second factors are encrypted with; empty without the folder."""
+    return "" if folder is None else _key_in(folder / SECOND_FACTORS)
 
 
-def _private(folder: Path) -> Path:
-    made = private_files.folder(folder)
-    private_files.tighten(*made.iterdir())
-    return made
+def _private(path: Path) -> Path:
+    folder = private_files.folder(path)
+    private_files.tighten(*folder.iterdir())
+    return folder
 
 
-def _kept(path: Path) -> str:
-    """A key of the installation: read, and made once with mode 600 where it is missing."""
+def _key_in(path: Path) -> str:
+    """Reads a key of the installation; makes it once, with mode 600, where it is missing."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

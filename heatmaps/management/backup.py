@@ -84,8 +84,6 @@ def restored(path: Path) -> Iterator[Saved]:
 
 
 def _must_be_embedded() -> None:
-    if settings.WEB_KEY_DIR is None:
-        raise BackupError("web's keys belong to a backup: HAZEMAP_WEB_KEY_DIR is none")
     if connection.vendor != "sqlite":
         raise BackupError(
             "only the embedded SQLite state is saved here; for PostgreSQL use pg_dump and copy the key folder"
@@ -108,8 +106,14 @@ def _place(name: str) -> Path:
         return Path(settings.DATABASES["default"]["NAME"])
     if name.startswith(_KEYS):
         key = name.removeprefix(_KEYS)
-        return Path(settings.WEB_KEY_DIR if key in settings.WEB_KEYS else settings.KEY_DIR) / key
+        return (_web_key_dir() if key in settings.WEB_KEYS else Path(settings.KEY_DIR)) / key
     return Path(settings.STATE_DIR) / name
+
+
+def _web_key_dir() -> Path:
+    if settings.WEB_KEY_DIR is None:
+        raise BackupError("web's keys belong to a backup: HAZEMAP_WEB_KEY_DIR is none")
+    return settings.WEB_KEY_DIR
 
 
 @contextmanager
@@ -133,7 +137,7 @@ def _copy_database(target: Path) -> None:
 
 
 def _copy_private_files(folder: Path) -> dict[str, Path]:
-    folders = {Path(settings.KEY_DIR), Path(settings.WEB_KEY_DIR)}
+    folders = {Path(settings.KEY_DIR), _web_key_dir()}
     keys = sorted({path.name for folder in folders for path in folder.iterdir() if path.is_file()})
     names = [*(f"{_KEYS}{key}" for key in keys), *_CREDENTIALS]
     (folder / _KEYS).mkdir(mode=0o700)
