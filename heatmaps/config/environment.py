@@ -52,6 +52,7 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 """
 
 import os
+import secrets
 from collections.abc import Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -106,6 +107,28 @@ def witness_dir() -> Path | None:
             f"HAZEMAP_WITNESS is {name}, which is no folder here: mount the other machine's folder"
         )
     return Path(name).absolute()
+
+
+def secret_key(folder: Path, name: str) -> str:
+    """A key of the installation: read from `folder`, made once with mode 600 when missing."""
+    path = folder / name
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return written_key(path)
+    with os.fdopen(descriptor, "w") as file:
+        key = secrets.token_urlsafe(64)
+        file.write(key)
+    return key
+
+
+def written_key(path: Path) -> str:
+    """Reads a key that another process may be writing. Errors: OSError; RuntimeError for an empty file."""
+    for _ in range(1000):
+        if key := path.read_text():
+            return key
+        os.sched_yield()
+    raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")
 
 
 def service_url(service: str) -> str:

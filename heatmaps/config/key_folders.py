@@ -14,12 +14,17 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from heatmaps.config import private_files
+from heatmaps.config import environment, private_files
 
 NONE: Final = "none"
 SIGNING: Final = "django-secret-key"
 SECOND_FACTORS: Final = "second-factor-key"
 OF_WEB: Final = (SIGNING, SECOND_FACTORS)
+MOVED: Final = "web-keys-moved"  # in the folder that they were moved from: where they are
+_GONE: Final = (
+    "web's keys were moved from {keys} to {folder}: set HAZEMAP_WEB_KEY_DIR to that folder, or to none for "
+    "workers and clock. New keys would lock out everybody who has a second factor"
+)
 _TWO_KEYS: Final = (
     "there are two different keys {name}, and nothing was changed: {old} and {new}. Put the one that the "
     "data were made with in the second place (after a restore that of the backup, else the older one) and "
@@ -36,26 +41,32 @@ def web_key_dir(keys: Path) -> Path | None:
     """Returns the folder of web's keys; None in a process that has none.
 
     Those that lie in `keys`, where they were until web had a folder of its own, are moved there.
-    Errors: as `private_files.folder`; RuntimeError where both folders have a key, and another one.
+    Errors: as `private_files.folder`; RuntimeError where both folders have a key, and another one, and where
+    keys that were moved are looked for in `keys`.
     """
     name = os.environ.get("HAZEMAP_WEB_KEY_DIR", "").strip()
     if name == NONE:
         return None
     folder = keys if not name else _private(Path(name).absolute())
+    present = [key for key in OF_WEB if (keys / key).exists()]
     if not folder.samefile(keys):
-        for key in OF_WEB:
+        if present:
+            (keys / MOVED).write_text(f"{folder}\n")
+        for key in present:
             _move(keys / key, folder / key)
+    elif len(present) < len(OF_WEB) and (keys / MOVED).exists():
+        raise RuntimeError(_GONE.format(keys=keys, folder=(keys / MOVED).read_text().strip()))
     return folder
 
 
 def signing_key(folder: Path | None) -> str:
     """Returns what Django signs with; without the folder a new one, which signs nothing that web takes."""
-    return secrets.token_urlsafe(64) if folder is None else _key_in(folder / SIGNING)
+    return secrets.token_urlsafe(64) if folder is None else environment.secret_key(folder, SIGNING)
 
 
 def second_factor_key(folder: Path | None) -> str:
     """Returns what secrets of second factors are encrypted with; empty without the folder."""
-    return "" if folder is None else _key_in(folder / SECOND_FACTORS)
+    return "" if folder is None else environment.secret_key(folder, SECOND_FACTORS)
 
 
 def _private(path: Path) -> Path:
@@ -64,25 +75,13 @@ def _private(path: Path) -> Path:
     return folder
 
 
-def _key_in(path: Path) -> str:
-    """Reads a key of the installation; makes it once, with mode 600, where it is missing."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read_when_written(path)
-    with os.fdopen(descriptor, "w") as file:
-        key = secrets.token_urlsafe(64)
-        file.write(key)
-    return key
-
-
 def _move(old: Path, new: Path) -> None:
     """Moves a key between file systems: it is on the other disk before it goes from here.
 
     May end anywhere and be done again, also by two at once.
     """
     try:
-        key = _read_when_written(old)
+        key = environment.written_key(old)
     except FileNotFoundError:
         return
     with tempfile.NamedTemporaryFile("w", prefix=f"{new.name}-", dir=new.parent) as file:
@@ -92,7 +91,7 @@ def _move(old: Path, new: Path) -> None:
         try:
             os.link(file.name, new)
         except FileExistsError:
-            if _read_when_written(new) != key:
+            if environment.written_key(new) != key:
                 raise RuntimeError(_TWO_KEYS.format(name=new.name, old=old, new=new)) from None
     _sync(new.parent)
     old.unlink(missing_ok=True)
@@ -104,12 +103,3 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _read_when_written(path: Path) -> str:
-    # Another process may be between creating the file and writing it.
-    for _ in range(1000):
-        if key := path.read_text():
-            return key
-        os.sched_yield()
-    raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")

@@ -34,7 +34,9 @@ def apart(tmp_path, monkeypatch):
 
 
 def contents(*folders):
-    return {path.name: path.read_text() for folder in folders if folder.exists() for path in folder.iterdir()}
+    """Of keys; the note that says where they went is none."""
+    paths = [path for folder in folders if folder.exists() for path in folder.iterdir()]
+    return {path.name: path.read_text() for path in paths if path.name != key_folders.MOVED}
 
 
 def read(folder):
@@ -55,7 +57,7 @@ def test_new_keys_are_made_once(tmp_path, apart, monkeypatch):
 
     assert read(key_folders.web_key_dir(key_folders.key_dir(tmp_path))) == first
     assert len({*first}) == 2
-    assert set(contents(apart)) == set(key_folders.OF_WEB)
+    assert set(contents(apart)) == {"django-secret-key", "second-factor-key"}
     assert contents(tmp_path / "keys") == {}
 
 
@@ -96,7 +98,7 @@ def test_many_at_once_move_the_same_keys(keys, apart):
 
     assert {read(folder) for folder in folders} == {("signs", "encrypts")}
     assert contents(keys) == {"city-0123.key": "hashes"}
-    assert set(contents(apart)) == set(key_folders.OF_WEB)
+    assert set(contents(apart)) == {"django-secret-key", "second-factor-key"}
 
 
 def test_no_key_takes_the_place_of_another(keys, apart):
@@ -109,6 +111,19 @@ def test_no_key_takes_the_place_of_another(keys, apart):
     assert "encrypts" not in str(refusal.value)
     assert (keys / "second-factor-key").read_text() == "encrypts"
     assert (apart / "second-factor-key").read_text() == "another"
+
+
+def test_keys_that_were_moved_are_not_made_anew_where_they_were(keys, apart, monkeypatch):
+    key_folders.web_key_dir(keys)
+    monkeypatch.delenv("HAZEMAP_WEB_KEY_DIR")
+
+    with pytest.raises(RuntimeError, match=rf"were moved from .* to {apart}: set HAZEMAP_WEB_KEY_DIR"):
+        key_folders.web_key_dir(keys)
+
+    assert contents(keys) == {"city-0123.key": "hashes"}
+    for path in apart.iterdir():  # they may be put back
+        path.rename(keys / path.name)
+    assert read(key_folders.web_key_dir(keys)) == ("signs", "encrypts")
 
 
 def test_a_process_without_webs_keys_reads_and_makes_none(keys, monkeypatch):

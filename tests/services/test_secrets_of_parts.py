@@ -111,6 +111,7 @@ def upgrade(owner, web_keys):
 def test_the_upgrade_moves_webs_keys_alone(parts):
     assert set(parts.old) > WEB_KEYS
     now = {path.name: path.read_bytes() for path in (*parts.keys.iterdir(), *parts.web_keys.iterdir())}
+    assert now.pop("web-keys-moved").decode() == f"{parts.web_keys}\n"
     assert now == parts.old
     assert {path.name for path in parts.web_keys.iterdir()} == WEB_KEYS
 
