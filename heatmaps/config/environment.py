@@ -4,7 +4,8 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | variable | default | meaning |
 | --- | --- | --- |
 | `HAZEMAP_STATE` | `.local` | folder (mode 700) of database, keys, uploads in flight and credentials |
-| `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the secret keys (files of mode 600) |
+| `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the keys of datasets and rounds (files of mode 600) |
+| `HAZEMAP_WEB_KEY_DIR` | `$HAZEMAP_KEY_DIR` | folder of web's own keys; `none` for workers and clock |
 | `HAZEMAP_RECORD_DIR` | `~/.local/state/hazemap/record` | folder that says what was drawn; in no backup |
 | `HAZEMAP_WITNESS` | (none) | a folder on another machine that holds the same, and sees this one go back |
 | `HAZEMAP_CONTAINER` | `0` | `1` in a container: the record must be on a volume |
@@ -83,13 +84,6 @@ def program(root: Path) -> str:
     return "hazemap" if root.parts[-2:] == ("hazemap", "app") else "manage.py"
 
 
-def key_dir(state: Path) -> Path:
-    """The folder of secret keys, of mode 700; they are of mode 600. Errors: as `private_files.folder`."""
-    keys = private_files.folder(Path(os.environ.get("HAZEMAP_KEY_DIR", state / "keys")).absolute())
-    private_files.tighten(*keys.iterdir())
-    return keys
-
-
 def record_dir() -> Path:
     """Returns the folder of the record of draws, outside state and keys, so that no copy of these has it.
 
@@ -121,11 +115,20 @@ def secret_key(folder: Path, name: str) -> str:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return _read_when_written(path)
+        return written_key(path)
     with os.fdopen(descriptor, "w") as file:
         key = secrets.token_urlsafe(64)
         file.write(key)
     return key
+
+
+def written_key(path: Path) -> str:
+    """Reads a key that another process may be writing. Errors: OSError; RuntimeError for an empty file."""
+    for _ in range(1000):
+        if key := path.read_text():
+            return key
+        os.sched_yield()
+    raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")
 
 
 def service_url(service: str) -> str:
@@ -253,12 +256,3 @@ def sources_file() -> Path | None:
     """The file of sources, if one is named; whoever uses it says what is wrong with it."""
     text = os.environ.get("HAZEMAP_SOURCES", "").strip()
     return Path(text).absolute() if text else None
-
-
-def _read_when_written(path: Path) -> str:
-    # Another process may be between creating the file and writing it.
-    for _ in range(1000):
-        if key := path.read_text():
-            return key
-        os.sched_yield()
-    raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")

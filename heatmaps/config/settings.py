@@ -10,7 +10,7 @@ from csp.constants import NONCE, NONE, SELF
 from kombu.entity import Queue
 
 from heatmaps.children import kernel
-from heatmaps.config import environment, logs, private_files, sign_in_provider, streets
+from heatmaps.config import environment, key_folders, logs, private_files, sign_in_provider, streets
 from heatmaps.config.sign_in import *  # noqa: F403  # every name there is a setting
 
 private_files.keep_new_files_private()
@@ -18,14 +18,15 @@ kernel.hide_memory()  # before a key or password is read
 BASE_DIR = Path(__file__).resolve().parents[2]
 PROGRAM = environment.program(BASE_DIR)
 STATE_DIR = environment.state_dir()
-KEY_DIR = environment.key_dir(STATE_DIR)
+KEY_DIR = key_folders.key_dir(STATE_DIR)
+WEB_KEY_DIR, WEB_KEYS = key_folders.web_key_dir(KEY_DIR), key_folders.OF_WEB
 RECORD_DIR = environment.record_dir()
 WITNESS_DIR = environment.witness_dir()
 IN_CONTAINER = os.environ.get("HAZEMAP_CONTAINER", "0") == "1"
 UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
 
-SECRET_KEY = environment.secret_key(KEY_DIR, "django-secret-key")
-SECOND_FACTOR_KEY = environment.secret_key(KEY_DIR, "second-factor-key")
+SECRET_KEY = key_folders.signing_key(WEB_KEY_DIR)
+SECOND_FACTOR_KEY = key_folders.second_factor_key(WEB_KEY_DIR)
 DEBUG = os.environ.get("HAZEMAP_DEBUG", "0") == "1"
 ALLOWED_HOSTS = environment.listed("HAZEMAP_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.listed("HAZEMAP_ORIGINS")

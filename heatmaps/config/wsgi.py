@@ -11,6 +11,8 @@ from heatmaps.children import notice
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "heatmaps.config.settings")
 
 application = get_wsgi_application()
+if settings.WEB_KEY_DIR is None:
+    raise ImproperlyConfigured("web needs its keys: HAZEMAP_WEB_KEY_DIR is none, as for workers")
 if settings.CELERY_BROKER_URL.startswith("memory:"):
     raise ImproperlyConfigured(
         "the in-process broker serves one process: use `manage.py serve`, or set HAZEMAP_BROKER_URL=redis://..."

@@ -30,7 +30,7 @@ from heatmaps.ingest.staging import Lease
 from heatmaps.ingest.versions import advance as versions
 from heatmaps.ingest.versions import deletion, scheduled, surveys
 from heatmaps.ledger import transitions
-from heatmaps.models import Dataset, DataVersion, Upload, UploadState
+from heatmaps.models import Dataset, DataVersion, Upload, UploadState, hidden_columns
 from heatmaps.people.permissions import Act, Person, require
 
 RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up
@@ -96,7 +96,8 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
     if lease is None:
         undoing.delete_rows(upload_id)  # sent again for that, too
         return
-    upload = Upload.objects.select_related("dataset", "uploaded_by").get(pk=lease.upload_id)
+    rows = Upload.objects.select_related("dataset", "uploaded_by").defer(*hidden_columns("uploaded_by"))
+    upload = rows.get(pk=lease.upload_id)
     try:
         reading.read(upload, lease, progress)
         versions.make_visible(upload, lease)

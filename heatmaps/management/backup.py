@@ -105,8 +105,15 @@ def _place(name: str) -> Path:
     if name == DATABASE:
         return Path(settings.DATABASES["default"]["NAME"])
     if name.startswith(_KEYS):
-        return Path(settings.KEY_DIR) / name.removeprefix(_KEYS)
+        key = name.removeprefix(_KEYS)
+        return (_web_key_dir() if key in settings.WEB_KEYS else Path(settings.KEY_DIR)) / key
     return Path(settings.STATE_DIR) / name
+
+
+def _web_key_dir() -> Path:
+    if settings.WEB_KEY_DIR is None:
+        raise BackupError("web's keys belong to a backup: HAZEMAP_WEB_KEY_DIR is none")
+    return settings.WEB_KEY_DIR
 
 
 @contextmanager
@@ -130,8 +137,9 @@ def _copy_database(target: Path) -> None:
 
 
 def _copy_private_files(folder: Path) -> dict[str, Path]:
-    keys = sorted(path for path in Path(settings.KEY_DIR).iterdir() if path.is_file())
-    names = [*(f"{_KEYS}{path.name}" for path in keys), *_CREDENTIALS]
+    folders = {Path(settings.KEY_DIR), _web_key_dir()}
+    keys = sorted({path.name for folder in folders for path in folder.iterdir() if path.is_file()})
+    names = [*(f"{_KEYS}{key}" for key in keys), *_CREDENTIALS]
     (folder / _KEYS).mkdir(mode=0o700)
     for name in names:
         if _place(name).exists():

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from heatmaps.models import SEEN_BY_WORKERS
+
 
 @dataclass(frozen=True, slots=True)
 class Columns:
@@ -107,8 +109,9 @@ WORKER: Final[Tables] = {
     "heatmaps_apitoken": NOTHING,
     "heatmaps_codetries": NOTHING,
     "heatmaps_invitation": NOTHING,
-    "auth_user": READ,
+    "heatmaps_passwordlink": NOTHING,
+    "auth_user": (Columns("SELECT", SEEN_BY_WORKERS),),
     "heatmaps_membership": READ,
-    "heatmaps_peoplerules": READ,
-    "heatmaps_profile": READ,
+    "heatmaps_peoplerules": NOTHING,
+    "heatmaps_profile": NOTHING,
 }

@@ -109,12 +109,11 @@ def restored(statement: Statement) -> Resumed:
     elections.go_on(forget=True)
     _end_hold()
     administrator.refresh_from_db()
-    uidb36, _, key = password_links.key_for(administrator).partition("-")
     return Resumed(
         datasets=len(datasets),
         knows_charges=knows_charges,
         administrator=administrator.get_username(),
-        link=reverse("account_reset_password_from_key", kwargs={"uidb36": uidb36, "key": key}),
+        link=reverse("account_reset_password_from_key", args=[password_links.new_secret(administrator)]),
     )
 
 

@@ -17,7 +17,16 @@ from heatmaps.models.heartbeat import Heartbeat
 from heatmaps.models.installation import Election, HoldCause, Installation, Restoration, RestoredCharge
 from heatmaps.models.ledger import Account, AccountKind, Allowance, Event, Ledger
 from heatmaps.models.packed import PackedCheckIns, PackingAttempts
-from heatmaps.models.people import CodeKind, CodeTries, Invitation, PeopleRules, Profile
+from heatmaps.models.people import (
+    SEEN_BY_WORKERS,
+    CodeKind,
+    CodeTries,
+    Invitation,
+    PasswordLink,
+    PeopleRules,
+    Profile,
+    hidden_columns,
+)
 from heatmaps.models.release import (
     Charge,
     Drawing,
@@ -34,6 +43,7 @@ from heatmaps.models.upload import OPT_OUT_STATES, CheckIn, Enrolment, Suppressi
 
 __all__ = [
     "OPT_OUT_STATES",
+    "SEEN_BY_WORKERS",
     "Account",
     "AccountKind",
     "AdministratorRead",
@@ -61,6 +71,7 @@ __all__ = [
     "Membership",
     "PackedCheckIns",
     "PackingAttempts",
+    "PasswordLink",
     "PeopleRules",
     "Profile",
     "Publication",
@@ -83,4 +94,5 @@ __all__ = [
     "Upload",
     "UploadState",
     "UserForm",
+    "hidden_columns",
 ]

@@ -4,10 +4,20 @@ import uuid
 from typing import Final
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models
 from django.db.models import Q
 
 from heatmaps.models.dataset import Dataset, Role
+
+# What workers may read of an account: the name behind a number (`heatmaps.management.database_rights`).
+SEEN_BY_WORKERS: Final = ("id", "username", "is_active")
+
+
+def hidden_columns(account: str) -> tuple[str, ...]:
+    """Returns what a worker's query has to defer of an account. account: how the query calls it."""
+    columns = (field.attname for field in get_user_model()._meta.concrete_fields)
+    return tuple(f"{account}__{column}" for column in columns if column not in SEEN_BY_WORKERS)
 
 
 class Profile(models.Model):
@@ -74,6 +84,24 @@ class PeopleRules(models.Model):
 
     def __str__(self) -> str:
         return "rules for people"
+
+
+class PasswordLink(models.Model):
+    """The latest link by which somebody chooses a new password; it goes when the password changes.
+
+    Only the digest of its secret is stored.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="password_link"
+    )
+    digest = models.CharField(max_length=64, unique=True)  # SHA-256 of the secret
+    # SHA-256 of what ends the link by changing: password, last sign-in, last closing, addresses.
+    account_digest = models.CharField(max_length=64)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"link of {self.user_id}"
 
 
 class Invitation(models.Model):

@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.conf import settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
@@ -23,7 +24,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from heatmaps.ledger import transitions
-from heatmaps.models import ApiToken, Membership, PeopleRules, Profile, Role
+from heatmaps.models import ApiToken, Membership, PasswordLink, PeopleRules, Profile, Role
 from heatmaps.people import account_names, code_tries, interventions, mails, reservations
 from heatmaps.people.interventions import write_profile
 from heatmaps.people.members import LastSteward, other_stewards
@@ -79,6 +80,7 @@ def close(administrator: User, user: User, *, keep_queued: bool = False) -> Endi
     User.objects.filter(pk=user.pk).update(is_active=False)
     write_profile(user, closed_at=timezone.now())
     ApiToken.objects.filter(user=user).delete()
+    PasswordLink.objects.filter(user=user).delete()
     end_sessions(user)
     note("account.closed", administrator, user)
     return ending
@@ -149,10 +151,11 @@ def set_password(user: User, password: str, *, revoke_tokens: bool) -> None:
 def set_password_hash(user: User, password_hash: str, *, revoke_tokens: bool) -> None:
     """Stores a new password's hash.
 
-    Every session of the person ends, and every link for a new password: each carries a hash of the old one.
+    Every session of the person ends, as each carries a hash of the old one, and the link for a new password.
     """
     user.password = password_hash
     user.save(update_fields=["password"])
+    PasswordLink.objects.filter(user=user).delete()
     note("account.password_changed", user, user)
     mails.tell(user, "The password of your account was changed.")
     if revoke_tokens:
@@ -228,7 +231,12 @@ def remove_second_factor(administrator: User | None, user: User) -> None:
 
 
 def end_sessions(user: User, *, but: str | None = None) -> None:
-    """Only a session's content says whose it is, so all of them are looked through; that of a key stays."""
+    """Only a session's content says whose it is, so all of them are looked through; that of a key stays.
+
+    Errors: RuntimeError in a process without web's keys, which could read none.
+    """
+    if settings.WEB_KEY_DIR is None:
+        raise RuntimeError("only a process with web's keys ends sessions: HAZEMAP_WEB_KEY_DIR is none")
     living = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
     rows = living.iterator(chunk_size=1000)
     ended = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]

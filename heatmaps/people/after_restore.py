@@ -12,7 +12,7 @@ from django.utils import timezone
 from heatmaps.ledger import transitions
 from heatmaps.ledger.facts import FOR_EVERYBODY, FOR_MEMBERS
 from heatmaps.ledger.transitions.moves import PUBLICATION
-from heatmaps.models import ApiToken, Dataset, Invitation, Profile, Release
+from heatmaps.models import ApiToken, Dataset, Invitation, PasswordLink, Release
 from heatmaps.people import accounts
 from heatmaps.people.embedding import EMBEDDING, NOWHERE
 
@@ -32,7 +32,7 @@ def end_ways_in() -> None:
     Authenticator.objects.all().delete()
     SocialAccount.objects.all().delete()
     User.objects.update(password=make_password(None))
-    Profile.objects.update(closed_at=now)  # the moment that ends links for a new password
+    PasswordLink.objects.all().delete()
     accounts.note("accounts.ended_by_restore", None)
 
 

@@ -1,25 +1,27 @@
 """Makes links by which people choose a new password: for administrators, and for mails to themselves.
 
-A link carries a token of Django's, stored nowhere: a keyed hash of the account's password, its last sign-in,
-its mail addresses, the last link that an administrator made and its last closing. So it ends when one of
-these changes, as by its use, or after PASSWORD_RESET_TIMEOUT.
+A link's secret has 256 random bits; only its SHA-256 is stored, one row an account. So whoever reads the
+database cannot use it, and nobody makes one without writing a row. It ends by its use, by a newer link, after
+PASSWORD_RESET_TIMEOUT, and when the account's password, last sign-in, last closing or mail addresses change.
 """
 
+import hashlib
+import secrets
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
 from allauth.account.models import EmailAddress
-from allauth.account.utils import url_str_to_user_pk, user_pk_to_url_str
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
-from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
-from heatmaps.models import Profile
+from heatmaps.models import PasswordLink, Profile
 from heatmaps.people import accounts, interventions, mails
 
 _MAIL: Final = (
@@ -32,27 +34,9 @@ class LinkDead(Exception):  # noqa: N818 - reads as what it says
     """The link is unknown, or was ended; by what is not said."""
 
 
-class PasswordTokens(PasswordResetTokenGenerator):
-    """ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR."""
-
-    key_salt = "heatmaps.people.password_links"
-
-    def check_token(self, user: User | None, token: str | None) -> bool:
-        """Whether it lets choose a password: never for closed accounts, nor for those that need none."""
-        if user is None or not user.is_active or accounts.signs_in_without_password(user):
-            return False
-        return super().check_token(user, token)
-
-    def _make_hash_value(self, user: User, timestamp: int) -> str:
-        profile = Profile.objects.filter(user=user).first()
-        ends = None if profile is None else (profile.password_link_at, profile.closed_at)
-        addresses = EmailAddress.objects.filter(user=user).order_by("email").values_list("email", flat=True)
-        return f"{super()._make_hash_value(user, timestamp)}{ends}{'|'.join(addresses)}"
-
-
 @transaction.atomic
 def make(administrator: User, user: User) -> str:
-    """The key of a link for `user`; earlier links work no more. Whoever has it can act as that person.
+    """The secret of a link for `user`; earlier links work no more. Whoever has it can act as that person.
 
     Errors: PermissionDenied, also for an account that is closed or needs no password; RolesMoved.
     """
@@ -63,52 +47,78 @@ def make(administrator: User, user: User) -> str:
         raise PermissionDenied("this account has no password; the person signs in without one")
     interventions.record(administrator, user, interventions.PASSWORD_LINK)
     accounts.note("account.password_link", administrator, user)
-    return key_for(user)
+    return new_secret(user)
 
 
 def mail(address: str, link_to: Callable[[str], str]) -> None:
-    """Send a link to an address that somebody verified, and to no other. `link_to`: the address of a key.
+    """Send a link to an address that somebody verified, and to no other. `link_to`: the address of a secret.
 
     All of it happens after the answer, which is the same for every address.
     """
     mails.later(partial(_mail, address, link_to))
 
 
-def key_for(user: User) -> str:
-    """What the address of a link ends with."""
-    return f"{user_pk_to_url_str(user)}-{PasswordTokens().make_token(user)}"
+def new_secret(user: User) -> str:
+    """Returns what the address of a new link ends with; the account's link of before works no more."""
+    secret = secrets.token_urlsafe(32)
+    with transaction.atomic():
+        account = User.objects.select_for_update().get(pk=user.pk)
+        columns = {
+            "digest": _digest(secret),
+            "account_digest": _account_digest(account),
+            "expires_at": timezone.now() + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT),
+        }
+        PasswordLink.objects.update_or_create(user=account, defaults=columns)
+    return secret
 
 
-def account_of(key: str) -> User:
+def account_of(secret: str) -> User:
     """Whose password it lets choose. Errors: LinkDead."""
-    return _checked(key, User.objects.all())
+    return _checked(secret, lock=False)
 
 
-def choose(key: str, password: str) -> User:
+def choose(secret: str, password: str) -> User:
     """A validated password; every session and token of the person ends. Errors: LinkDead, Busy."""
-    account_of(key)  # else whoever has no link could have passwords hashed
+    account_of(secret)  # else whoever has no link could have passwords hashed
     password_hash = make_password(password)
     with transaction.atomic():
         # Looked at again while nobody else changes the password: two people may have sent the form.
-        user = _checked(key, User.objects.select_for_update())
+        user = _checked(secret, lock=True)
         accounts.set_password_hash(user, password_hash, revoke_tokens=True)
     return user
 
 
 def _mail(address: str, link_to: Callable[[str], str]) -> None:
-    found = EmailAddress.objects.filter(email=address, verified=True).select_related("user")
-    for user in (one.user for one in found):
+    rows = EmailAddress.objects.filter(email=address, verified=True).select_related("user")
+    for user in (row.user for row in rows):
         if user.is_active and user.has_usable_password():
-            text = _MAIL.format(link=link_to(key_for(user)), hours=settings.PASSWORD_RESET_TIMEOUT // 3600)
+            text = _MAIL.format(link=link_to(new_secret(user)), hours=settings.PASSWORD_RESET_TIMEOUT // 3600)
             mails.send(user, address, "A new password for Hazemap", text)
 
 
-def _checked(key: str, users: QuerySet[User]) -> User:
-    account, _, token = key.partition("-")
-    try:
-        found = users.filter(pk=url_str_to_user_pk(account)).first()
-    except ValueError:
-        raise LinkDead from None
-    if found is None or not PasswordTokens().check_token(found, token):
+def _checked(secret: str, *, lock: bool) -> User:
+    """Errors: LinkDead, also for accounts that are closed or need no password."""
+    rows = PasswordLink.objects.filter(digest=_digest(secret), expires_at__gt=timezone.now())
+    link = rows.select_related("user").first()
+    if link is not None and lock:
+        user = User.objects.select_for_update().get(pk=link.user_id)
+        link = rows.filter(user=user).first()  # another one may have used it while this one waited
+    if link is None:
         raise LinkDead
-    return found
+    user = link.user
+    is_same = constant_time_compare(link.account_digest, _account_digest(user))
+    if not (is_same and user.is_active) or accounts.signs_in_without_password(user):
+        raise LinkDead
+    return user
+
+
+def _account_digest(user: User) -> str:
+    profile = Profile.objects.filter(user=user).first()
+    moments = [user.last_login, profile.closed_at if profile else None]
+    addresses = EmailAddress.objects.filter(user=user).order_by("email").values_list("email", flat=True)
+    state = [user.password, *("" if moment is None else moment.isoformat() for moment in moments), *addresses]
+    return _digest("\n".join(state))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()

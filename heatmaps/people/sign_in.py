@@ -273,4 +273,6 @@ def _said_lately(request: HttpRequest) -> bool:
 
 @cache
 def _fernet(key: str) -> Fernet:
+    if not key:
+        raise RuntimeError("this process has none of web's keys (HAZEMAP_WEB_KEY_DIR)")
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(key.encode()).digest()))

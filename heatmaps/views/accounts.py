@@ -116,10 +116,10 @@ def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
     if request.method != "POST":
         return render(request, "people/account_change.html", context)
     try:
-        uidb36, _, key = password_links.make(request.user, found).partition("-")
+        secret = password_links.make(request.user, found)
     except MemberError as refusal:
         return _page(request, found, refusal=refusal, status=409)
-    page = reverse("account_reset_password_from_key", args=[uidb36, key])
+    page = reverse("account_reset_password_from_key", args=[secret])
     context |= {"url": request.build_absolute_uri(page), "hours": PASSWORD_LINK_HOURS}
     return render(request, "people/new_password_link.html", context)
 

@@ -151,15 +151,15 @@ def confirm_address(request: HttpRequest, key: str) -> HttpResponseBase:
 @_page
 @login_not_required
 @limited_visits
-def new_password(request: HttpRequest, uidb36: str, key: str) -> HttpResponse:
+def new_password(request: HttpRequest, secret: str) -> HttpResponse:
     """Choose a password by a link. It signs nobody in: a second factor may be to come.
 
-    allauth would keep the key in the session, in clear; here it stays in the address.
+    allauth would keep the secret in the session, in clear; here it stays in the address.
     """
     try:
-        form = NewPasswordForm(password_links.account_of(f"{uidb36}-{key}"), request.POST or None)
+        form = NewPasswordForm(password_links.account_of(secret), request.POST or None)
         if request.method == "POST" and form.is_valid():
-            password_links.choose(f"{uidb36}-{key}", form.cleaned_data["new_password1"])
+            password_links.choose(secret, form.cleaned_data["new_password1"])
             messages.success(request, "Your password is changed. Sign in with it.")
             return redirect("account_login")
     except password_links.LinkDead:

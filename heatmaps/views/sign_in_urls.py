@@ -16,7 +16,7 @@ urlpatterns = [
     path("account/mail/", sign_in.mail_address, name="account_email"),
     re_path(r"^account/mail/(?P<key>[-:\w]{1,200})/$", sign_in.confirm_address, name="account_confirm_email"),
     re_path(
-        r"^sign-in/new-password/(?P<uidb36>[0-9a-z]{1,13})-(?P<key>[0-9a-z-]{1,80})/$",
+        r"^sign-in/new-password/(?P<secret>[\w-]{1,100})/$",
         sign_in.new_password,
         name="account_reset_password_from_key",
     ),

@@ -165,12 +165,11 @@ def links(people, dataset):
     administrator, analyst = people["administrator"], people["analyst"]
     people["auditor"].set_password("stones roll down hills")
     people["auditor"].save()
-    reset_of, reset = password_links.make(administrator, people["auditor"]).split("-", 1)
+    reset = password_links.make(administrator, people["auditor"])
     invited = invitations.invite(people["steward"], dataset, "analyst")
     token, _ = ApiToken.objects.create(user=analyst, expiry=None, name="laptop", scopes=["read"])
     return {
         "invitation": invited.secret,
-        "reset of": reset_of,
         "reset": reset,
         "token": token.token_key,
         "analyst": analyst.pk,

@@ -148,13 +148,30 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
 
 def test_web_and_workers_share_uploads_and_keys():
     web, worker = FILE["services"]["web"], FILE["services"]["worker"]
-    assert web["volumes"] == worker["volumes"]
-    assert without_database(web) == without_database(worker)
-    mounted = dict(volume.split(":")[:2] for volume in web["volumes"])
+    assert set(worker["volumes"]) < set(web["volumes"])
+    own = "HAZEMAP_WEB_KEY_DIR"
+    assert without_database(web) | {own: "none"} == without_database(worker)
+    mounted = dict(volume.split(":")[:2] for volume in worker["volumes"])
     assert set(mounted.values()) == {
-        web["environment"][name] for name in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "HAZEMAP_RECORD_DIR")
+        worker["environment"][name] for name in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "HAZEMAP_RECORD_DIR")
     }
     assert set(mounted) < set(FILE["volumes"])
+
+
+def test_web_and_migrations_alone_have_webs_keys():
+    for name in OURS:
+        service = FILE["services"][name]
+        folder = service["environment"]["HAZEMAP_WEB_KEY_DIR"]
+        mounts = [volume for volume in service.get("volumes", []) if "web-keys" in volume]
+        if name in {"migrate", "web"}:
+            assert mounts == [f"web-keys:{folder}"]
+        else:
+            assert (folder, mounts) == ("none", [])
+    assert "volumes" not in FILE["services"]["scheduler"]
+    made = next(
+        line for line in "\n".join(LINES).replace("\\\n", " ").splitlines() if "install -d -m 700" in line
+    )
+    assert {"/var/lib/hazemap/keys", "/var/lib/hazemap/web-keys"} <= set(made.split())
 
 
 @pytest.mark.parametrize("name", sorted(OURS))

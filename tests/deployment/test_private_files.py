@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from heatmaps.config import private_files
-from heatmaps.config.environment import key_dir, state_dir
+from heatmaps.config.environment import state_dir
+from heatmaps.config.key_folders import key_dir
 from tests.services.installation import ROOT, Installation
 
 SETTINGS = "from heatmaps.config import settings"

@@ -8,6 +8,7 @@ DOCKER = "needs Docker"
 PACKAGES = "fetches packages or a new version"
 STARTS = "starts what the test has running already"
 PROGRAMS = "needs a public map; tests/services/test_map_programs.py runs it"
+ROLES = "needs roles of PostgreSQL; tests/services/test_secrets_of_parts.py runs it"
 OTHERS = "needs other machines, or data of others"
 # (document, name of the block) -> why no test runs it.
 ELSEWHERE = {
@@ -36,6 +37,7 @@ ELSEWHERE = {
     ("how-to/upgrade.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
     ("how-to/upgrade.md", "git pull && docker compose build"): DOCKER,
     ("how-to/upgrade.md", "python manage.py migrate && python manage.py gra"): OTHERS,
+    ("how-to/upgrade.md", "export HAZEMAP_WEB_KEY_DIR=/srv/hazemap/web-keys"): ROLES,
     ("tutorials/administrator.md", "make setup"): PACKAGES,
     ("tutorials/administrator.md", ".venv/bin/python manage.py serve --port 8000"): STARTS,
     ("tutorials/analyst.md", 'pip install "./clients/python[array,geo,raster,p'): PACKAGES,

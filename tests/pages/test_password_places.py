@@ -25,7 +25,7 @@ def doors(client_of, people):
     inside.force_login(ada)
     confirm(inside, ada)
     link = invitations.invite_to_installation(people["administrator"], may_create_datasets=False)
-    reset = password_links.make(people["administrator"], ada).split("-", 1)
+    reset = password_links.make(people["administrator"], ada)
     typed = {"oldpassword": PASSWORD, "password1": NEW, "password2": NEW}
 
     def anybody(page, body, *arguments, **how):
@@ -43,7 +43,7 @@ def doors(client_of, people):
         "confirm": lambda: inside.post(reverse("account_reauthenticate"), {"password": PASSWORD}),
         "change": lambda: inside.post(reverse("account_change_password"), typed),
         "link": anybody(
-            "account_reset_password_from_key", {"new_password1": NEW, "new_password2": NEW}, *reset
+            "account_reset_password_from_key", {"new_password1": NEW, "new_password2": NEW}, reset
         ),
         "invitation": anybody(
             "invitation", {"username": "newcomer", "password1": NEW, "password2": NEW}, link.secret

@@ -1,18 +1,23 @@
 """Links for a new password: what ends them, who sees that they were made."""
 
+import hashlib
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal import auth
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.models import User
+from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.core.exceptions import PermissionDenied
 from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from heatmaps.models import ApiToken, Profile
+from heatmaps.models import ApiToken, PasswordLink, Profile
 from heatmaps.people import accounts, members, password_links
 from heatmaps.people.password_links import LinkDead
 from tests.services import seed
@@ -27,8 +32,8 @@ def analyst(people):
     return people["analyst"]
 
 
-def address_of(key):
-    return reverse("account_reset_password_from_key", args=key.split("-", 1))
+def address_of(secret):
+    return reverse("account_reset_password_from_key", args=[secret])
 
 
 def test_a_new_password_ends_sessions_and_tokens(administrator, analyst, dataset, client_of, events):
@@ -52,9 +57,10 @@ def test_a_new_password_ends_sessions_and_tokens(administrator, analyst, dataset
 
 
 @pytest.mark.parametrize(
-    "end", ["the page", "a command", "closed", "closed by a command", "signed in", "a day"]
+    "end",
+    ["the page", "a command", "closed", "closed by a command", "signed in", "an address", "a mail", "a day"],
 )
-def test_what_ends_a_link(administrator, analyst, settings, end):
+def test_what_ends_a_link(administrator, analyst, end):
     link = password_links.make(administrator, analyst)
     if end == "the page":
         accounts.set_password(analyst, "my own new words", revoke_tokens=False)
@@ -67,10 +73,14 @@ def test_what_ends_a_link(administrator, analyst, settings, end):
         accounts.reopen(administrator, analyst)
     elif end == "closed by a command":
         User.objects.filter(pk=analyst.pk).update(is_active=False)
+    elif end == "an address":
+        EmailAddress.objects.create(user=analyst, email="new@example.org")
+    elif end == "a mail":
+        password_links.new_secret(analyst)
     elif end == "signed in":
         Client().post(reverse("account_login"), {"login": "analyst", "password": OLD})
     else:
-        settings.PASSWORD_RESET_TIMEOUT = -1
+        PasswordLink.objects.update(expires_at=timezone.now())
 
     assert dead(link)
     analyst.refresh_from_db()
@@ -83,17 +93,49 @@ def dead(link):
     return Client().get(address_of(link)).status_code == 404
 
 
-@pytest.mark.parametrize("key", ["", "1", "zzzzzzzzzzzzz-abc", "1-abc-def", "-", "!-!"])
-def test_a_key_of_no_link_is_dead(people, key):
+@pytest.mark.parametrize("secret", ["", "1", "1-dipgjz-7acd4e", "-", "!-!", "\ud800"])
+def test_a_secret_of_no_link_is_dead(administrator, analyst, secret):
+    password_links.make(administrator, analyst)
     with pytest.raises(LinkDead):
-        password_links.account_of(key)
+        password_links.account_of(secret)
 
 
-def test_a_link_works_a_day_and_is_stored_nowhere(administrator, analyst, settings):
+def test_a_link_works_a_day_and_only_its_digest_is_stored(administrator, analyst):
+    began = timezone.now()
     link = password_links.make(administrator, analyst)
 
-    assert timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT) == timedelta(days=1)
-    assert link.split("-")[-1] not in str(list(Profile.objects.values()))
+    row = PasswordLink.objects.get()
+    assert timedelta(days=1) <= row.expires_at - began < timedelta(days=1, minutes=10)
+    assert row.digest == hashlib.sha256(link.encode()).hexdigest()
+    assert link not in str(PasswordLink.objects.values()) + str(Profile.objects.values())
+
+
+def test_what_is_computed_from_the_database_and_the_key_is_no_link(administrator, analyst):
+    """As links were until they became rows: whoever had both could make them."""
+    password_links.make(administrator, analyst)
+    profile = Profile.objects.get(user=analyst)
+
+    class Tokens(PasswordResetTokenGenerator):
+        key_salt = "heatmaps.people.password_links"
+
+        def _make_hash_value(self, user, timestamp):
+            ends = (profile.password_link_at, profile.closed_at)
+            return f"{super()._make_hash_value(user, timestamp)}{ends}"
+
+    for token in (Tokens().make_token(analyst), PasswordLink.objects.get().digest):
+        for secret in (token, f"{user_pk_to_url_str(analyst)}-{token}"):
+            answer = Client().get(address_of(secret))
+            assert answer.status_code == 404
+            assert "Ask the sender for a new one" in answer.content.decode()
+
+
+def test_the_row_goes_when_the_password_changes(administrator, analyst):
+    link = password_links.make(administrator, analyst)
+    assert PasswordLink.objects.exists()
+
+    password_links.choose(link, PASSWORD)
+
+    assert not PasswordLink.objects.exists()
 
 
 def test_a_link_signs_nobody_in_past_a_second_factor(administrator, analyst):

@@ -148,7 +148,7 @@ def test_nothing_that_let_somebody_in_does_so_again(restored, administrator, ste
     steward.save()
     client.force_login(steward)
     _, token = ApiToken.objects.create(user=steward, expiry=None, name="a", scopes=["read"])
-    link = password_links.key_for(steward)
+    link = password_links.new_secret(steward)
     RecoveryCodes.activate(steward)
     week = timezone.now() + timedelta(days=7)
     invitation = Invitation.objects.create(

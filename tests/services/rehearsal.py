@@ -25,6 +25,7 @@ from tests.services.programs import Postgres, Redis, free_port, wait_until
 from tests.sources.spark import HOME as SPARK_HOME
 from tests.sources.spark import JAVA_OPTIONS
 
+WEB_KEYS = ("django-secret-key", "second-factor-key")
 START_SECONDS = 180  # beside eight busy processes
 
 
@@ -35,9 +36,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hazemap-rehearsal-") as folder:
         Path(folder).chmod(0o711)  # PostgreSQL's own user passes through
         with Rehearsal(Path(folder)) as rehearsal:
+            rehearsal.age()
             rehearsal.start()
             rehearsal.release()
             rehearsal.roles()
+            rehearsal.keys()
             rehearsal.shuffler()
             rehearsal.meeting()
     print("production-check: everything was started, used and stopped")
@@ -78,6 +81,14 @@ class Rehearsal:
     def port(self, inside):
         return self._ports[inside]
 
+    def age(self):
+        """Puts web's keys where versions without a volume for them had them."""
+        folder = self._volume("keys")
+        folder.mkdir(mode=0o700, parents=True)
+        self._older = {secrets.token_urlsafe(64) for _ in WEB_KEYS}
+        for name, key in zip(WEB_KEYS, self._older, strict=True):
+            (folder / name).write_text(key)
+
     def start(self):
         """Each service once what it depends on is as it says; then all health checks."""
         for name in compose.in_order(self._file):
@@ -108,6 +119,23 @@ class Rehearsal:
             told = self._asked("rights", service=name)
             assert told == {"role": f"hazemap_{name}", "granted": [] if hidden else ["check-ins"]}, told
         self.say("roles", "web and worker cannot change events or tables; web cannot read check-ins")
+
+    def keys(self):
+        """Web's are in a folder that no worker mounts, and datasets' beside them in none."""
+        mounts = {
+            name: [volume.split(":")[:2] for volume in service.get("volumes", [])]
+            for name, service in self._file["services"].items()
+        }
+        kept = {
+            volume: {path.name for path in self._volume(volume).iterdir()} for volume in ("keys", "web-keys")
+        }
+        web = kept.pop("web-keys")
+        moved = {self._volume("web-keys").joinpath(name).read_text() for name in WEB_KEYS}
+        assert moved == self._older, web
+        assert kept["keys"]
+        assert kept["keys"].isdisjoint(web)
+        assert {name for name, held in mounts.items() if "web-keys" in dict(held)} == {"migrate", "web"}
+        self.say("keys", "web's were moved into a volume that no worker has")
 
     def shuffler(self):
         """It answers whom its proxy sends, and knows nothing of the analyser."""
@@ -146,6 +174,10 @@ class Rehearsal:
     @staticmethod
     def say(name, what):
         print(f"{name:<10} {what}", flush=True)
+
+    def _volume(self, name):
+        mounts = (volume.split(":")[:2] for volume in self._service("web")["volumes"])
+        return Path(self._here([dict(mounts)[name]], "web")[0])
 
     def _service(self, name):
         return self._file["services"][name]

@@ -24,7 +24,7 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.versions import advance
 from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions import slots
-from heatmaps.models import Dataset, Enrolment, SourceSurvey, SurveyState
+from heatmaps.models import Dataset, Enrolment, SourceSurvey, SurveyState, hidden_columns
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.person_hashes import PERSON, Persons
 from heatmaps.sources import question
@@ -193,9 +193,8 @@ def _enrol(dataset: Dataset, users: Persons | None) -> None:
 
 
 def _appear(dataset_id: int, now: datetime) -> None:
-    survey = (
-        SourceSurvey.objects.select_related("dataset", "found", "requested_by").filter(pk=dataset_id).first()
-    )
+    rows = SourceSurvey.objects.select_related("dataset", "found", "requested_by")
+    survey = rows.defer(*hidden_columns("requested_by")).filter(pk=dataset_id).first()
     if survey is None or survey.appears_at > now or survey.state == SurveyState.FAILED:
         return
     if survey.found is None:

@@ -19,7 +19,7 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.options import Options
 from heatmaps.ingest.versions import advance
 from heatmaps.management.parsing import FORMATS, add_reading, reading_options
-from heatmaps.models import Dataset, Role, Upload
+from heatmaps.models import SEEN_BY_WORKERS, Dataset, Role, Upload
 from heatmaps.numbers import moment
 from heatmaps.queries import names_alike_words
 from mechanisms.check import ParameterError
@@ -107,11 +107,12 @@ def _steward(dataset: Dataset, username: str | None) -> User:
         memberships__dataset=dataset, memberships__role=Role.STEWARD, is_active=True
     )
     chosen = stewards.filter(username=username) if username else stewards.filter(pk=dataset.created_by_id)
-    steward = chosen.first()
-    if steward is None:
+    # As a steward, whatever else the account may do: a worker's role reads no more of it.
+    account = chosen.values(*SEEN_BY_WORKERS).first()
+    if account is None:
         who = f"{username!r} is" if username else "whoever created the dataset is"
         raise CommandError(f"{who} no active steward of {dataset.slug}; name one with --user")
-    return steward
+    return User(**account)
 
 
 def _summary(name: str, upload: Upload) -> str:

@@ -64,6 +64,8 @@ class Command(BaseCommand):
     def _prepare(self, demo: bool) -> None:
         self.check()
         notice.warn()
+        if settings.WEB_KEY_DIR is None:
+            raise server.CannotServe("web needs its keys: HAZEMAP_WEB_KEY_DIR is none, as for workers")
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
         settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it

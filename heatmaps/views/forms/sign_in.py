@@ -154,4 +154,4 @@ class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter i
 
 
 def _link(key: str) -> str:
-    return mails.link_to(reverse("account_reset_password_from_key", args=key.split("-", 1)))
+    return mails.link_to(reverse("account_reset_password_from_key", args=[key]))
