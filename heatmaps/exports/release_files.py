@@ -95,8 +95,7 @@ class Download:
     @property
     def size_bytes(self) -> int | None:
         """None where it is not made yet."""
-        path = file_cache.kept(self.key)
-        return None if path is None else path.stat().st_size
+        return file_cache.size_of(self.key)
 
     def open(self) -> BinaryIO:
         """At its start; whoever sends it closes it. Errors: Busy, NotRendered."""
