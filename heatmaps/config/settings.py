@@ -263,7 +263,7 @@ LEAFLET = find_spec("leaflet")
 if LEAFLET is None or LEAFLET.origin is None:
     raise RuntimeError("django-leaflet is not installed; run `make setup`")
 STATIC_URL = "static/"
-STATIC_ROOT = STATE_DIR / "static"
+STATIC_ROOT = None  # nothing is collected: what is served lies where the program was installed
 # Leaflet and Leaflet.draw as django-leaflet packages them; its Django app needs GDAL, its files do not.
 STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
 # What `make setup` takes of npm packages.

@@ -107,6 +107,7 @@ def kept_in(folder):
     return sorted(path for path in folder.iterdir() if "." not in path.name)
 
 
+@pytest.mark.long
 def test_no_kind_of_file_is_served_that_the_web_server_did_not_seal(answers, folder, tmp_path, monkeypatch):
     """In its place stand, in turn, a file, a link, and a file that is as good as sealed.
 

@@ -64,7 +64,6 @@ class Command(BaseCommand):
         self.check()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
-        settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it
         self._migrate()
         self._look_at_record()
         if demo:
