@@ -1,7 +1,7 @@
 """Caches files of releases in a folder of limited size; the least recently read go first.
 
-Made again, a file is the same. Several processes may share the folder: who makes a file holds a lock. Only what
-the web server sealed is served (`sealed_file`): whatever else is in a file's place is made anew.
+Made again, a file is the same. Several processes may share the folder: who makes a file holds a lock. Only
+what the web server sealed is served (`sealed_file`): whatever else is in a file's place is made anew.
 """
 
 import fcntl

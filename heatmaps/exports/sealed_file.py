@@ -1,7 +1,7 @@
 """Seals files that are kept, so that what somebody else put in their place is never served.
 
-Behind a file's content stand tags of 32 bytes, one of each block: HMAC-SHA-256 over the file's name, its size,
-the block's number and the block. The name says all that a file is made from, so that no file stands for
+Behind a file's content stand tags of 32 bytes, one of each block: HMAC-SHA-256 over the file's name, its
+size, the block's number and the block. The name says all that a file is made from, so that no file stands for
 another. Whoever reads a block gets it checked, whatever is written meanwhile.
 """
 

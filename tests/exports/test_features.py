@@ -1,6 +1,5 @@
 """What was released, feature by feature, as the GeoJSON file has it."""
 
-import io
 import json
 
 import numpy as np

@@ -1,7 +1,9 @@
 """Files that are kept: nobody but whoever has the key makes one that is read."""
 
+import contextlib
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -153,10 +155,8 @@ def test_nothing_is_written_through_a_link(folder, name):
         raise file_cache.NotRendered
 
     for make in (lambda stream: stream.write(b"made"), refused):
-        try:
+        with contextlib.suppress(OSError, file_cache.NotRendered):
             file_cache.opened("a1", make).close()
-        except (OSError, file_cache.NotRendered):
-            pass
         (folder / "a1").unlink(missing_ok=True)
 
     assert secret.read_bytes() == b"a key of the server"
@@ -181,10 +181,10 @@ def test_another_key_reads_nothing(folder, settings, tmp_path):
 
 
 def test_no_file_is_left_open(folder):
-    before = set(os.listdir("/proc/self/fd"))
+    before = set(Path("/proc/self/fd").iterdir())
     kept("a1")
     for plant in PLANTED:
         plant(folder / "a1", folder)
         assert file_cache.size_of("a1") is None
         kept("a1")
-    assert set(os.listdir("/proc/self/fd")) == before
+    assert set(Path("/proc/self/fd").iterdir()) == before

@@ -30,14 +30,14 @@ def folder(settings, tmp_path):
 
 
 @pytest.fixture
-def answers(folder, people, client_of, dataset, counted, token_of):  # noqa: F811
+def answers(folder, people, client_of, counted, token_of):  # noqa: F811
     """Every address that answers with what is kept: {address: how it answers}."""
     client, program = client_of("analyst"), ApiClient(token_of("analyst", ALL_SCOPES))
     request = ReleaseRequest(mechanism="adaptive", epsilon="0.4", resolution=16)
-    other = lifecycle.request_release(people["analyst"], dataset, request)
+    other = lifecycle.request_release(people["analyst"], counted.dataset, request)
     carry_out(other.pk)
     areas = json.dumps(districts(North=square(0, 0.5, 0.5))).encode()
-    halves = store(people["steward"], dataset, areas, Facts(title="Half", source="us"))
+    halves = store(people["steward"], counted.dataset, areas, Facts(title="Half", source="us"))
     one = [counted.pk]
     pages = [
         *(("release-download", [*one, suffix]) for suffix in FILES),
@@ -77,7 +77,9 @@ def content(answer):
     whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
     assert MARK not in whole
     # What is another at each answer, whatever it is made from.
-    return re.sub(rb"nonce=\"[^\"]+\"|csrfmiddlewaretoken\" value=\"[^\"]+\"|[0-9]+ (seconds?|minutes?) ago", b"", whole)
+    return re.sub(
+        rb"nonce=\"[^\"]+\"|csrfmiddlewaretoken\" value=\"[^\"]+\"|[0-9]+ (seconds?|minutes?) ago", b"", whole
+    )
 
 
 def overwritten(path, _):
@@ -118,7 +120,7 @@ def test_no_kind_of_file_is_served_that_the_web_server_did_not_seal(answers, fol
     monkeypatch.setattr(jobs.Job, "write", lambda job, *given: made.append(job.wanted) or write(job, *given))
     before = answers()
     # A new kind of file is tried as soon as there is one.
-    assert set(made) == {*FILES, *jobs._WRITERS, jobs.FRAME, jobs.TABLE, jobs.SURFACE}
+    assert set(made) == {*FILES, *jobs._WRITERS, jobs.PARTS, jobs.TABLE, jobs.SURFACE}
     kept, count = kept_in(folder), len(made)
     for path, plant in zip(kept, itertools.cycle((overwritten, with_more, with_string, linked, exchanged))):
         plant(path, secret)

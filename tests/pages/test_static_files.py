@@ -7,7 +7,11 @@ import pytest
 from django.test import Client
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-PLANTED = {"evil.html": "<script src=evil.js></script>", "evil.js": "fetch('/account/')", "hazemap/evil.js": "1"}
+PLANTED = {
+    "evil.html": "<script src=evil.js></script>",
+    "evil.js": "fetch('/account/')",
+    "hazemap/evil.js": "1",
+}
 
 
 @pytest.fixture
@@ -25,7 +29,9 @@ def planted(settings):
 def test_what_lies_in_the_state_folder_is_not_served_after_a_start(planted, db):
     anonymous = Client()  # its first request starts the program's pages anew
     assert anonymous.get("/static/hazemap/map.css").status_code == 200
-    assert {name: anonymous.get(f"/static/{name}").status_code for name in PLANTED} == dict.fromkeys(PLANTED, 404)
+    assert {name: anonymous.get(f"/static/{name}").status_code for name in PLANTED} == dict.fromkeys(
+        PLANTED, 404
+    )
 
 
 def test_no_file_is_served_from_a_folder_that_the_server_writes(planted, settings):
