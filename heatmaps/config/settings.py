@@ -2,6 +2,7 @@
 
 import os
 from fractions import Fraction
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,9 +21,13 @@ KEY_DIR = environment.key_dir(STATE_DIR)
 RECORD_DIR = environment.record_dir()
 WITNESS_DIR = environment.witness_dir()
 IN_CONTAINER = os.environ.get("HAZEMAP_CONTAINER", "0") == "1"
-UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
+# Web writes uploads, which workers read; workers write lists of rejected rows, which web reads.
+UPLOAD_DIR = environment.shared_dir("HAZEMAP_UPLOAD_DIR", STATE_DIR / "uploads")
+REJECTED_DIR = environment.shared_dir("HAZEMAP_REJECTED_DIR", STATE_DIR / "rejected")
 
 SECRET_KEY = environment.secret_key(KEY_DIR, "django-secret-key")
+# Read when a file is kept, which the web server alone does: workers make none.
+KEPT_FILES_KEY = partial(environment.secret_key, KEY_DIR, "kept-files-key")
 SECOND_FACTOR_KEY = environment.secret_key(KEY_DIR, "second-factor-key")
 DEBUG = os.environ.get("HAZEMAP_DEBUG", "0") == "1"
 ALLOWED_HOSTS = environment.listed("HAZEMAP_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
@@ -188,7 +193,7 @@ SOURCE_PLACES = environment.source_places()
 SOURCES_FILE = environment.sources_file()
 MAX_UPLOAD_BYTES = int(os.environ.get("HAZEMAP_MAX_UPLOAD_BYTES", str(2 * 2**30)))
 MAX_DISTRICT_BYTES = int(os.environ.get("HAZEMAP_MAX_DISTRICT_BYTES", str(4 * 2**20)))
-RENDERED_DIR = STATE_DIR / "rendered"
+RENDERED_DIR = private_files.folder(STATE_DIR / "rendered")
 PLANNING_DIR = STATE_DIR / "planning"
 PLANNING_SECONDS = 15.0  # for all that one request plans in children
 RENDERED_BYTES = environment.rendered_bytes()

@@ -16,7 +16,6 @@ from typing import BinaryIO, Final
 from django.conf import settings
 
 from heatmaps.children.turns import Busy
-from heatmaps.config import private_files
 from heatmaps.exports import sealed_file
 
 _LOCKS: Final = 3  # digits of a name that say which lock is its: files with the same wait for each other
@@ -137,7 +136,9 @@ def _make_room() -> None:
 
 
 def _folder() -> Path:
-    return private_files.folder(Path(settings.RENDERED_DIR))
+    folder = Path(settings.RENDERED_DIR)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
 
 def _private(path: Path, how: int = 0) -> BinaryIO:

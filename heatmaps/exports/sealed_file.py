@@ -9,6 +9,7 @@ import hmac
 import io
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,11 +18,8 @@ from typing import BinaryIO, Final, cast
 
 from django.conf import settings
 
-from heatmaps.config import environment
-
 BLOCK_BYTES: Final = 1 << 18
 TAG_BYTES: Final = 32
-_KEY: Final = "kept-files-key"
 _PURPOSE: Final = b"hazemap kept file 1"
 
 
@@ -142,14 +140,9 @@ def _seal_of(descriptor: int, name: str) -> Seal:
 
 
 def _key() -> bytes:
-    return _key_in(_key_folder())
-
-
-def _key_folder() -> Path:
-    """Of keys that the web server alone has."""
-    return Path(settings.KEY_DIR)
+    return _read(settings.KEPT_FILES_KEY)
 
 
 @lru_cache(maxsize=8)
-def _key_in(folder: Path) -> bytes:
-    return environment.secret_key(folder, _KEY).encode()
+def _read(key: Callable[[], str]) -> bytes:
+    return key().encode()

@@ -27,7 +27,7 @@ def months(site):
 @pytest.fixture
 def kept(site, settings):
     """The folder of kept files of a server that was taken over, key and all; emptied at the end."""
-    settings.KEY_DIR = site.installation.folder / "keys"
+    settings.KEPT_FILES_KEY = (site.installation.folder / "keys" / "kept-files-key").read_text
     yield site.installation.folder / "rendered"
     shutil.rmtree(site.installation.folder / "rendered")
 

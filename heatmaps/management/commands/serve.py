@@ -18,7 +18,7 @@ from django.db import connection
 from heatmaps import schema
 from heatmaps.front import certificate as certificates
 from heatmaps.http import counters
-from heatmaps.management import database_roles, metrics, server
+from heatmaps.management import database_roles, metrics, server, spooled_files
 from heatmaps.record import elections, hold, place
 from heatmaps.record.hold import OnHold
 
@@ -64,6 +64,7 @@ class Command(BaseCommand):
         self.check()
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
+        spooled_files.move_old()
         self._migrate()
         self._look_at_record()
         if demo:
