@@ -184,10 +184,10 @@ class Rehearsal:
         self.say(name, f"started, process {process.pid}")
 
     def _volumes(self, name):
-        """(path, volume, whether it may only be read) of each volume that the compose file names."""
+        """(path, volume, whether it may only be read) of each volume with a name."""
         for text in self._service(name).get("volumes", []):
             volume, path, *how = text.split(":")
-            if volume in self._file["volumes"]:
+            if not volume.startswith(("$", ".", "/")):  # else a folder of the machine
                 yield path, volume, how == ["ro"]
 
     def _read_only(self, name):
