@@ -17,7 +17,6 @@ os.environ["HAZEMAP_DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 
 from heatmaps.config.settings import *  # noqa: E402, F403
 
-STATIC_ROOT.mkdir()  # noqa: F405  # as `serve` does; whitenoise warns without it
 WHITENOISE_AUTOREFRESH = True  # else each test client reads the whole folder first
 PASSWORD_HASHERS = ["tests.password_hasher.QuickHasher"]
 PLANNING_SECONDS = 240.0  # the machine may be busy with other tests

@@ -122,11 +122,11 @@ class RejectedRows(ApiView):
     @operation("uploads_rejected", {(200, "text/csv"): OpenApiTypes.BINARY}, (404,))
     def get(self, request: Request, upload_id: UUID) -> FileResponse:
         """Download rejected rows. By row number and reason; kept for 7 days."""
-        path = uploads.rejected_rows_path(queries.upload_for(request.user, upload_id))
-        if path is None:
+        rows = uploads.rejected_rows(queries.upload_for(request.user, upload_id))
+        if rows is None:
             raise Http404("this upload has no rejected rows, or their list is older than 7 days")
         name = f"rejected-rows-{upload_id}.csv"
-        return FileResponse(path.open("rb"), as_attachment=True, filename=name, content_type="text/csv")
+        return FileResponse(rows, as_attachment=True, filename=name, content_type="text/csv")
 
 
 class UndoUpload(ApiView):

@@ -8,6 +8,7 @@ from cryptography.hazmat.primitives import hpke
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
+from heatmaps import spool
 from heatmaps.collections import facts, handover, plans, round_keys
 from heatmaps.models import Release
 from mechanisms.results.serialization import Result
@@ -38,7 +39,8 @@ def result_of(release: Release) -> Result:
         raise PromiseChanged
     if found.reports is None or found.reports < plan.least_reports:
         raise TooFew
-    batch = handover.batch_path(release.pk).read_bytes()
+    with spool.opened(handover.batch_path(release.pk)) as file:
+        batch = file.read()
     messages = opened(
         batch,
         round_keys.load(release.pk),

@@ -16,7 +16,7 @@ import structlog
 from django.conf import settings
 from django.utils import timezone
 
-from heatmaps import queue
+from heatmaps import queue, spool
 from heatmaps.children.turns import turn
 from heatmaps.collections import facts, plans, round_keys, rounds
 from heatmaps.collections.errors import BatchDiffers, RoundIsFixed, RoundNotOpen
@@ -124,7 +124,8 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
 
 def batch_folder() -> Path:
     folder = Path(settings.UPLOAD_DIR) / "rounds"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    if os.access(settings.UPLOAD_DIR, os.W_OK):  # elsewhere the web server makes it
+        folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
@@ -133,8 +134,11 @@ def batch_path(round_id: UUID) -> Path:
 
 
 def forget(round_id: UUID) -> None:
-    """Messages and key of a round that was read, or never will be; again: nothing."""
-    batch_path(round_id).unlink(missing_ok=True)
+    """Messages and key of a round that was read, or never will be; again: nothing.
+
+    Messages that this process may not delete are sealed for a key that is gone; the web server deletes them.
+    """
+    spool.take_away(batch_path(round_id))
     round_keys.destroy(round_id)
 
 
@@ -153,12 +157,21 @@ def forget_ended() -> None:
         forget(round_id)
 
 
+def forget_batches() -> None:
+    """Deletes the messages of rounds whose release has an end; for the web server, where workers may not."""
+    _forget_parts()
+    left = {UUID(path.stem) for path in batch_folder().glob("*.batch")}
+    ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
+    for round_id in ended.values_list("pk", flat=True):
+        spool.take_away(batch_path(round_id))
+
+
 def _forget_parts() -> None:
     """What a process that died had received of a batch; the shuffler sends the whole of it again."""
     for path in batch_folder().glob(f"*{_PART}"):
         with contextlib.suppress(FileNotFoundError):  # another sweep was faster, or it is received
             if time.time() - path.stat().st_mtime > _PART_SECONDS:
-                path.unlink()
+                spool.take_away(path)
 
 
 def sync_folder(folder: Path) -> None:

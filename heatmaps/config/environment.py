@@ -6,6 +6,8 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | `HAZEMAP_STATE` | `.local` | folder (mode 700) of database, keys, uploads in flight and credentials |
 | `HAZEMAP_KEY_DIR` | `$HAZEMAP_STATE/keys` | folder of the keys of datasets and rounds (files of mode 600) |
 | `HAZEMAP_WEB_KEY_DIR` | `$HAZEMAP_KEY_DIR` | folder of web's own keys; `none` for workers and clock |
+| `HAZEMAP_UPLOAD_DIR` | `$HAZEMAP_STATE/uploads` | uploads in flight: web writes, workers need only read |
+| `HAZEMAP_REJECTED_DIR` | `$HAZEMAP_STATE/rejected` | lists of rejected rows: workers write, web reads |
 | `HAZEMAP_RECORD_DIR` | `~/.local/state/hazemap/record` | folder that says what was drawn; in no backup |
 | `HAZEMAP_WITNESS` | (none) | a folder on another machine that holds the same, and sees this one go back |
 | `HAZEMAP_CONTAINER` | `0` | `1` in a container: the record must be on a volume |
@@ -82,6 +84,18 @@ def state_dir() -> Path:
 def program(root: Path) -> str:
     """What people call the product by: the installed command, else the script of a checkout."""
     return "hazemap" if root.parts[-2:] == ("hazemap", "app") else "manage.py"
+
+
+def shared_dir(name: str, usual: Path) -> Path:
+    """Returns the folder that a variable names, which may be read-only here, or else the usual one.
+
+    Errors: as `private_files.folder`; those who only read get a folder that somebody else made.
+    """
+    given = os.environ.get(name, "")
+    if not given:
+        return private_files.folder(usual)
+    path = Path(given).absolute()
+    return path if path.is_dir() and not os.access(path, os.W_OK) else private_files.folder(path)
 
 
 def record_dir() -> Path:

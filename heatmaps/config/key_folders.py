@@ -3,7 +3,7 @@
 | folder | keys | who has them |
 | --- | --- | --- |
 | `HAZEMAP_KEY_DIR` | one a dataset, one a round of a collection | web and workers |
-| `HAZEMAP_WEB_KEY_DIR` | `django-secret-key`, `second-factor-key` | web, and whoever migrates |
+| `HAZEMAP_WEB_KEY_DIR` | `django-secret-key`, `second-factor-key`, `kept-files-key` | web, and whoever migrates |
 
 Where the second is not set both are one folder, as they are embedded. A key is made once and never replaced.
 """
@@ -19,6 +19,7 @@ from heatmaps.config import environment, private_files
 NONE: Final = "none"
 SIGNING: Final = "django-secret-key"
 SECOND_FACTORS: Final = "second-factor-key"
+KEPT_FILES: Final = "kept-files-key"  # in no list of what is moved: files are made anew without it
 OF_WEB: Final = (SIGNING, SECOND_FACTORS)
 MOVED: Final = "web-keys-moved"  # in the folder that they were moved from: where they are
 _GONE: Final = (
@@ -67,6 +68,11 @@ def signing_key(folder: Path | None) -> str:
 def second_factor_key(folder: Path | None) -> str:
     """Returns what secrets of second factors are encrypted with; empty without the folder."""
     return "" if folder is None else environment.secret_key(folder, SECOND_FACTORS)
+
+
+def kept_files_key(folder: Path | None) -> str:
+    """Returns what files that web keeps are sealed with; without the folder a new one, which web does not take."""
+    return secrets.token_urlsafe(64) if folder is None else environment.secret_key(folder, KEPT_FILES)
 
 
 def _private(path: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import os
 from fractions import Fraction
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,10 +24,14 @@ WEB_KEY_DIR, WEB_KEYS = key_folders.web_key_dir(KEY_DIR), key_folders.OF_WEB
 RECORD_DIR = environment.record_dir()
 WITNESS_DIR = environment.witness_dir()
 IN_CONTAINER = os.environ.get("HAZEMAP_CONTAINER", "0") == "1"
-UPLOAD_DIR = private_files.folder(STATE_DIR / "uploads")
+# Web writes uploads, which workers read; workers write lists of rejected rows, which web reads.
+UPLOAD_DIR = environment.shared_dir("HAZEMAP_UPLOAD_DIR", STATE_DIR / "uploads")
+REJECTED_DIR = environment.shared_dir("HAZEMAP_REJECTED_DIR", STATE_DIR / "rejected")
 
 SECRET_KEY = key_folders.signing_key(WEB_KEY_DIR)
 SECOND_FACTOR_KEY = key_folders.second_factor_key(WEB_KEY_DIR)
+# Read when a file is kept, which the web server alone does: workers make none.
+KEPT_FILES_KEY = partial(key_folders.kept_files_key, WEB_KEY_DIR)
 DEBUG = os.environ.get("HAZEMAP_DEBUG", "0") == "1"
 ALLOWED_HOSTS = environment.listed("HAZEMAP_ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = environment.listed("HAZEMAP_ORIGINS")
@@ -191,7 +196,7 @@ SOURCE_PLACES = environment.source_places()
 SOURCES_FILE = environment.sources_file()
 MAX_UPLOAD_BYTES = int(os.environ.get("HAZEMAP_MAX_UPLOAD_BYTES", str(2 * 2**30)))
 MAX_DISTRICT_BYTES = int(os.environ.get("HAZEMAP_MAX_DISTRICT_BYTES", str(4 * 2**20)))
-RENDERED_DIR = STATE_DIR / "rendered"
+RENDERED_DIR = private_files.folder(STATE_DIR / "rendered")
 PLANNING_DIR = STATE_DIR / "planning"
 PLANNING_SECONDS = 15.0  # for all that one request plans in children
 RENDERED_BYTES = environment.rendered_bytes()
@@ -266,7 +271,7 @@ LEAFLET = find_spec("leaflet")
 if LEAFLET is None or LEAFLET.origin is None:
     raise RuntimeError("django-leaflet is not installed; run `make setup`")
 STATIC_URL = "static/"
-STATIC_ROOT = STATE_DIR / "static"
+STATIC_ROOT = None  # nothing is collected: what is served lies where the program was installed
 # Leaflet and Leaflet.draw as django-leaflet packages them; its Django app needs GDAL, its files do not.
 STATICFILES_DIRS = [BASE_DIR / "static", Path(LEAFLET.origin).parent / "static"]
 # What `make setup` takes of npm packages.

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
-from typing import Any, BinaryIO, Final
+from dataclasses import asdict
+from typing import BinaryIO, Final
 
 from heatmaps.exports import file_cache
 from heatmaps.exports.release_files import heat_of
 from heatmaps.exports.version import version
 from heatmaps.maps.comparison import comparison_parts
+from heatmaps.maps.document import MapParts
 from heatmaps.models import Release
 from heatmaps.releases.comparison import overlap_of
 from heatmaps.releases.lifecycle import facts_of_result
@@ -17,7 +19,7 @@ from mechanisms.space.grid import Region
 _SECONDS: Final = 20.0  # for which a request waits for another one that makes the same frame
 
 
-def comparison_of(one: Release, other: Release) -> dict[str, Any] | None:
+def comparison_of(one: Release, other: Release) -> MapParts | None:
     """Two published maps as `maps.comparison.comparison_document` takes them.
 
     None where they share no ground, or one states no errors. Errors: Busy, NotRendered.
@@ -30,13 +32,14 @@ def comparison_of(one: Release, other: Release) -> dict[str, Any] | None:
     key = hashlib.sha256(json.dumps(["comparison", *about]).encode()).hexdigest()
 
     def make(stream: BinaryIO) -> None:
-        stream.write(json.dumps(_parts(one, other, overlap, called)).encode())
+        parts = _parts(one, other, overlap, called)
+        stream.write(json.dumps(None if parts is None else asdict(parts)).encode())
 
     with file_cache.opened(key, make, seconds=_SECONDS) as stream:
-        found: dict[str, Any] | None = json.load(stream)
-    return found
+        kept = json.load(stream)
+    return None if kept is None else MapParts.kept(kept)
 
 
-def _parts(one: Release, other: Release, overlap: Region, called: tuple[str, str]) -> dict[str, str] | None:
+def _parts(one: Release, other: Release, overlap: Region, called: tuple[str, str]) -> MapParts | None:
     maps = [heat for heat in map(heat_of, (one, other)) if heat is not None]
     return comparison_parts(maps, overlap, called) if len(maps) == 2 else None

@@ -90,7 +90,7 @@ def opened(example: Example, *, look: str) -> BinaryIO:
 
 def is_kept(example: Example, *, look: str) -> bool:
     """Whether its picture was drawn before."""
-    return file_cache.kept(_name(example, look)) is not None
+    return file_cache.size_of(_name(example, look)) is not None
 
 
 def drawn(example: Example, rng: RandomSource) -> Heatmap:

@@ -23,6 +23,7 @@ _WORD: Final = 8  # bytes of a number
 _HEAD: Final = b'{"type": "Feature", '
 _NEWLINE: Final = ord("\n")
 _WORLD: Final = 180.0
+_BOXES_AT_ONCE: Final = 1 << 16
 
 
 def write_lines(released: Released, stream: BinaryIO) -> None:
@@ -43,9 +44,9 @@ def write_lines(released: Released, stream: BinaryIO) -> None:
 class Features:
     """What one file of features holds; lines are read when they are asked for."""
 
+    count: int
     _stream: BinaryIO = field(repr=False)
-    _boxes: NDArray[np.float64] = field(repr=False)
-    _begins: NDArray[np.int64] = field(repr=False)
+    _boxes_at: int  # where the boxes begin, bytes
 
     @classmethod
     def of(cls, stream: BinaryIO) -> "Features":
@@ -53,37 +54,46 @@ class Features:
         size = stream.seek(0, io.SEEK_END)
         stream.seek(size - _WORD)
         count = int(np.frombuffer(stream.read(_WORD), np.int64)[0])
-        lines = size - _WORD * (1 + (count + 1) + 4 * count)
-        return cls(
-            _stream=stream,
-            _boxes=np.memmap(stream, np.float64, "r", lines, (count, 4)) if count else np.empty((0, 4)),
-            _begins=np.memmap(stream, np.int64, "r", lines + _WORD * 4 * count, (count + 1,)),
-        )
-
-    @property
-    def count(self) -> int:
-        return len(self._boxes)
+        return cls(count=count, _stream=stream, _boxes_at=size - _WORD * (1 + (count + 1) + 4 * count))
 
     def within(self, box: Box | None) -> NDArray[np.int64]:
         """The numbers, from 0, of those whose own box touches one; all for None."""
         if box is None:
             return np.arange(self.count)
-        west, south, east, north = box
-        spans = [(west, east)] if west <= east else [(west, _WORLD), (-_WORLD, east)]
-        touched = np.zeros(self.count, np.bool_)
-        for low, high in spans:
-            touched |= (self._boxes[:, 0] <= high) & (self._boxes[:, 2] >= low)
-        return np.flatnonzero(touched & (self._boxes[:, 1] <= north) & (self._boxes[:, 3] >= south))
+        touching = [_touching(boxes, box) + first for first, boxes in self._boxes()]
+        return np.concatenate([np.empty(0, np.int64), *touching])
 
     def read(self, numbers: NDArray[np.int64]) -> list[bytes]:
         """GeoJSON of these; the `id` of each is its number, from 1."""
-        return [self._one(int(number)) for number in numbers]
+        places = [self._place(number) for number in numbers.tolist()]
+        return [self._line(number, *place) for number, place in zip(numbers.tolist(), places, strict=True)]
 
-    def _one(self, number: int) -> bytes:
-        begin, end = (int(at) for at in self._begins[number : number + 2])
+    def _boxes(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Some at a time, and the number of the first of them."""
+        self._stream.seek(self._boxes_at)
+        for first in range(0, self.count, _BOXES_AT_ONCE):
+            some = min(_BOXES_AT_ONCE, self.count - first)
+            yield first, np.frombuffer(self._stream.read(some * 4 * _WORD)).reshape(some, 4)
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """Where a feature's line begins and ends."""
+        self._stream.seek(self._boxes_at + _WORD * (4 * self.count + number))
+        begin, end = np.frombuffer(self._stream.read(2 * _WORD), np.int64).tolist()
+        return begin, end
+
+    def _line(self, number: int, begin: int, end: int) -> bytes:
         self._stream.seek(begin)
         line = self._stream.read(end - begin).rstrip(b",\n")
         return _HEAD + f'"id": {number + 1}, '.encode() + line.removeprefix(_HEAD)
+
+
+def _touching(boxes: NDArray[np.float64], box: Box) -> NDArray[np.int64]:
+    west, south, east, north = box
+    spans = [(west, east)] if west <= east else [(west, _WORLD), (-_WORLD, east)]
+    touched = np.zeros(len(boxes), np.bool_)
+    for low, high in spans:
+        touched |= (boxes[:, 0] <= high) & (boxes[:, 2] >= low)
+    return np.flatnonzero(touched & (boxes[:, 1] <= north) & (boxes[:, 3] >= south))
 
 
 def _lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:

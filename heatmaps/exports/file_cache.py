@@ -1,10 +1,12 @@
 """Caches files of releases in a folder of limited size; the least recently read go first.
 
-Made again, a file is the same. Several processes may share the folder: who makes a file holds a lock.
+Made again, a file is the same. Several processes may share the folder: who makes a file holds a lock. Only
+what the web server sealed is served (`sealed_file`): whatever else is in a file's place is made anew.
 """
 
 import fcntl
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +16,7 @@ from typing import BinaryIO, Final
 from django.conf import settings
 
 from heatmaps.children.turns import Busy
+from heatmaps.exports import sealed_file
 
 _LOCKS: Final = 3  # digits of a name that say which lock is its: files with the same wait for each other
 _POLL_SECONDS: Final = 0.05
@@ -31,10 +34,13 @@ class NotRendered(Exception):  # noqa: N818 - reads as what it says
         super().__init__("this file needs more memory, time or space than the server allows one file")
 
 
-def kept(name: str) -> Path | None:
-    """A file that is there already, whether it will be read or not."""
-    path = _folder() / name
-    return path if path.exists() else None
+def size_of(name: str) -> int | None:
+    """Returns the bytes of a file that is there already, whether it will be read or not."""
+    stream = sealed_file.opened(_folder() / name)
+    if stream is None:
+        return None
+    with stream:
+        return stream.seek(0, os.SEEK_END)
 
 
 def opened(name: str, make: Callable[[BinaryIO], object], *, seconds: float = 2.0) -> BinaryIO:
@@ -44,44 +50,49 @@ def opened(name: str, make: Callable[[BinaryIO], object], *, seconds: float = 2.
     read to its end, whatever is deleted meanwhile. Errors: Busy, NotRendered, and those of `make`.
     """
     path = _folder() / name
-    if (found := _opened(path)) is not None:
-        return found
+    if (stream := sealed_file.opened(path)) is not None:
+        return stream
     with _alone(name, seconds):
-        if (found := _opened(path)) is not None:
-            return found
+        if (stream := sealed_file.opened(path)) is not None:
+            return stream
         _check_refused(path)
         return _made(path, make)
 
 
 def _made(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
     part = path.with_suffix(f".{os.getpid()}{_PART}")
+    _take_away(part)
     try:
-        with _private(part) as stream:
+        with _private(part, os.O_EXCL) as stream:
             make(stream)
-        stream = part.open("rb")
+            stream.flush()
+            sealed_file.seal(stream.fileno(), path.name)
+        _take_away(path)  # else a folder in its place would stay there
         part.replace(path)
     except NotRendered:
-        path.with_suffix(_REFUSED).touch(mode=0o600)
+        with _private(path.with_suffix(_REFUSED)) as refused:
+            os.utime(refused.fileno())
         raise
     finally:
         part.unlink(missing_ok=True)
+    made = sealed_file.opened(path)
+    if made is None:
+        raise NotRendered
     _make_room()
-    return stream
+    return made
 
 
-def _opened(path: Path) -> BinaryIO | None:
-    with suppress(FileNotFoundError):
-        stream = path.open("rb")
-        with suppress(FileNotFoundError):
-            os.utime(path)  # read last now
-        return stream
-    return None
+def _take_away(path: Path) -> None:
+    """Deletes whatever has this name, and nothing that it points to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
 
 
 def _check_refused(path: Path) -> None:
     refused = path.with_suffix(_REFUSED)
     with suppress(FileNotFoundError):
-        if time.time() - refused.stat().st_mtime < _REFUSED_SECONDS:
+        if time.time() - refused.lstat().st_mtime < _REFUSED_SECONDS:
             raise NotRendered
         refused.unlink()
 
@@ -110,7 +121,7 @@ def _make_room() -> None:
     files = []
     for entry in os.scandir(_folder()):
         with suppress(FileNotFoundError):  # another process was faster
-            facts = entry.stat()
+            facts = entry.stat(follow_symlinks=False)
             old = time.time() - facts.st_mtime > _BROKEN_OFF_SECONDS
             if entry.name.endswith((_PART, _REFUSED)) and old:
                 Path(entry.path).unlink()
@@ -130,5 +141,6 @@ def _folder() -> Path:
     return folder
 
 
-def _private(path: Path) -> BinaryIO:
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "r+b")
+def _private(path: Path, how: int = 0) -> BinaryIO:
+    """Opens a file of mode 600, made where it is missing, and follows no link."""
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | how, 0o600), "r+b")

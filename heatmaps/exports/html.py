@@ -10,7 +10,8 @@ from django.template.loader import render_to_string
 
 from heatmaps.exports.content import Released
 from heatmaps.exports.sheet_words import in_words
-from heatmaps.maps.scripts import SCRIPTS
+from heatmaps.maps.document import frame
+from heatmaps.maps.scripts import DRAWER, SCRIPTS
 from heatmaps.result_kinds import kind_of_result
 
 STYLES: Final = ("leaflet/leaflet.css", "hazemap/map.css", "hazemap/standalone.css")
@@ -25,10 +26,11 @@ def write_html(released: Released, stream: BinaryIO) -> None:
     kind = kind_of_result(released.result)
     parts = kind.drawn(released.result, released.region)
     colours = render_to_string("maps/legend_colours.css", {"map": parts})
-    script = "\n".join([*map(_asset, SCRIPTS), parts.script])
+    script = "\n".join(map(_asset, (*SCRIPTS, DRAWER)))
     style = "\n".join([*map(_asset, STYLES), colours])
     page = {
         "map": parts,
+        "frame": frame(),
         "table": kind.tabulated(released.result, released.region),
         "table_template": kind.table_template,
         "script": script,

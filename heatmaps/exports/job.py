@@ -26,7 +26,7 @@ ZIP: Final = ".zip"
 SHEET: Final = "json"
 SHEETS: Final = {SHEET: "application/json", "yaml": "application/yaml"}
 # For our own pages: a map before it becomes a document, the numbers beside it, and what its heat is made of.
-FRAME, TABLE, SURFACE = "frame", "table", "surface"
+PARTS, TABLE, SURFACE = "parts", "table", "surface"
 # Small pictures, by the names that addresses have for them.
 THUMBNAIL, OG_IMAGE = "thumbnail", "og-image"
 # What tiles are cut from, and what features are read from one by one.
@@ -82,7 +82,7 @@ class Job:
         """Write the file. content: the stored result. Errors: ValueError, `ParameterError`."""
         result, region = result_from_bytes(content), Region(*self.region)
         kind = RESULT_KINDS[self.kind]
-        if self.wanted == FRAME:
+        if self.wanted == PARTS:
             stream.write(_json(asdict(kind.drawn(result, region))))
         elif self.wanted == TABLE:
             stream.write(_json(kind.tabulated(result, region)))

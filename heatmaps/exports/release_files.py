@@ -20,8 +20,8 @@ from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.exports.file_cache import NotRendered
 from heatmaps.exports.job import (
     FEATURES,
-    FRAME,
     OG_IMAGE,
+    PARTS,
     PICTURE,
     SHEET,
     SHEETS,
@@ -36,6 +36,7 @@ from heatmaps.exports.version import version
 from heatmaps.guides import choices
 from heatmaps.guides.chain import together_or_none
 from heatmaps.looks import LIGHT, LOOKS
+from heatmaps.maps.document import MapParts
 from heatmaps.models import Release
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle
@@ -57,9 +58,9 @@ __all__ = [
     "download",
     "features",
     "formats_for",
-    "frame_of",
     "heat_of",
     "kind_of",
+    "parts_of",
     "picture",
     "preview",
     "sheet_of",
@@ -97,8 +98,7 @@ class Download:
     @property
     def size_bytes(self) -> int | None:
         """None where it is not made yet."""
-        path = file_cache.kept(self.key)
-        return None if path is None else path.stat().st_size
+        return file_cache.size_of(self.key)
 
     def open(self) -> BinaryIO:
         """At its start; whoever sends it closes it. Errors: Busy, NotRendered."""
@@ -167,9 +167,9 @@ def sheet_of(release: Release) -> dict[str, Any]:
     return _part(release, SHEET)
 
 
-def frame_of(release: Release) -> dict[str, Any]:
-    """What was released before it becomes a document, as `maps.document` takes it. Errors: as `sheet_of`."""
-    return _part(release, FRAME)
+def parts_of(release: Release) -> MapParts:
+    """What was released before it becomes a document. Errors: as `sheet_of`."""
+    return MapParts.kept(_part(release, PARTS))
 
 
 def heat_of(release: Release) -> dict[str, Any] | None:

@@ -36,7 +36,8 @@ def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO
     if settled is not None and settled is not head:
         return settled
     file = opened()
-    size = os.fstat(file.fileno()).st_size
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
     span = _span(request, head["ETag"], size)
     if request.method != "HEAD" and span is None:
         return _with_headers(FileResponse(file), head)
@@ -48,7 +49,8 @@ def part(request: HttpRequest, head: HttpResponse, opened: Callable[[], BinaryIO
             result = _with_headers(HttpResponse(status=416), head)
             result["Content-Range"] = f"bytes */{size}"
             return result
-        content = os.pread(file.fileno(), span[1] - span[0], span[0])
+        file.seek(span[0])
+        content = file.read(span[1] - span[0])
     result = _with_headers(HttpResponse(content, status=206), head)
     result["Content-Range"] = f"bytes {span[0]}-{span[0] + len(content) - 1}/{size}"
     return result

@@ -37,7 +37,7 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     options = Options.from_json(upload.options)
     preparation, tally = _Preparation.of(upload.dataset), _Tally()
     try:
-        stream = upload_files.path_of(upload.pk).open("rb")
+        stream = upload_files.opened(upload.pk)
     except OSError as error:
         raise UploadError("file_lost", _LOST) from error
     with stream:

@@ -4,12 +4,12 @@ import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 from uuid import UUID
 
 from django.conf import settings
 
-from heatmaps import spreadsheets
+from heatmaps import spool, spreadsheets
 from heatmaps.ingest.formats.reader import Rejection
 from heatmaps.ingest.upload_files import age_seconds
 
@@ -22,8 +22,17 @@ def path_of(upload_id: UUID) -> Path:
     return _folder() / f"{upload_id}.csv"
 
 
+def opened(upload_id: UUID) -> BinaryIO | None:
+    """An upload's list; None where there is none."""
+    try:
+        return spool.opened(path_of(upload_id))
+    except OSError:
+        return None
+
+
 def remove(upload_id: UUID) -> None:
-    path_of(upload_id).unlink(missing_ok=True)
+    """Deletes an upload's list, where this process may write: else a worker does it."""
+    spool.take_away(path_of(upload_id))
 
 
 def append(upload_id: UUID, rejections: Sequence[Rejection], *, listed: int) -> None:
@@ -44,8 +53,8 @@ def sweep() -> None:
     """Delete the lists whose 7 days are over."""
     for path in _folder().glob("*.csv"):
         if age_seconds(path) > KEPT_SECONDS:
-            path.unlink(missing_ok=True)
+            spool.take_away(path)
 
 
 def _folder() -> Path:
-    return Path(settings.STATE_DIR) / "rejected"
+    return Path(settings.REJECTED_DIR)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from heatmaps import keys
+from heatmaps import keys, spool
 from heatmaps.ingest.errors import UploadError
 
 BLOCK_BYTES: Final = 2**20
@@ -59,8 +59,14 @@ def path_of(upload_id: UUID) -> Path:
     return Path(settings.UPLOAD_DIR) / f"{upload_id}{_RAW}"
 
 
+def opened(upload_id: UUID) -> BinaryIO:
+    """The file of an upload, for whoever reads it. Errors: OSError, also for a link to another file."""
+    return spool.opened(path_of(upload_id))
+
+
 def remove(upload_id: UUID) -> None:
-    path_of(upload_id).unlink(missing_ok=True)
+    """Deletes the file of an upload; where this process may not write, the web server does it."""
+    spool.take_away(path_of(upload_id))
 
 
 def sweep(in_use: Collection[UUID]) -> None:
@@ -72,7 +78,13 @@ def sweep(in_use: Collection[UUID]) -> None:
     for path in Path(settings.UPLOAD_DIR).iterdir():
         kept_seconds = ENDED_SECONDS if path.suffix == _RAW else FORGOTTEN_SECONDS
         if path.name not in names and not path.is_dir() and age_seconds(path) > kept_seconds:
-            path.unlink(missing_ok=True)
+            spool.take_away(path)
+
+
+def kept() -> list[UUID]:
+    """The uploads whose files are on disk."""
+    names = [path.stem for path in Path(settings.UPLOAD_DIR).glob(f"*{_RAW}")]
+    return [UUID(name) for name in names]
 
 
 def age_seconds(path: Path) -> float:

@@ -13,7 +13,7 @@ stored under ADD_REMOVE, clamped to the border under REPLACE) and rejected.
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 from uuid import UUID
 
 import structlog
@@ -33,6 +33,7 @@ from heatmaps.ledger import transitions
 from heatmaps.models import Dataset, DataVersion, Upload, UploadState, hidden_columns
 from heatmaps.people.permissions import Act, Person, require
 
+_WORKING: Final = (UploadState.RECEIVED, UploadState.STAGED)
 RETRIED_FOR: Final = timedelta(hours=24)  # an upload that keeps killing its worker is given up
 
 _log = structlog.stdlib.get_logger(__name__)
@@ -95,6 +96,8 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
     lease = staging.claim(upload_id)
     if lease is None:
         undoing.delete_rows(upload_id)  # sent again for that, too
+        if Upload.objects.filter(pk=upload_id, state=UploadState.UNDONE).exists():
+            rejected.remove(upload_id)
         return
     rows = Upload.objects.select_related("dataset", "uploaded_by").defer(*hidden_columns("uploaded_by"))
     upload = rows.get(pk=lease.upload_id)
@@ -152,7 +155,12 @@ def undo(person: Person, upload: Upload) -> None:
 def rejected_rows_path(upload: Upload) -> Path | None:
     """The CSV file (row, reason) of the rows that were rejected; None without any, or after 7 days."""
     path = rejected.path_of(upload.pk)
-    return path if path.is_file() else None
+    return path if path.is_file() and upload.state != UploadState.UNDONE else None
+
+
+def rejected_rows(upload: Upload) -> BinaryIO | None:
+    """As `rejected_rows_path`, opened; a link that a worker put there is none."""
+    return None if rejected_rows_path(upload) is None else rejected.opened(upload.pk)
 
 
 def sweep() -> None:
@@ -166,9 +174,16 @@ def sweep() -> None:
     received = Upload.objects.filter(state=UploadState.RECEIVED)
     for upload_id in [*received.values_list("pk", flat=True), *undoing.unfinished()]:
         queue.send(queue.INGEST, str(upload_id))
-    working = (UploadState.RECEIVED, UploadState.STAGED)
-    upload_files.sweep(set(Upload.objects.filter(state__in=working).values_list("pk", flat=True)))
+    upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
     rejected.sweep()
+
+
+def forget_ended() -> None:
+    """Delete the files of uploads that ended; for the web server, where workers may not."""
+    ended = Upload.objects.filter(pk__in=upload_files.kept()).exclude(state__in=_WORKING)
+    for upload_id in ended.values_list("pk", flat=True):
+        upload_files.remove(upload_id)
+    upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
 
 
 def restart(upload: Upload) -> None:

@@ -21,6 +21,7 @@ from django.conf import settings
 
 from heatmaps.front import server
 from heatmaps.http import health
+from heatmaps.management import spooled_files
 from heatmaps.management.embedded_worker import Worker
 from heatmaps.releases import clock
 from heatmaps.releases.heartbeat import ThreadHeartbeat
@@ -79,6 +80,8 @@ class Background:
         self._worker = Worker() if embedded else None
         self._heartbeat = ThreadHeartbeat()
         work: list[Callable[[], None]] = [partial(health.watch, self.stopping)]
+        if not embedded:
+            work.append(partial(spooled_files.watch, self.stopping))
         if embedded:
             health.embed(self._states)
             work.append(partial(clock.run, self.stopping, ticked=self._heartbeat.beat))

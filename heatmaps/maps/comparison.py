@@ -1,4 +1,4 @@
-"""Draws two released maps over the region that both cover: one frame, whose script swipes and subtracts."""
+"""Draws two released maps over the region that both cover: one frame, whose scripts swipe and subtract."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from heatmaps.maps import palette
-from heatmaps.maps.document import Drawing, basemap, rendered
+from heatmaps.maps.document import Drawing, MapParts, basemap, drawn, frame
 from heatmaps.maps.scripts import COMPARISON_SCRIPTS
 from heatmaps.maps.streets import Streets
 from mechanisms.space.grid import Region
@@ -14,8 +14,8 @@ from mechanisms.space.grid import Region
 Heat = Mapping[str, Any]  # as `heatmaps.maps.heat.heat_of` prepares it
 
 
-def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]) -> dict[str, str]:
-    """Links, body and script of two maps over their overlap. names: of both, short."""
+def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]) -> MapParts:
+    """Two maps over their overlap. names: of both, short."""
     content = {
         "maps": list(maps),
         "names": list(names),
@@ -28,17 +28,24 @@ def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]
         "change": palette.CHANGE,
         "basemap": basemap(overlap).content,
     }
-    return rendered(overlap, [Drawing("compare", content)], scripts=COMPARISON_SCRIPTS)
+    return MapParts(**drawn(overlap, [Drawing("compare", content)]), legend="")
 
 
 def comparison_document(
-    parts: Mapping[str, str],
+    parts: MapParts,
     *,
     nonce: str,
     title: str,
     streets: Streets,
     districts: Sequence[Mapping[str, str]],
 ) -> str:
-    """The HTML of a comparison, from its parts or what was kept of them; the rest is as of `document`."""
-    page = {"map": parts, "nonce": nonce, "title": title, "streets": streets, "districts": [*districts]}
+    """The HTML of a comparison, from its parts; the rest is as of `document`."""
+    page = {
+        "map": parts,
+        "frame": frame(COMPARISON_SCRIPTS),
+        "nonce": nonce,
+        "title": title,
+        "streets": streets,
+        "districts": [*districts],
+    }
     return render_to_string("maps/comparison.html", page)

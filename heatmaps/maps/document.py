@@ -1,21 +1,22 @@
-"""Builds a map's own document: folium's tree, with everything from our own origin.
+"""Builds a map's own document: folium's frame, with everything from our own origin.
 
-folium writes scripts and styles inline. Here the tree gives three parts (links, one element, one script),
-and our templates put them together: the nonce stands in the template, text of people is escaped by it, and no
-HTML is searched or replaced.
+folium writes scripts and styles inline. Here it gives links and one element; what is drawn there is data
+(JSON), which a script of ours reads from the page (`static/hazemap/released_map.js`). Parts of a map are kept
+as files: no text of theirs is ever run, and our templates escape every one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self, TypedDict
 
 import folium
 from branca.element import Figure
 from django.template.loader import render_to_string
 from django.templatetags.static import static
-from folium.raster_layers import ImageOverlay
 from folium.template import Template
+from folium.utilities import image_to_url
 
 from heatmaps.area_centres import Centre, centres_of
 from heatmaps.gazetteer import ATTRIBUTION
@@ -43,21 +44,43 @@ _NAMES_BEYOND: Final = 0.5  # how far beyond the region place names are given, i
 _GROUND_BEYOND: Final = 1.5  # the same of coast and water: what a wide screen shows beside it
 
 
-def rendered(
-    region: Region, layers: Iterable[folium.MacroElement], *, scripts: Sequence[str] = SCRIPTS
-) -> dict[str, str]:
-    """Links, body and script of a map of the region with these layers, in that order."""
-    root, leaflet = Figure(), LocalMap(region, scripts)
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What a function of `static/hazemap/` draws on the map, as JSON."""
+
+    function: str  # one that `released_map.js` knows
+    content: object
+
+
+class _Drawn(TypedDict):
+    centre: tuple[float, float]
+    drawings: tuple[Drawing, ...]
+
+
+def drawn(region: Region, layers: Iterable[Drawing]) -> _Drawn:
+    """What is on a map of the region with these layers, in the order of its drawing."""
+    around = (Drawing("fit", image.bounds(region)), Drawing("permalink", None))
+    centre = ((region.south + region.north) / 2, (region.west + region.east) / 2)
+    return {"centre": centre, "drawings": (*layers, *around)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """What a template needs around the drawings of a map, as HTML; it depends on no map."""
+
+    links: str  # to scripts and styles of our own origin
+    body: str
+
+
+@cache
+def frame(scripts: Sequence[str] = SCRIPTS) -> Frame:
+    root, leaflet = Figure(), _LocalMap(scripts)
     root.add_child(leaflet)
-    for layer in layers:
-        leaflet.add_child(layer)
-    leaflet.add_child(Drawing("fit", image.bounds(region)))
-    leaflet.add_child(Drawing("permalink", None))
     leaflet.render()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-    return {"links": root.header.render(), "body": root.html.render(), "script": root.script.render()}
+    return Frame(links=root.header.render(), body=root.html.render())
 
 
-class LocalMap(folium.Map):
+class _LocalMap(folium.Map):
     """A Leaflet map without tiles whose script and style come from our own static files."""
 
     _template = Template(
@@ -66,53 +89,18 @@ class LocalMap(folium.Map):
             <div class="folium-map" id="{{ this.get_name() }}" role="region"
                 aria-label="Map: arrow keys move it, plus and minus zoom"></div>
         {% endmacro %}
-        {% macro script(this, kwargs) %}
-            var {{ this.get_name() }} = L.map({{ this.get_name()|tojson }}, {
-                center: {{ this.location|tojson }},
-                crs: L.CRS.{{ this.crs }},
-                ...{{ this.options|tojavascript }}
-            });
-            L.control.zoom({position: "topright"}).addTo({{ this.get_name() }});
-            L.control.scale({imperial: false}).addTo({{ this.get_name() }});
-            hazemap.fullScreen({{ this.get_name() }});
-        {% endmacro %}
         """
     )
 
-    def __init__(self, region: Region, scripts: Sequence[str]) -> None:
-        super().__init__(
-            location=((region.south + region.north) / 2, (region.west + region.east) / 2),
-            tiles=None,
-            min_zoom=1,
-            max_zoom=19,
-            zoom_snap=0.25,
-            zoom_control=False,
-            attribution_control=False,
-        )
-        self._id = "released"  # folium draws random names: the same map would never be the same file
+    def __init__(self, scripts: Sequence[str]) -> None:
+        super().__init__(tiles=None)
+        self._id = "released"  # folium draws random names
         # Of this map alone: folium's own lists are shared by all maps and name foreign servers.
         self.default_js = [(Path(script).stem, static(script)) for script in scripts]
         self.default_css = [
             ("leaflet_css", static("leaflet/leaflet.css")),
             ("map_css", static("hazemap/map.css")),
         ]
-
-
-class Drawing(folium.MacroElement):
-    """Calls a function of `static/hazemap/` with the map and what to draw on it, as JSON."""
-
-    _template = Template(
-        """
-        {% macro script(this, kwargs) %}
-            hazemap.{{ this.function }}({{ this._parent.get_name() }}, {{ this.content|tojson }});
-        {% endmacro %}
-        """
-    )
-
-    def __init__(self, function: str, content: object) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]  # branca annotates some methods only
-        self._name = "Drawing"
-        self.function, self.content = function, content
 
 
 def basemap(region: Region) -> Drawing:
@@ -132,65 +120,82 @@ def basemap(region: Region) -> Drawing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapParts:
-    """A drawn result of any kind, for a template. Links, body and script are ours, without text of people."""
+    """A drawn result of any kind, for a template, which escapes every text of it."""
 
-    links: str  # to scripts and styles of our own origin
-    body: str
-    script: str  # needs what `links` names
+    centre: tuple[float, float]  # latitude and longitude, where the map begins
+    drawings: tuple[Drawing, ...]
     legend: str  # its title
     rows: tuple[LegendClass, ...] = ()  # of the legend
     note: str = ""  # under the legend
 
+    @classmethod
+    def kept(cls, parts: Mapping[str, Any]) -> Self:
+        """Returns what was kept of one as JSON. Errors: KeyError, TypeError, ValueError for another form."""
+        lat, lon = map(float, parts["centre"])
+        return cls(
+            centre=(lat, lon),
+            drawings=tuple(Drawing(**one) for one in parts["drawings"]),
+            legend=str(parts["legend"]),
+            rows=tuple(LegendClass(**row) for row in parts["rows"]),
+            note=str(parts["note"]),
+        )
+
+    @property
+    def data(self) -> dict[str, object]:
+        """What `released_map.js` reads, as `json_script` takes it."""
+        return {"centre": self.centre, "drawings": [asdict(drawing) for drawing in self.drawings]}
+
 
 def document(
-    parts: MapParts | Mapping[str, object],
+    parts: MapParts,
     *,
     nonce: str,
     title: str,
     streets: Streets = _NO_STREETS,
     districts: Sequence[Mapping[str, str]] = (),
 ) -> str:
-    """The HTML of what was released, from its parts or what was kept of them.
+    """The HTML of what was released, from its parts.
 
     `nonce` is the response's own, whose policy has to allow the host of the streets; texts are escaped.
     districts: files in which a map can be added up, with title, source, licence and address.
     """
-    page = {"map": parts, "nonce": nonce, "title": title, "streets": streets, "districts": [*districts]}
+    page = {
+        "map": parts,
+        "frame": frame(),
+        "nonce": nonce,
+        "title": title,
+        "streets": streets,
+        "districts": [*districts],
+    }
     return render_to_string("maps/document.html", page)
 
 
 def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
     """A released map as Leaflet shows it, before it becomes a document."""
-    drawn = draw(heatmap, region)
-    key = legend(drawn)
+    cells = draw(heatmap, region)
+    key = legend(cells)
     centres = centres_of(heatmap, region)
-    layers = [_overlay(drawn, key, dark=False), _overlay(drawn, key, dark=True), basemap(region)]
+    layers = [_overlay(cells, key, dark=False), _overlay(cells, key, dark=True), basemap(region)]
     heat = heat_of(heatmap, region)
     marks = [Drawing("heat", heat)] if heat else []
     if centres:
         marks.append(_centre_marks(centres))
-    merged = _MERGED.format(drawn.merged) if drawn.merged > 1 else ""
+    merged = _MERGED.format(cells.merged) if cells.merged > 1 else ""
     signs = [LegendClass(key="sign-point", label=_CENTRES, light="", dark="")] if centres else []
     return MapParts(
-        **rendered(region, [*layers, *marks]),
+        **drawn(region, [*layers, *marks]),
         legend=key.title,
         rows=(*key.rows, *signs),
         note=" ".join(filter(None, (merged, why_no_heat(heatmap)))),
     )
 
 
-def _overlay(drawn: Drawn, key: Legend, *, dark: bool) -> ImageOverlay:
+def _overlay(cells: Drawn, key: Legend, *, dark: bool) -> Drawing:
     """The cells as one image; the style sheet shows the one for the ground at hand, with sharp pixels."""
-    ground = "dark" if dark else "light"
-    overlay = ImageOverlay(
-        image.pixels(key.classes_of(drawn), drawn.region, count=len(key.breaks), dark=dark),
-        bounds=image.bounds(drawn.region),
-        pixelated=False,  # folium would write an inline style; `.cells` in map.css does it
-        class_name=f"cells for-{ground}",
-        interactive=False,
-    )
-    overlay._id = ground
-    return overlay
+    pixels = image.pixels(key.classes_of(cells), cells.region, count=len(key.breaks), dark=dark)
+    png = image_to_url(pixels).removeprefix("data:image/png;base64,")
+    content = {"png": png, "bounds": image.bounds(cells.region), "isDark": dark}
+    return Drawing("cells", content)
 
 
 def _centre_marks(centres: Sequence[Centre]) -> Drawing:

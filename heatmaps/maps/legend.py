@@ -4,6 +4,7 @@ Densities are shares of the total per unit of area, in the unit that keeps the n
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -27,6 +28,8 @@ NOT_TOLD: Final = (
 # Square kilometres in each unit, finest first.
 _UNITS: Final = ((1e-4, "100 m²"), (1e-2, "hectare"), (1.0, "km²"), (1e2, "100 km²"), (1e4, "10,000 km²"))
 _USUAL: Final = 2
+_KEY: Final = re.compile(r"[a-z][a-z0-9-]{0,30}")
+_COLOUR: Final = re.compile(r"(#[0-9a-fA-F]{3,8})?")
 _WIDE_RANGE: Final = 60.0  # greatest to least density above which half decades are fine enough
 
 
@@ -38,6 +41,12 @@ class LegendClass:
     label: str
     light: str
     dark: str
+
+    def __post_init__(self) -> None:
+        """Errors: ValueError. Key and colours are written into a style sheet, also those of a kept legend."""
+        colours = (self.light, self.dark)
+        if not _KEY.fullmatch(self.key) or not all(_COLOUR.fullmatch(colour) for colour in colours):
+            raise ValueError("a legend has names of classes and colours in hexadecimal digits")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

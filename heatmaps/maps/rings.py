@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from heatmaps.maps.document import Drawing, MapParts, basemap, rendered
+from heatmaps.maps.document import Drawing, MapParts, basemap, drawn
 from heatmaps.maps.legend import LegendClass
 from mechanisms.space.grid import Region
 
@@ -32,6 +32,6 @@ def parts_of(
     rows: tuple[LegendClass, ...] = (),
 ) -> MapParts:
     """Rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is told."""
-    drawn = Drawing("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
-    layers = [basemap(region), drawn]
-    return MapParts(**rendered(region, layers), legend=legend, rows=rows, note=_NOTE)
+    marks = Drawing("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
+    layers = [basemap(region), marks]
+    return MapParts(**drawn(region, layers), legend=legend, rows=rows, note=_NOTE)

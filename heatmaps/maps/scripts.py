@@ -35,6 +35,7 @@ SCRIPTS: Final = (
     "hazemap/permalink.js",
     "hazemap/heat.js",
 )
+DRAWER: Final = "hazemap/released_map.js"  # behind the data that it draws
 COMPARISON_SCRIPTS: Final = (
     *SCRIPTS[:-1],
     "hazemap/difference.js",

@@ -21,6 +21,7 @@ from heatmaps.exports import release_files
 from heatmaps.exports.html import digest
 from heatmaps.http import caching
 from heatmaps.http.rate_limits import limited_addresses
+from heatmaps.maps.document import frame
 from heatmaps.maps.streets import streets_of
 from heatmaps.people import embedding as rule
 from heatmaps.people.permissions import Act, dataset_for
@@ -58,11 +59,12 @@ def embed(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """A public map with its title, legend and promise, for a frame in a page of another website."""
     release = publication.public_release(release_id)
     origins = rule.origins_of(release.dataset)
-    drawn = release_files.frame_of(release)
+    drawn = release_files.parts_of(release)
     style = render_to_string("maps/legend_colours.css", {"map": drawn})
     streets = streets_of(public=True)
     page = {
         "map": drawn,
+        "frame": frame(),
         "streets": streets,
         "style": style,
         "release": release,
@@ -75,17 +77,17 @@ def embed(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     whole["ETag"] = f'"{hashlib.sha256(" ".join(origins).encode() + whole.content).hexdigest()}"'
     whole["Cache-Control"] = caching.SHARED
     answer = get_conditional_response(request, etag=whole["ETag"], response=whole) or whole
-    _guard(answer, origins, script=drawn["script"], style=style)
+    _guard(answer, origins, style=style)
     return allow_tiles(answer, streets)
 
 
-def _guard(answer: HttpResponseBase, origins: Sequence[str], *, script: str, style: str) -> None:
-    """Let these websites alone frame it. Script and style are allowed by their digests: a nonce would make
-    every answer another one. `X-Frame-Options` knows no list: it forbids what the policy forbids, or is not
+def _guard(answer: HttpResponseBase, origins: Sequence[str], *, style: str) -> None:
+    """Let these websites alone frame it. Its style is allowed by its digest: a nonce would make every answer
+    another one. `X-Frame-Options` knows no list: it forbids what the policy forbids, or is not
     sent.
     """
     vars(answer)["_csp_replace"] = {  # as django-csp's decorators do
-        "script-src": [SELF, f"'{digest(script, 'script')}'"],
+        "script-src": [SELF],
         "style-src": [SELF, f"'{digest(style, 'style')}'"],
         "frame-src": [NONE],
         "form-action": [NONE],

@@ -97,7 +97,7 @@ def release_map(request: PersonRequest, release_id: UUID) -> HttpResponseBase:
     """The map as a document of its own, for the frame of the release's page."""
     found = published_for(request, release_id)
     title = f"{found.dataset.title}, {title_of(found)}"
-    parts = release_files.frame_of(found)
+    parts = release_files.parts_of(found)
     streets = streets_of(public=publication.is_outsider(request.user, found))
     files = files_of(found.dataset) if district_sums.has_sums(found) else ()
     text = maps.document(

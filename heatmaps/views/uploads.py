@@ -106,10 +106,10 @@ def upload(request: PersonRequest, upload_id: UUID) -> JsonResponse:
 
 @require_safe
 def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
-    path = uploads.rejected_rows_path(queries.upload_for(request.user, upload_id))
-    if path is None:
+    rows = uploads.rejected_rows(queries.upload_for(request.user, upload_id))
+    if rows is None:
         raise Http404("this upload has no rejected rows, or their list is older than 7 days")
-    return FileResponse(path.open("rb"), as_attachment=True, filename=f"rejected-rows-{upload_id}.csv")
+    return FileResponse(rows, as_attachment=True, filename=f"rejected-rows-{upload_id}.csv")
 
 
 @csrf_protect

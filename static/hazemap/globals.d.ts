@@ -288,6 +288,11 @@ declare global {
   interface DistrictFile { title: string; source: string; licence: string; address: string }
   interface AreasOfReader { all(): Area[]; linesAt(point: Leaflet.LatLng): HTMLElement[]; replace(areas: Area[]): void }
 
+  /** What heatmaps/maps/document.py prepares: a function of the map's scripts, and what it draws. */
+  interface MapDrawing { function: string; content: any }
+  interface MapData { centre: [lat: number, lon: number]; drawings: MapDrawing[] }
+  interface CellsContent { png: string; bounds: Leaflet.LatLngBoundsLiteral; isDark: boolean }
+
   interface Hazemap {
     linked: { view?: View; areas?: AreasOfReader };
     permalink(map: Leaflet.Map): void;

@@ -15,7 +15,6 @@ from tests.pages import conftest as pages
 # The same people, datasets and releases as in the tests of the pages.
 for _name in (
     "no_broker",
-    "static_folder",
     "people",
     "client_of",
     "make_dataset",

@@ -3,7 +3,7 @@
 from tests.api import conftest as of_the_api
 from tests.pages import conftest as of_the_pages
 
-for _name in ("no_broker", "static_folder", "people", "client_of", "make_dataset", "dataset", "upload"):
+for _name in ("no_broker", "people", "client_of", "make_dataset", "dataset", "upload"):
     globals()[_name] = getattr(of_the_pages, _name)
 for _name in ("start_later", "queued", "published", "addresses"):
     globals()[_name] = getattr(of_the_pages, _name)

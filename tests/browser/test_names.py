@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.utils.html import json_script
 
-from heatmaps.maps.scripts import SCRIPTS
+from heatmaps.maps.document import frame
+from heatmaps.maps.scripts import DRAWER, SCRIPTS
 from heatmaps.maps.zones import zone_parts
 from mechanisms.results.zones import Zone, Zones, ZoneShares
 from mechanisms.space.geojson import PER_DEGREE
@@ -56,8 +58,9 @@ def document():
     )
     parts = zone_parts(shares, NEW_YORK)
     style = asset("leaflet/leaflet.css") + asset("hazemap/map.css")
-    script = "\n".join([*map(asset, SCRIPTS), parts.script])
-    ground = f'<main class="map-ground">{parts.body}</main>'
+    script = "\n".join(map(asset, (*SCRIPTS, DRAWER)))
+    data = json_script(parts.data, "released-map")
+    ground = f'<main class="map-ground">{frame().body}</main>{data}'
     return f'<style>{style}</style><body class="map-document">{ground}<script>{script}</script>'
 
 

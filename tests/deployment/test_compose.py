@@ -1,5 +1,6 @@
 """The compose file and the image: valid by the specification, and as closed as the README says."""
 
+import itertools
 import json
 import os
 import re
@@ -146,16 +147,60 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
     assert "migrate --no-input && python manage.py grant-roles" in FILE["services"]["migrate"]["command"][-1]
 
 
-def test_web_and_workers_share_uploads_and_keys():
-    web, worker = FILE["services"]["web"], FILE["services"]["worker"]
-    assert set(worker["volumes"]) < set(web["volumes"])
-    own = "HAZEMAP_WEB_KEY_DIR"
-    assert without_database(web) | {own: "none"} == without_database(worker)
-    mounted = dict(volume.split(":")[:2] for volume in worker["volumes"])
-    assert set(mounted.values()) == {
-        worker["environment"][name] for name in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "HAZEMAP_RECORD_DIR")
+# Services of one trust: what one of them may do, the other may.
+TRUST = {"lakes": "lakes", "surveys": "lakes"}
+SHARED = {"keys", "record"}  # written by several; docs/explanation/threat-model.md says what that means
+
+
+def mounts(name):
+    """{volume: (path, whether it may be written)}; folders of the machine are read alone."""
+    found = {}
+    for text in FILE["services"][name].get("volumes", []):
+        volume, path, *how = text.rsplit(":", 2) if text.endswith(":ro") else text.split(":")
+        assert volume in FILE["volumes"] or how == ["ro"]
+        found[volume] = path, how != ["ro"]
+    return found
+
+
+def test_no_services_of_different_trust_write_into_one_volume_but_those_that_are_named():
+    """`migrate` ends before the others start."""
+    names = [name for name in FILE["services"] if name != "migrate"]
+    for one, other in itertools.combinations(names, 2):
+        if TRUST.get(one, one) != TRUST.get(other, other):
+            both = mounts(one).items() & mounts(other).items()
+            assert {volume for volume, (_, is_written) in both if is_written} <= SHARED, (one, other)
+    for volume in FILE["volumes"]:
+        paths = {mounts(name)[volume][0] for name in names if volume in mounts(name)}
+        assert len(paths) == 1, volume
+
+
+def test_who_serves_pages_alone_writes_where_they_are_kept():
+    """And whatever it hands to others, or gets from them, has one writer."""
+    writers = {
+        volume: {name for name in OURS - {"migrate"} if mounts(name).get(volume, ("", False))[1]}
+        for volume in ("state", "uploads", "rejected")
     }
-    assert set(mounted) < set(FILE["volumes"])
+    assert writers == {"state": {"web"}, "uploads": {"web"}, "rejected": {"reader"}}
+    readers = {volume: {name for name in OURS - {"migrate"} if volume in mounts(name)} for volume in writers}
+    assert readers == {
+        "state": {"web"},
+        "uploads": {"web", "worker", "reader"},
+        "rejected": {"web", "reader"},
+    }
+
+
+def test_every_service_has_the_folders_that_it_is_told_of():
+    for name in OURS - {"scheduler"}:
+        environment, paths = (
+            FILE["services"][name]["environment"],
+            [path for path, _ in mounts(name).values()],
+        )
+        for variable in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "HAZEMAP_RECORD_DIR"):
+            assert environment[variable] in paths, name
+    web, worker = (without_database(FILE["services"][name]) for name in ("web", "worker"))
+    assert web | {"HAZEMAP_WEB_KEY_DIR": "none"} == worker
+    [made] = [line for line in LINES if "/var/lib/hazemap/uploads" in line]
+    assert "/var/lib/hazemap/rejected" in made  # a new volume takes the owner of the image's folder
 
 
 def test_web_and_migrations_alone_have_webs_keys():

@@ -64,8 +64,8 @@ def test_programs_that_read_features_page_by_page_meet_the_centres_first(release
 def test_the_map_marks_them_and_the_table_has_a_row_each(released):
     parts = maps.map_parts(released.heatmap, OCEAN)
     assert parts.rows[-1].key == "sign-point"
-    assert "hazemap.centres(" in parts.script
-    assert "1 · 75 %" in json.loads(f'"{parts.script.split("text")[1].split(chr(34))[2]}"')
+    (centres,) = [drawing.content for drawing in parts.drawings if drawing.function == "centres"]
+    assert centres[0]["text"] == "1 · 75 %"
     rows = maps.top_regions(released.heatmap, OCEAN, most=15)
     assert [(row.rank, row.share, row.persons) for row in rows] == [(1, "75 %", "30"), (2, "25 %", "10")]
     whole = OCEAN.width_m * OCEAN.height_m / 1e6

@@ -15,7 +15,7 @@ from heatmaps.exports.file_cache import NotRendered
 @pytest.fixture
 def folder(settings, tmp_path):
     settings.RENDERED_DIR = tmp_path / "rendered"
-    settings.RENDERED_BYTES = 100
+    settings.RENDERED_BYTES = 164  # two of 50 bytes, sealed
     return settings.RENDERED_DIR
 
 
@@ -36,7 +36,8 @@ def test_it_makes_a_file_once(folder):
     keep("a1")
     with file_cache.opened("a1", never) as stream:
         assert stream.read() == b"x" * 40
-    assert file_cache.kept("a1").stat().st_mode & 0o777 == 0o600
+    assert file_cache.size_of("a1") == 40
+    assert (folder / "a1").stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == 0o700
 
 

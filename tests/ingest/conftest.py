@@ -49,6 +49,7 @@ def state(settings, tmp_path):
     """The folder of all files; the product makes its sub-folders when it starts."""
     settings.STATE_DIR = tmp_path / "state"
     settings.KEY_DIR, settings.UPLOAD_DIR = settings.STATE_DIR / "keys", settings.STATE_DIR / "uploads"
+    settings.REJECTED_DIR = settings.STATE_DIR / "rejected"
     for folder in (settings.STATE_DIR, settings.KEY_DIR, settings.UPLOAD_DIR):
         folder.mkdir()
     return settings.STATE_DIR

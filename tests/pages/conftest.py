@@ -30,11 +30,6 @@ def no_counts_of_earlier_tests():
     counters.own().clear()
 
 
-@pytest.fixture(autouse=True)
-def static_folder(settings):
-    settings.STATIC_ROOT.mkdir(exist_ok=True)  # empty, as in an embedded installation
-
-
 @pytest.fixture
 def people(db):
     named = {name: User.objects.create_user(name) for name in (*ROLES, "stranger")}

@@ -84,7 +84,7 @@ def test_it_is_drawn_and_told_beside_the_map(client_of, release, answer):
     assert "the last column is 2.12 of them to either side" in page
     assert "&lt;/script&gt;&lt;b&gt;=Old &amp; new" in page
     drawn = analyst.get(reverse("release-map", args=[release.pk])).content.decode()
-    assert "hazemap.rings(" in drawn
+    assert '"function": "rings"' in drawn
     assert answer.legend in drawn
     assert "<b>" not in page + drawn
 

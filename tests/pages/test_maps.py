@@ -248,9 +248,11 @@ def test_it_shares_nothing_with_other_maps(page):
 
 
 def test_it_places_the_image_on_the_region(page):
-    corners = re.findall(r"L\.imageOverlay\(\s*\"data:image/png;base64,[^\"]+\",\s*(\[\[.+?\]\])", page)
+    data = json.loads(re.search(r'<script id="released-map" type="application/json">([^<]+)<', page)[1])
+    cells = [one["content"] for one in data["drawings"] if one["function"] == "cells"]
 
-    assert [json.loads(found) for found in corners] == [[[29.8, -98.3], [31.0, -97.3]]] * 2
+    assert [one["bounds"] for one in cells] == [[[29.8, -98.3], [31.0, -97.3]]] * 2
+    assert [one["isDark"] for one in cells] == [False, True]
 
 
 def test_it_says_the_same_in_a_table():

@@ -98,7 +98,7 @@ def test_the_result_says_the_point_in_numbers(client_of, point):
 def test_the_map_draws_the_point(client_of, point):
     page = client_of("analyst").get(reverse("release-map", args=[point.pk])).content.decode()
     assert f'"lat": {lifecycle.result_of(point).lat}' in page
-    assert "hazemap.point(" in page
+    assert '"function": "point"' in page
 
 
 @pytest.mark.parametrize("suffix", ["png", "html", "geojson", "csv", "csv.zip", "json", "yaml"])

@@ -7,7 +7,6 @@ from tests.pages import conftest as pages
 for _name in (
     "no_broker",
     "no_counts_of_earlier_tests",
-    "static_folder",
     "people",
     "client_of",
     "make_dataset",

@@ -8,6 +8,7 @@ folders that are thrown away, and PostgreSQL's cluster is made as its image make
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -39,6 +41,7 @@ def main():
             rehearsal.age()
             rehearsal.start()
             rehearsal.release()
+            rehearsal.folders()
             rehearsal.roles()
             rehearsal.keys()
             rehearsal.shuffler()
@@ -113,6 +116,17 @@ class Rehearsal:
         assert health(self.web_port) == (200, "")
         self.say("release", "published, drawn once, ledger verifies")
 
+    def folders(self):
+        """Workers only read what web hands them, and web deletes it; none else writes what web serves."""
+        uploads, served = (self._made(f"volume-{name}") for name in ("uploads", "state"))
+        wait_until(lambda: not list(uploads.glob("*.raw")), seconds=120, what="the end of the upload's file")
+        assert (served / "rendered").is_dir()
+        if _may_mount():
+            for name in ("worker", "reader"):
+                mounted = Path(f"/proc/{self.processes[name].pid}/mounts").read_text()
+                assert re.search(rf" {re.escape(str(uploads))} \S+ ro,", mounted), name
+        self.say("folders", "workers read uploads, which web deletes; web alone writes what it serves")
+
     def roles(self):
         """Neither web nor worker gets past the rules of the database, whoever takes its process over."""
         for name, hidden in (("web", True), ("worker", False)):
@@ -183,7 +197,7 @@ class Rehearsal:
         return self._file["services"][name]
 
     def _start(self, name):
-        command = self._here(self._service(name)["command"], name)
+        command = self._read_only(name) + self._here(self._service(name)["command"], name)
         user = None
         if name == "postgres":
             command, user = self._as_its_image(command)
@@ -200,6 +214,21 @@ class Rehearsal:
         self.processes[name] = process
         self._stopped.callback(self._stop, name, process)
         self.say(name, f"started, process {process.pid}")
+
+    def _volumes(self, name):
+        """(path, volume, whether it may only be read) of each volume with a name."""
+        for text in self._service(name).get("volumes", []):
+            volume, path, *how = text.split(":")
+            if not volume.startswith(("$", ".", "/")):  # else a folder of the machine
+                yield path, volume, how == ["ro"]
+
+    def _read_only(self, name):
+        """Starts a command with the mounts that it may only read, where this machine lets one do that."""
+        folders = [str(self._made(f"volume-{volume}")) for _, volume, closed in self._volumes(name) if closed]
+        if not folders or not _may_mount():
+            return []
+        mounts = [f"mount --bind {path} {path} && mount -o remount,ro,bind {path}" for path in folders]
+        return ["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), name]
 
     def _write_configs(self, name):
         """Those whose content the compose file holds itself."""
@@ -294,8 +323,9 @@ class Rehearsal:
         """Texts of the compose file as they are true on this machine."""
         here = {
             "/run/secrets/": f"{self._made('secrets')}/",
-            "/var/lib/hazemap/": f"{self._made('volumes')}/",
-            "/var/lib/shuffler/": f"{self._made('volumes-shuffler')}/",
+            **{path: str(self._made(f"volume-{volume}")) for path, volume, _ in self._volumes(name)},
+            # What a service has no volume for is in the image, which it may not write.
+            "/var/lib/hazemap/": f"{self._made(f'image-{name}')}/",
             f"/etc/{name}/": f"{self._made(f'configs-{name}')}/",
             "/opt/spark/": f"{SPARK_HOME}/",
             "/scratch": str(self._made(f"scratch-{name}")),
@@ -312,6 +342,12 @@ class Rehearsal:
 
     def _passwords(self):
         return {path.read_text().strip() for path in self._made("secrets").iterdir()}
+
+
+@cache
+def _may_mount():
+    command = ["unshare", "--mount", "mount", "--bind", "/tmp", "/tmp"]
+    return not subprocess.run(command, check=False, capture_output=True).returncode
 
 
 def _ours():

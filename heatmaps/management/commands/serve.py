@@ -19,7 +19,7 @@ from heatmaps import schema
 from heatmaps.children import notice
 from heatmaps.front import certificate as certificates
 from heatmaps.http import counters
-from heatmaps.management import database_roles, metrics, server
+from heatmaps.management import database_roles, metrics, server, spooled_files
 from heatmaps.record import elections, hold, place
 from heatmaps.record.hold import OnHold
 
@@ -68,7 +68,7 @@ class Command(BaseCommand):
             raise server.CannotServe("web needs its keys: HAZEMAP_WEB_KEY_DIR is none, as for workers")
         if problem := counters.eviction_problem():
             raise server.CannotServe(problem)
-        settings.STATIC_ROOT.mkdir(exist_ok=True)  # nothing is collected; whitenoise warns without it
+        spooled_files.move_old()
         self._migrate()
         self._look_at_record()
         if demo:

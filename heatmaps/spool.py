@@ -1,0 +1,27 @@
+"""Reads and deletes files that web and workers hand to each other through shared folders."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO, Final
+
+_NOT_WRITABLE: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+
+def opened(path: Path) -> BinaryIO:
+    """Opens a file that another process made. Errors: OSError, also for a link, a pipe or a folder."""
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise FileNotFoundError(errno.ENOENT, "no such file")
+    return file
+
+
+def take_away(path: Path) -> None:
+    """Deletes a file, unless it is gone, or only whoever made it may write there and deletes it."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno not in _NOT_WRITABLE:
+            raise
