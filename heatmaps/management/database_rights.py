@@ -1,10 +1,11 @@
 """Says what the database lets web processes, workers and the clock do, on PostgreSQL.
 
 Tables belong to the role that migrates. Web, workers and the clock sign in as three others, which may neither
-change a table nor disable a trigger, and which read and write every table but those that are named here.
+change a table nor disable a trigger. Each of the three names every table; what is not named here, nobody but
+the owner may touch, and `grant-roles` says so.
 
 The web hashes names of people who opt out, and bytes of files, so it has the keys; nothing of that needs a
-check-in.
+check-in. The clock moves what was asked and drawn; it needs neither check-ins nor what lets somebody in.
 """
 
 from collections.abc import Mapping
@@ -28,46 +29,192 @@ APPEND: Final[Rights] = ("SELECT", "INSERT")
 READ: Final[Rights] = ("SELECT",)
 CHANGE: Final[Rights] = ("SELECT", "UPDATE")
 NOTHING: Final[Rights] = ()
+# Who acted: the name behind a number.
+NAMES: Final[Rights] = (Columns("SELECT", ("id", "username", "is_active")),)
 
-# For a table that is not named here: everything.
-ALL: Final[Tables] = {
-    "heatmaps_event": APPEND,
-    "heatmaps_administratorread": APPEND,
-    "heatmaps_guidefile": APPEND,
-    "heatmaps_election": APPEND,
-    "heatmaps_restoration": READ,
-    "heatmaps_restoredcharge": READ,
-    "django_migrations": READ,
-}
+# Functions of the schema that a role calls, or that a trigger calls in its name, and who may: "web", "worker"
+# or "clock". A trigger's own function needs nobody's right.
+FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {}
+
 WEB: Final[Tables] = {
-    **ALL,
-    "heatmaps_installation": APPEND,
+    # Signing in.
+    "account_emailaddress": EVERYTHING,
+    "account_emailconfirmation": EVERYTHING,
+    "auth_user": EVERYTHING,
+    "django_session": EVERYTHING,
+    "heatmaps_apitoken": EVERYTHING,
+    "heatmaps_codetries": EVERYTHING,
+    "heatmaps_invitation": EVERYTHING,
+    "heatmaps_membership": EVERYTHING,
+    "heatmaps_peoplerules": EVERYTHING,
+    "heatmaps_profile": EVERYTHING,
+    "knox_authtoken": EVERYTHING,
+    "mfa_authenticator": EVERYTHING,
+    "socialaccount_socialaccount": EVERYTHING,
+    "socialaccount_socialapp": EVERYTHING,
+    "socialaccount_socialtoken": EVERYTHING,
+    # Django's own: the product has neither groups nor permissions. Its administration logs what it changes.
+    "auth_group": READ,
+    "auth_group_permissions": READ,
+    "auth_permission": READ,
+    "auth_user_groups": READ,
+    "auth_user_user_permissions": READ,
+    "django_admin_log": APPEND,
+    "django_content_type": READ,
+    "django_migrations": READ,
+    # What is asked, charged and told.
+    "heatmaps_account": EVERYTHING,
+    "heatmaps_administratorread": APPEND,
+    "heatmaps_allowance": EVERYTHING,
+    "heatmaps_charge": EVERYTHING,
+    "heatmaps_drawing": NOTHING,
+    "heatmaps_election": APPEND,
+    "heatmaps_event": APPEND,
+    "heatmaps_ledger": EVERYTHING,
+    "heatmaps_release": EVERYTHING,
+    "heatmaps_requestkey": EVERYTHING,
     "heatmaps_restoration": CHANGE,
+    "heatmaps_restoredcharge": READ,
+    "heatmaps_result": EVERYTHING,
+    "heatmaps_round": EVERYTHING,
+    # Datasets and what is in them.
     "heatmaps_checkin": NOTHING,
+    "heatmaps_collection": EVERYTHING,
+    "heatmaps_dataset": EVERYTHING,
+    "heatmaps_dataversion": EVERYTHING,
+    "heatmaps_districtfile": EVERYTHING,
     "heatmaps_enrolment": NOTHING,
+    "heatmaps_guidefile": APPEND,
     # Whether an upload has a copy in columns.
     "heatmaps_packedcheckins": (Columns("SELECT", ("upload_id",)),),
-    "heatmaps_drawing": NOTHING,
+    "heatmaps_packingattempts": EVERYTHING,
     "heatmaps_sourcereading": NOTHING,
     "heatmaps_sourcestate": READ,
+    "heatmaps_sourcesurvey": EVERYTHING,
+    "heatmaps_suppression": EVERYTHING,
+    "heatmaps_upload": EVERYTHING,
+    # The installation.
     "heatmaps_heartbeat": READ,
+    "heatmaps_installation": APPEND,
 }
 # What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
 WORKER: Final[Tables] = {
-    **ALL,
     "account_emailaddress": NOTHING,
     "account_emailconfirmation": NOTHING,
+    "auth_user": READ,
+    "django_session": NOTHING,
+    "heatmaps_apitoken": NOTHING,
+    "heatmaps_codetries": NOTHING,
+    "heatmaps_invitation": NOTHING,
+    "heatmaps_membership": READ,
+    "heatmaps_peoplerules": READ,
+    "heatmaps_profile": READ,
+    "knox_authtoken": NOTHING,
     "mfa_authenticator": NOTHING,
     "socialaccount_socialaccount": NOTHING,
     "socialaccount_socialapp": NOTHING,
     "socialaccount_socialtoken": NOTHING,
+    "auth_group": NOTHING,
+    "auth_group_permissions": NOTHING,
+    "auth_permission": NOTHING,
+    "auth_user_groups": NOTHING,
+    "auth_user_user_permissions": NOTHING,
+    "django_admin_log": NOTHING,
+    "django_content_type": NOTHING,
+    "django_migrations": READ,
+    "heatmaps_account": EVERYTHING,
+    "heatmaps_administratorread": APPEND,
+    "heatmaps_allowance": EVERYTHING,
+    "heatmaps_charge": EVERYTHING,
+    "heatmaps_drawing": EVERYTHING,
+    "heatmaps_election": APPEND,
+    "heatmaps_event": APPEND,
+    "heatmaps_ledger": EVERYTHING,
+    "heatmaps_release": EVERYTHING,
+    "heatmaps_requestkey": EVERYTHING,
+    "heatmaps_restoration": READ,
+    "heatmaps_restoredcharge": READ,
+    "heatmaps_result": EVERYTHING,
+    "heatmaps_round": EVERYTHING,
+    "heatmaps_checkin": EVERYTHING,
+    "heatmaps_collection": EVERYTHING,
+    "heatmaps_dataset": EVERYTHING,
+    "heatmaps_dataversion": EVERYTHING,
+    "heatmaps_districtfile": EVERYTHING,
+    "heatmaps_enrolment": EVERYTHING,
+    "heatmaps_guidefile": APPEND,
+    "heatmaps_packedcheckins": EVERYTHING,
+    "heatmaps_packingattempts": EVERYTHING,
+    "heatmaps_sourcereading": EVERYTHING,
+    "heatmaps_sourcestate": EVERYTHING,
+    "heatmaps_sourcesurvey": EVERYTHING,
+    "heatmaps_suppression": EVERYTHING,
+    "heatmaps_upload": EVERYTHING,
+    "heatmaps_heartbeat": EVERYTHING,
+    "heatmaps_installation": EVERYTHING,
+}
+# It moves what is due and publishes what was drawn; it reads no check-in and no hash of a person or password.
+CLOCK: Final[Tables] = {
+    "account_emailaddress": NOTHING,
+    "account_emailconfirmation": NOTHING,
+    "auth_user": NAMES,
     "django_session": NOTHING,
-    "knox_authtoken": NOTHING,
     "heatmaps_apitoken": NOTHING,
     "heatmaps_codetries": NOTHING,
     "heatmaps_invitation": NOTHING,
-    "auth_user": READ,
-    "heatmaps_membership": READ,
-    "heatmaps_peoplerules": READ,
-    "heatmaps_profile": READ,
+    "heatmaps_membership": NOTHING,
+    "heatmaps_peoplerules": NOTHING,
+    "heatmaps_profile": NOTHING,
+    "knox_authtoken": NOTHING,
+    "mfa_authenticator": NOTHING,
+    "socialaccount_socialaccount": NOTHING,
+    "socialaccount_socialapp": NOTHING,
+    "socialaccount_socialtoken": NOTHING,
+    "auth_group": NOTHING,
+    "auth_group_permissions": NOTHING,
+    "auth_permission": NOTHING,
+    "auth_user_groups": NOTHING,
+    "auth_user_user_permissions": NOTHING,
+    "django_admin_log": NOTHING,
+    "django_content_type": NOTHING,
+    "django_migrations": NOTHING,
+    "heatmaps_account": (*READ, Columns("UPDATE", ("committed", "unbounded"))),
+    "heatmaps_administratorread": NOTHING,
+    "heatmaps_allowance": (*READ, Columns("UPDATE", ("committed",))),
+    "heatmaps_charge": READ,
+    "heatmaps_drawing": ("SELECT", "INSERT", "DELETE", Columns("UPDATE", ("state", "lease_until"))),
+    "heatmaps_election": READ,
+    "heatmaps_event": APPEND,
+    "heatmaps_ledger": (*READ, Columns("UPDATE", ("last_sequence", "last_hash"))),
+    "heatmaps_release": (
+        *READ,
+        Columns("UPDATE", ("state", "finished_at", "starts_at", "visible_at", "late")),
+    ),
+    "heatmaps_requestkey": NOTHING,
+    "heatmaps_restoration": NOTHING,
+    "heatmaps_restoredcharge": READ,
+    "heatmaps_result": APPEND,
+    "heatmaps_round": READ,
+    "heatmaps_checkin": NOTHING,
+    "heatmaps_collection": READ,
+    "heatmaps_dataset": (*READ, Columns("UPDATE", ("slot_doublings",))),
+    "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("kept_from",))),
+    "heatmaps_districtfile": NOTHING,
+    "heatmaps_enrolment": NOTHING,
+    "heatmaps_guidefile": READ,
+    "heatmaps_packedcheckins": NOTHING,
+    "heatmaps_packingattempts": NOTHING,
+    "heatmaps_sourcereading": (Columns("SELECT", ("release_id", "begun_at")),),
+    "heatmaps_sourcestate": (*READ, Columns("UPDATE", ("version_id",))),
+    "heatmaps_sourcesurvey": ("SELECT", "DELETE", Columns("UPDATE", ("appears_at",))),
+    "heatmaps_suppression": (
+        Columns("SELECT", ("dataset_id", "version_id", "is_withdrawn", "until_id")),
+        Columns("UPDATE", ("version_id", "until_id")),
+    ),
+    "heatmaps_upload": (
+        Columns("SELECT", ("dataset_id", "state", "version_id")),
+        Columns("UPDATE", ("version_id",)),
+    ),
+    "heatmaps_heartbeat": ("SELECT", "INSERT", "UPDATE"),
+    "heatmaps_installation": READ,
 }

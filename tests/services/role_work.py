@@ -22,14 +22,15 @@ from heatmaps import queue  # noqa: E402
 from heatmaps.ingest import opt_outs, uploads  # noqa: E402
 from heatmaps.ingest.versions import deletion, retention_change  # noqa: E402
 from heatmaps.ledger import facts, transitions  # noqa: E402
+from heatmaps.ledger.transitions import moves  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.masses import column_copies  # noqa: E402
 from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
 from heatmaps.people import invitations  # noqa: E402
-from heatmaps.releases import clock, lifecycle  # noqa: E402
+from heatmaps.releases import clock, heartbeat, lifecycle  # noqa: E402
 from tests.services import seed  # noqa: E402
+from tests.services.roles import CLOCK, OWNER, WEB, WORKER  # noqa: E402
 
-OWNER, WEB, WORKER = "hazemap", "hazemap_web", "hazemap_worker"
 PAGES = (
     "dataset",
     "dataset-releases",
@@ -83,6 +84,30 @@ def work(tasks):
             acts[name](*ids)
 
 
+def tick_until_told(release, tasks):
+    """The clock's and the workers' turns, until the release's outcome is told."""
+    while True:
+        with signed_in_as(CLOCK):
+            heartbeat.DatabaseHeartbeat().beat()
+            clock.tick()
+            if Release.objects.values_list("state", flat=True).get(pk=release.pk) not in moves.QUEUED:
+                return
+        work(tasks)
+
+
+def settings_of_its_own():
+    """What a web process runs with whose role set its own settings, by itself."""
+    kept = "SELECT current_setting('synchronous_commit'), current_setting('statement_timeout')"
+    with signed_in_as(WEB), connection.cursor() as cursor:
+        cursor.execute("ALTER ROLE CURRENT_USER SET synchronous_commit = off")
+        cursor.execute("ALTER ROLE CURRENT_USER SET statement_timeout = '1h'")
+    with signed_in_as(WEB), connection.cursor() as cursor:
+        cursor.execute(kept)
+        row = cursor.fetchone()
+        cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
+    return list(row)
+
+
 def file_of(people, day):
     rows = [f"u{at},{day}T08:30:00Z,0.{at % 97:02},0.{at % 89:02}" for at in range(people)]
     return io.BytesIO("\n".join(["user,time,lat,lon", *rows]).encode())
@@ -124,12 +149,10 @@ def main():
             lifecycle.ReleaseRequest(mechanism="adaptive", epsilon="2", resolution=16, guide=str(file.pk)),
         )
     work(tasks)
+    for release in (first, guided):
+        tick_until_told(release, tasks)
     with signed_in_as(WORKER):
-        clock.complete(first.pk)
         lifecycle.sweep()
-    work(tasks)
-    with signed_in_as(WORKER):
-        clock.complete(guided.pk)
     work(tasks)
     with signed_in_as(WEB):
         first.refresh_from_db()
@@ -149,6 +172,7 @@ def main():
             "opted out": Suppression.in_effect(DataVersion.objects.latest("number")).count(),
             "reads": administrator_reads(city),
             "confirmed": confirmed,
+            "settings": settings_of_its_own(),
             "refused": refused,
         }
     print(json.dumps(told))
