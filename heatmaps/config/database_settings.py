@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-# Those that change what a statement does, whether it does, or whether it lasts, and those that keep a process from
-# connecting. A role may not set the others itself, or they make it slow alone. All are known since PostgreSQL 14:
-# a server refuses who names one that it does not know.
+# Those that change what a statement does, whether it does, or whether it lasts, or keep a process from
+# connecting. A role may not set the others itself, or they make it slow alone. All are known since
+# PostgreSQL 14: a server refuses whoever names one that it does not know.
 PINNED: Final[Mapping[str, str]] = {
     "search_path": "public",
     "default_transaction_read_only": "off",
@@ -24,7 +24,6 @@ PINNED: Final[Mapping[str, str]] = {
     "IntervalStyle": "postgres",
     "bytea_output": "hex",
     "local_preload_libraries": "",
-    "post_auth_delay": "0",
     "exit_on_error": "off",
     "array_nulls": "on",
     "tcp_user_timeout": "0",
