@@ -57,7 +57,7 @@ class DatabaseRole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Granted:
-    """What an operator should know of a grant."""
+    """Tells an operator what came of a grant."""
 
     unnamed: tuple[str, ...]  # tables that `database_rights` does not name for every role
     reset: tuple[str, ...]  # roles that had settings of their own

@@ -185,11 +185,11 @@ class Rehearsal:
         for config in self._service(name).get("configs", []):
             given = self._file["configs"][config["source"]]
             file = ROOT / given.get("file", "")
-            content = given.get("content") or (file.read_text() if file.is_file() else "")
-            if content:
-                path = self._made(f"configs-{name}") / Path(config["target"]).name
+            path = self._made(f"configs-{name}") / Path(config["target"]).name
+            if content := given.get("content"):
                 path.write_text(self._here([content], name)[0])
-                path.chmod(0o644)
+            elif file.is_file():  # Compose leaves it as it is
+                path.write_text(file.read_text().replace("/run/secrets", str(self._made("secrets"))))
 
     def _as_its_image(self, command):
         """The image's entry point makes a cluster and a database, and adds paths and addresses."""
@@ -224,15 +224,13 @@ class Rehearsal:
         environment = os.environ | {"PGPASSWORD": password}
         server = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
         try:
-            wait_until((folder / f".s.PGSQL.{port}").exists, seconds=60, what="PostgreSQL's socket")
+            ready = ["pg_isready", "--quiet", f"--port={port}", *who]
+            wait_until(
+                lambda: subprocess.run(ready, check=False).returncode == 0, seconds=60, what="PostgreSQL"
+            )
             for script in scripts:
                 file = self._made("configs-postgres") / script
-                run = [*psql, f"--file={file}"]
-                wait_until(
-                    lambda run=run: subprocess.run(run, env=environment, check=False).returncode == 0,
-                    seconds=30,
-                    what=script,
-                )
+                subprocess.run([*psql, f"--file={file}"], env=environment, check=True)
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(timeout=60)

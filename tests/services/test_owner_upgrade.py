@@ -30,7 +30,8 @@ def test_data_and_rights_stay_and_the_owner_is_no_superuser(postgres, granted, t
         server.execute(f'ALTER DATABASE "{name}" RENAME TO hazemap')
         with signed_in(server, "hazemap", OWNER) as owner:
             owner.execute("INSERT INTO heatmaps_heartbeat VALUES ('kept', now())")
-            tables = owner.execute("SELECT count(*) FROM pg_tables WHERE tableowner = 'hazemap'").fetchone()
+            owned = "SELECT count(*) FROM pg_tables WHERE tableowner = 'hazemap' AND schemaname = 'public'"
+            tables = owner.execute(owned).fetchone()
         done = upgrade(server, tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert upgrade(server, tmp_path).returncode != 0, "a second time changes nothing"
@@ -38,16 +39,15 @@ def test_data_and_rights_stay_and_the_owner_is_no_superuser(postgres, granted, t
         with signed_in(server, "hazemap", OWNER) as owner:
             query = "SELECT rolsuper, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = current_user"
             assert owner.execute(query).fetchone() == (False, True, False)
-            owned = "SELECT count(*) FROM pg_tables WHERE tableowner = 'hazemap' AND schemaname = 'public'"
-            assert owner.execute(owned).fetchone()[0] > 50
-            assert owner.execute(owned).fetchone()[0] <= tables[0]
+            assert owner.execute(owned).fetchone() == tables
             assert owner.execute("SELECT name FROM heatmaps_heartbeat").fetchone() == ("kept",)
             for statement in ("COPY (SELECT 1) TO PROGRAM 'true'", "SELECT * FROM pg_authid"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     owner.execute(statement)
-        made.copied_to(tmp_path / "state", server.url("hazemap")).manage("migrate", "--no-input")
-        again = made.copied_to(tmp_path / "again", server.url("hazemap")).manage("grant-roles")
-        assert "superuser" not in again.stderr
+        dump = ["pg_dump", "--no-privileges", "--schema-only", f"--dbname={server.url('hazemap')}"]
+        subprocess.run(dump, check=True, stdout=subprocess.DEVNULL)
+        again = made.copied_to(tmp_path / "state", server.url("hazemap")).manage("grant-roles")
+        assert again.stderr == ""
         with signed_in(server, "hazemap", OWNER) as owner:
             for role in (WEB, WORKER, CLOCK):
                 assert not owner.execute("SELECT pg_has_role(%s, 'MEMBER')", [role]).fetchone()[0]
