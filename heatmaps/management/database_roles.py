@@ -29,7 +29,7 @@ _ROLE: Final = """SELECT pg_has_role(oid, current_user, 'MEMBER'), rolsuper OR r
     FROM pg_roles WHERE rolname = %s"""
 _SETTINGS: Final = """SELECT datname FROM pg_db_role_setting
     LEFT JOIN pg_database ON setdatabase = pg_database.oid WHERE setrole = %s::regrole"""
-# Where `closing.sql` was run, nobody else takes such a lock; elsewhere everybody may, and it says nothing.
+# Where closing.sql was run, nobody else takes such a lock; elsewhere everybody may, and it says nothing.
 _PACKING: Final = "GRANT EXECUTE ON FUNCTION pg_try_advisory_xact_lock(bigint) TO {}"
 _MAY_MIGRATE: Final = """SELECT pg_has_role(current_user, tableowner, 'USAGE') FROM pg_tables
     WHERE schemaname = current_schema() AND tablename = 'django_migrations'"""
@@ -63,7 +63,7 @@ class Granted:
     reset: tuple[str, ...]  # roles that had settings of their own
     as_superuser: bool
     owns_database: bool  # else everybody may still connect, who may sign in to the cluster
-    is_open: bool  # web sees sizes and activity: `closing.sql` was not run by a superuser
+    is_open: bool  # web sees sizes and activity: closing.sql was not run by a superuser
 
 
 def grant(*, web: DatabaseRole, worker: DatabaseRole, clock: DatabaseRole) -> Granted:

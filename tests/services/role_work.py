@@ -24,6 +24,7 @@ from heatmaps.ingest.versions import deletion, retention_change  # noqa: E402
 from heatmaps.ledger import facts, transitions  # noqa: E402
 from heatmaps.ledger.transitions import moves  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
+from heatmaps.management import database_roles  # noqa: E402
 from heatmaps.masses import column_copies  # noqa: E402
 from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
 from heatmaps.people import invitations  # noqa: E402
@@ -108,6 +109,11 @@ def settings_of_its_own():
     return list(row)
 
 
+def reads_check_ins(role):
+    with signed_in_as(role):
+        return database_roles.reads_check_ins()
+
+
 def file_of(people, day):
     rows = [f"u{at},{day}T08:30:00Z,0.{at % 97:02},0.{at % 89:02}" for at in range(people)]
     return io.BytesIO("\n".join(["user,time,lat,lon", *rows]).encode())
@@ -173,6 +179,7 @@ def main():
             "reads": administrator_reads(city),
             "confirmed": confirmed,
             "settings": settings_of_its_own(),
+            "read check-ins": [role for role in (WEB, WORKER, CLOCK) if reads_check_ins(role)],
             "refused": refused,
         }
     print(json.dumps(told))

@@ -55,9 +55,9 @@ OF_THE_OWNER = {
     "add an index": "CREATE INDEX ON {} ((1))",
     "comment": "COMMENT ON TABLE {} IS 'x'",
     "index anew": "REINDEX TABLE {}",
-    # Without the right PostgreSQL warns, and goes on: then the division fails.
+    # Without the right PostgreSQL may warn alone: then the root fails.
     "grant": "GRANT TRIGGER ON {0} TO PUBLIC;"
-    " SELECT 1 / has_table_privilege('public', '{0}', 'TRIGGER')::int",
+    " SELECT sqrt(has_table_privilege('public', '{0}', 'TRIGGER')::int - 1)",
 }
 OF_A_SEQUENCE = {
     "set a sequence": "SELECT setval('{}', 1)",

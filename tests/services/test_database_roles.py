@@ -183,14 +183,22 @@ def test_web_workers_and_clock_do_all_their_work(granted):
         "reads": True,
         "confirmed": 302,
         "settings": ["on", "0"],
+        "read check-ins": [WORKER],
         "refused": {},
     }
 
 
 @pytest.mark.long
-def test_granting_again_takes_back_what_is_too_much_and_says_what_nobody_was_named_for(postgres, granted):
+def test_granting_again_takes_back_what_is_too_much_and_says_what_nobody_was_named_for(
+    postgres, granted, tmp_path, monkeypatch
+):
     made, name = granted
+    for role in ("WEB", "WORKER"):
+        (tmp_path / role).write_text(f"of-{role}")
+        monkeypatch.setitem(made.others, f"HAZEMAP_{role}_PASSWORD_FILE", str(tmp_path / role))
+    password = "SELECT rolpassword FROM pg_authid WHERE rolname = %s"
     with signed_in(postgres, name, WEB) as web:
+        web.execute("ALTER ROLE CURRENT_USER PASSWORD 'its own'")
         web.execute("ALTER ROLE CURRENT_USER SET default_transaction_read_only = on")
         web.execute(f"ALTER ROLE CURRENT_USER IN DATABASE {name} SET search_path = pg_temp")
     with signed_in(postgres, name, OWNER) as owner:
@@ -200,7 +208,10 @@ def test_granting_again_takes_back_what_is_too_much_and_says_what_nobody_was_nam
         owner.execute(f"ALTER ROLE {WEB} CREATEROLE CREATEDB")
         owner.execute("CREATE TABLE heatmaps_later (id bigserial)")
         owner.execute("CREATE FUNCTION later() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+        its_own = owner.execute(password, [WEB]).fetchone()
         again = made.manage("grant-roles")
+        assert owner.execute(password, [WEB]).fetchone() not in (its_own, (None,))
+        assert "The clock's role got no password" in again.stderr
         assert "touch what no role was named for: heatmaps_later\n" in again.stderr
         assert f"Settings of their own were taken from {WEB}\n" in again.stderr
         assert "is a superuser of the cluster" in again.stderr
