@@ -6,6 +6,7 @@ python -m tests.services.role_work: every page and address as web, every task as
 import io
 import json
 from contextlib import contextmanager
+from datetime import timedelta
 
 import django
 
@@ -96,6 +97,11 @@ def tick_until_told(release, tasks):
         work(tasks)
 
 
+def begin_at(release, moment):
+    with signed_in_as(OWNER):
+        Release.objects.filter(pk=release.pk).update(starts_at=moment)
+
+
 def settings_of_its_own():
     """What a web process runs with whose role set its own settings, by itself."""
     kept = "SELECT current_setting('synchronous_commit'), current_setting('statement_timeout')"
@@ -148,7 +154,12 @@ def main():
         second = lifecycle.request_release(
             steward, city, lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=16)
         )
+    # However busy the machine is, its moment has not come when it is cancelled.
+    begin_at(second, timezone.now() + timedelta(hours=1))
+    with signed_in_as(WEB):
         lifecycle.cancel(steward, second)
+    begin_at(second, second.starts_at)
+    with signed_in_as(WEB):
         guided = lifecycle.request_release(
             steward,
             city,
