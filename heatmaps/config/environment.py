@@ -15,6 +15,7 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | `HAZEMAP_DATABASE_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_WEB_PASSWORD_FILE` | (none) | file with the password that `grant-roles` gives `hazemap_web` |
 | `HAZEMAP_WORKER_PASSWORD_FILE` | (none) | the same for `hazemap_worker` |
+| `HAZEMAP_CLOCK_PASSWORD_FILE` | (none) | the same for `hazemap_clock` |
 | `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names of pages and metrics, separated by commas |
@@ -164,9 +165,25 @@ def service_url(service: str) -> str:
 
 
 def password(role: str) -> str:
-    """What is in the file that `HAZEMAP_<role>_PASSWORD_FILE` names; "" when not set. Errors: OSError."""
+    """Returns what is in the file that `HAZEMAP_<role>_PASSWORD_FILE` names; "" when not set.
+
+    Errors: RuntimeError naming the variable, when there is no such file or nothing in it.
+    """
     file = os.environ.get(f"HAZEMAP_{role}_PASSWORD_FILE", "")
-    return Path(file).read_text().strip() if file else ""
+    if not file:
+        return ""
+    try:
+        text = Path(file).read_text().strip()
+    except OSError as error:
+        text, reason = "", error.strerror
+    else:
+        reason = "it is empty"
+    if not text:
+        raise RuntimeError(
+            f"HAZEMAP_{role}_PASSWORD_FILE is {file}, which cannot be used ({reason}): "
+            "write a password into it, as docs/how-to/upgrade.md says"
+        )
+    return text
 
 
 def listed(name: str, default: str = "") -> list[str]:

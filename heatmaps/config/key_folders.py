@@ -3,7 +3,7 @@
 | folder | keys | who has them |
 | --- | --- | --- |
 | `HAZEMAP_KEY_DIR` | one a dataset, one a round of a collection | web and workers |
-| `HAZEMAP_WEB_KEY_DIR` | `django-secret-key`, `second-factor-key`, `kept-files-key` | web, and whoever migrates |
+| `HAZEMAP_WEB_KEY_DIR` | those for signing, second factors and kept files | web, and whoever migrates |
 
 Where the second is not set both are one folder, as they are embedded. A key is made once and never replaced.
 """
@@ -71,7 +71,7 @@ def second_factor_key(folder: Path | None) -> str:
 
 
 def kept_files_key(folder: Path | None) -> str:
-    """Returns what files that web keeps are sealed with; without the folder a new one, which web does not take."""
+    """Returns what seals files that web keeps; without the folder a new one, which web does not take."""
     return secrets.token_urlsafe(64) if folder is None else environment.secret_key(folder, KEPT_FILES)
 
 

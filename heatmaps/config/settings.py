@@ -11,7 +11,15 @@ from csp.constants import NONCE, NONE, SELF
 from kombu.entity import Queue
 
 from heatmaps.children import kernel
-from heatmaps.config import environment, key_folders, logs, private_files, sign_in_provider, streets
+from heatmaps.config import (
+    database_settings,
+    environment,
+    key_folders,
+    logs,
+    private_files,
+    sign_in_provider,
+    streets,
+)
 from heatmaps.config.sign_in import *  # noqa: F403  # every name there is a setting
 
 private_files.keep_new_files_private()
@@ -134,9 +142,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     # Seconds; a host that is gone answers nothing, not even a refusal.
     DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
-# What `grant-roles` gives the roles of web and workers (`heatmaps.management.database_roles`); elsewhere
-# empty.
-DATABASE_ROLE_PASSWORDS = {role: environment.password(role) for role in ("WEB", "WORKER")}
+    DATABASES["default"]["OPTIONS"] = database_settings.pinned(DATABASES["default"]["OPTIONS"])
+# What `grant-roles` gives the roles of web, workers and clock (`heatmaps.management.database_roles`);
+# elsewhere empty.
+DATABASE_ROLE_PASSWORDS = {role: environment.password(role) for role in ("WEB", "WORKER", "CLOCK")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- background work --------------------------------------------------------------------------

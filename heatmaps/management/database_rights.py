@@ -1,10 +1,11 @@
 """Says what the database lets web processes, workers and the clock do, on PostgreSQL.
 
 Tables belong to the role that migrates. Web, workers and the clock sign in as three others, which may neither
-change a table nor disable a trigger, and which read and write every table but those that are named here.
+change a table nor disable a trigger. Each of the three names every table; what is not named here, nobody but
+the owner may touch, and `grant-roles` says so.
 
 The web hashes names of people who opt out, and bytes of files, so it has the keys; nothing of that needs a
-check-in.
+check-in. The clock moves what was asked and drawn; it needs neither check-ins nor what lets somebody in.
 """
 
 from collections.abc import Mapping
@@ -30,88 +31,208 @@ APPEND: Final[Rights] = ("SELECT", "INSERT")
 READ: Final[Rights] = ("SELECT",)
 CHANGE: Final[Rights] = ("SELECT", "UPDATE")
 NOTHING: Final[Rights] = ()
+# Who acted: the name behind a number.
+NAMES: Final[Rights] = (Columns("SELECT", SEEN_BY_WORKERS),)
 
 # What moves a release, and what people edit of it; triggers let it move forward only.
 MOVES: Final = ("state", "finished_at", "starts_at", "visible_at", "late")
 EDITED: Final = ("name", "note", "is_name_public", "public_since")
 # What is committed moves with each release, a limit by a steward's act alone.
 COMMITTED: Final = ("committed", "unbounded")
+# Events move a ledger's head; who writes one locks the row first, which takes the right to change some
+# column. The database lets nobody change this one.
+LOCK: Final = Columns("UPDATE", ("dataset_id",))
+# What web changes of an upload; triggers let it move forward only.
+RECEIVED: Final = ("state", "version_id", "finished_at", "rows_accepted", "rows_rejected", "rows_outside")
 
-# For a table that is not named here: everything.
-ALL: Final[Tables] = {
-    "heatmaps_event": APPEND,
-    "heatmaps_administratorread": APPEND,
-    "heatmaps_guidefile": APPEND,
-    "heatmaps_election": APPEND,
-    # Events move its head; who writes one locks the row first, which takes the right to change some column.
-    # The database lets nobody change this one.
-    "heatmaps_ledger": ("SELECT", Columns("UPDATE", ("dataset_id",))),
-    "heatmaps_publication": READ,
-    "heatmaps_suppression": APPEND,
-    "heatmaps_restoration": READ,
-    "heatmaps_restoredcharge": READ,
-    "heatmaps_charge": READ,
-    "heatmaps_result": READ,
-    "django_migrations": READ,
-}
+# Functions of the schema that a role calls, or that a trigger calls in its name, and who may: "web", "worker"
+# or "clock". A trigger's own function needs nobody's right.
+FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {}
+
 WEB: Final[Tables] = {
-    **ALL,
-    "heatmaps_installation": APPEND,
-    "heatmaps_ledger": ("SELECT", "INSERT", Columns("UPDATE", ("dataset_id",))),
-    "heatmaps_restoration": CHANGE,
-    # What draws read is bound by events: of it, web adds, and changes what triggers let go forward.
-    # A round that a shuffler joined expires later.
-    "heatmaps_release": (*APPEND, Columns("UPDATE", ("state", "finished_at", "expires_at", *EDITED))),
-    "heatmaps_charge": APPEND,
+    # Signing in.
+    "account_emailaddress": EVERYTHING,
+    "account_emailconfirmation": EVERYTHING,
+    "auth_user": EVERYTHING,
+    "django_session": EVERYTHING,
+    "heatmaps_apitoken": EVERYTHING,
+    "heatmaps_codetries": EVERYTHING,
+    "heatmaps_invitation": EVERYTHING,
+    "heatmaps_membership": EVERYTHING,
+    "heatmaps_passwordlink": EVERYTHING,
+    "heatmaps_peoplerules": EVERYTHING,
+    "heatmaps_profile": EVERYTHING,
+    "knox_authtoken": EVERYTHING,
+    "mfa_authenticator": EVERYTHING,
+    "socialaccount_socialaccount": EVERYTHING,
+    "socialaccount_socialapp": EVERYTHING,
+    "socialaccount_socialtoken": EVERYTHING,
+    # Django's own: the product has neither groups nor permissions. Its administration logs what it changes.
+    "auth_group": READ,
+    "auth_group_permissions": READ,
+    "auth_permission": READ,
+    "auth_user_groups": READ,
+    "auth_user_user_permissions": READ,
+    "django_admin_log": APPEND,
+    "django_content_type": READ,
+    "django_migrations": READ,
+    # What is asked, charged and told.
     "heatmaps_account": (*APPEND, Columns("UPDATE", ("limit", *COMMITTED))),
+    "heatmaps_administratorread": APPEND,
+    "heatmaps_allowance": EVERYTHING,
+    "heatmaps_charge": APPEND,
+    "heatmaps_drawing": NOTHING,
+    "heatmaps_election": APPEND,
+    "heatmaps_event": APPEND,
+    "heatmaps_ledger": (*APPEND, LOCK),
+    "heatmaps_publication": READ,
+    "heatmaps_release": (
+        *APPEND,
+        # A round that a shuffler joined expires later.
+        Columns("UPDATE", ("state", "finished_at", "expires_at", *EDITED)),
+    ),
+    "heatmaps_requestkey": EVERYTHING,
+    "heatmaps_restoration": CHANGE,
+    "heatmaps_restoredcharge": READ,
+    "heatmaps_result": READ,
+    "heatmaps_round": EVERYTHING,
+    # Datasets and what is in them.
+    "heatmaps_checkin": NOTHING,
+    "heatmaps_collection": EVERYTHING,
     "heatmaps_dataset": (
         *APPEND,
         Columns("UPDATE", ("schedule", "next_version_at", "retention_days", "embed_origins")),
     ),
     "heatmaps_dataversion": APPEND,
-    "heatmaps_upload": (
-        *APPEND,
-        Columns(
-            "UPDATE",
-            ("state", "version_id", "finished_at", "rows_accepted", "rows_rejected", "rows_outside"),
-        ),
-    ),
-    "heatmaps_checkin": NOTHING,
+    "heatmaps_districtfile": EVERYTHING,
     "heatmaps_enrolment": NOTHING,
+    "heatmaps_guidefile": APPEND,
     # Whether an upload has a copy in columns.
     "heatmaps_packedcheckins": (Columns("SELECT", ("upload_id",)),),
-    "heatmaps_drawing": NOTHING,
+    "heatmaps_packingattempts": EVERYTHING,
     "heatmaps_sourcereading": NOTHING,
     "heatmaps_sourcestate": (*READ, Columns("UPDATE", ("version_id",))),
     "heatmaps_sourcesurvey": ("SELECT", "INSERT", "DELETE"),
+    "heatmaps_suppression": APPEND,
+    "heatmaps_upload": (*APPEND, Columns("UPDATE", RECEIVED)),
+    # The installation.
     "heatmaps_heartbeat": READ,
+    "heatmaps_installation": APPEND,
 }
 # What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
 WORKER: Final[Tables] = {
-    **ALL,
-    "heatmaps_checkin": ("SELECT", "INSERT", "DELETE"),
-    "heatmaps_packedcheckins": ("SELECT", "INSERT", "DELETE"),
-    "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("is_cleared",))),
-    "heatmaps_sourcestate": (*APPEND, Columns("UPDATE", ("version_id",))),
-    "heatmaps_upload": (*APPEND, "UPDATE"),
-    "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
-    "heatmaps_result": APPEND,
-    "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
-    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
     "account_emailaddress": NOTHING,
     "account_emailconfirmation": NOTHING,
+    "auth_user": NAMES,
+    "django_session": NOTHING,
+    "heatmaps_apitoken": NOTHING,
+    "heatmaps_codetries": NOTHING,
+    "heatmaps_invitation": NOTHING,
+    "heatmaps_membership": READ,
+    "heatmaps_passwordlink": NOTHING,
+    "heatmaps_peoplerules": NOTHING,
+    "heatmaps_profile": NOTHING,
+    "knox_authtoken": NOTHING,
     "mfa_authenticator": NOTHING,
     "socialaccount_socialaccount": NOTHING,
     "socialaccount_socialapp": NOTHING,
     "socialaccount_socialtoken": NOTHING,
+    "auth_group": NOTHING,
+    "auth_group_permissions": NOTHING,
+    "auth_permission": NOTHING,
+    "auth_user_groups": NOTHING,
+    "auth_user_user_permissions": NOTHING,
+    "django_admin_log": NOTHING,
+    "django_content_type": NOTHING,
+    "django_migrations": READ,
+    "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
+    "heatmaps_administratorread": APPEND,
+    "heatmaps_allowance": EVERYTHING,
+    "heatmaps_charge": READ,
+    "heatmaps_drawing": EVERYTHING,
+    "heatmaps_election": APPEND,
+    "heatmaps_event": APPEND,
+    "heatmaps_ledger": (*READ, LOCK),
+    "heatmaps_publication": READ,
+    "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
+    "heatmaps_requestkey": EVERYTHING,
+    "heatmaps_restoration": READ,
+    "heatmaps_restoredcharge": READ,
+    "heatmaps_result": APPEND,
+    "heatmaps_round": EVERYTHING,
+    "heatmaps_checkin": ("SELECT", "INSERT", "DELETE"),
+    "heatmaps_collection": EVERYTHING,
+    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
+    "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("is_cleared",))),
+    "heatmaps_districtfile": EVERYTHING,
+    "heatmaps_enrolment": EVERYTHING,
+    "heatmaps_guidefile": APPEND,
+    "heatmaps_packedcheckins": ("SELECT", "INSERT", "DELETE"),
+    "heatmaps_packingattempts": EVERYTHING,
+    "heatmaps_sourcereading": EVERYTHING,
+    "heatmaps_sourcestate": (*APPEND, Columns("UPDATE", ("version_id",))),
+    "heatmaps_sourcesurvey": EVERYTHING,
+    "heatmaps_suppression": APPEND,
+    "heatmaps_upload": (*APPEND, "UPDATE"),
+    "heatmaps_heartbeat": EVERYTHING,
+    "heatmaps_installation": EVERYTHING,
+}
+# It moves what is due and publishes what was drawn; it reads no check-in and no hash of a person or password.
+CLOCK: Final[Tables] = {
+    "account_emailaddress": NOTHING,
+    "account_emailconfirmation": NOTHING,
+    "auth_user": NAMES,
     "django_session": NOTHING,
-    "knox_authtoken": NOTHING,
     "heatmaps_apitoken": NOTHING,
     "heatmaps_codetries": NOTHING,
     "heatmaps_invitation": NOTHING,
+    "heatmaps_membership": NOTHING,
     "heatmaps_passwordlink": NOTHING,
-    "auth_user": (Columns("SELECT", SEEN_BY_WORKERS),),
-    "heatmaps_membership": READ,
     "heatmaps_peoplerules": NOTHING,
     "heatmaps_profile": NOTHING,
+    "knox_authtoken": NOTHING,
+    "mfa_authenticator": NOTHING,
+    "socialaccount_socialaccount": NOTHING,
+    "socialaccount_socialapp": NOTHING,
+    "socialaccount_socialtoken": NOTHING,
+    "auth_group": NOTHING,
+    "auth_group_permissions": NOTHING,
+    "auth_permission": NOTHING,
+    "auth_user_groups": NOTHING,
+    "auth_user_user_permissions": NOTHING,
+    "django_admin_log": NOTHING,
+    "django_content_type": NOTHING,
+    "django_migrations": NOTHING,
+    "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
+    "heatmaps_administratorread": NOTHING,
+    "heatmaps_allowance": (*READ, Columns("UPDATE", ("committed",))),
+    "heatmaps_charge": READ,
+    "heatmaps_drawing": ("SELECT", "INSERT", "DELETE", Columns("UPDATE", ("state", "lease_until"))),
+    "heatmaps_election": READ,
+    "heatmaps_event": APPEND,
+    "heatmaps_ledger": (*READ, LOCK),
+    "heatmaps_publication": READ,
+    "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
+    "heatmaps_requestkey": NOTHING,
+    "heatmaps_restoration": NOTHING,
+    "heatmaps_restoredcharge": READ,
+    "heatmaps_result": APPEND,
+    "heatmaps_round": READ,
+    "heatmaps_checkin": NOTHING,
+    "heatmaps_collection": READ,
+    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
+    "heatmaps_dataversion": APPEND,
+    "heatmaps_districtfile": NOTHING,
+    "heatmaps_enrolment": NOTHING,
+    "heatmaps_guidefile": READ,
+    "heatmaps_packedcheckins": NOTHING,
+    "heatmaps_packingattempts": NOTHING,
+    "heatmaps_sourcereading": (Columns("SELECT", ("release_id", "begun_at")),),
+    "heatmaps_sourcestate": (*READ, Columns("UPDATE", ("version_id",))),
+    "heatmaps_sourcesurvey": ("SELECT", "DELETE", Columns("UPDATE", ("appears_at",))),
+    # Whoever makes a version commits to what it holds: keyed hashes of who opted out, digests of uploads.
+    "heatmaps_suppression": READ,
+    "heatmaps_upload": (*READ, Columns("UPDATE", ("version_id",))),
+    "heatmaps_heartbeat": ("SELECT", "INSERT", "UPDATE"),
+    "heatmaps_installation": READ,
 }

@@ -110,7 +110,8 @@ def test_passwords_come_by_files_only():
         for name, value in service.get("environment", {}).items():
             assert "PASSWORD" not in name or (name.endswith("_FILE") and value.startswith("/run/secrets/"))
             assert not re.search(r"://[^/@]*:[^/@]+@", value)
-    passwords = [f"{name}_password" for name in ("postgres", "web", "worker", "redis")]
+    names = ("superuser", "postgres", "web", "worker", "clock", "redis")
+    passwords = [f"{name}_password" for name in names]
     assert {secret["file"] for secret in FILE["secrets"].values()} == {
         f".docker/secrets/{name}" for name in (*passwords, "spark_token", "spark_secret")
     }
@@ -127,7 +128,7 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         "web": "hazemap_web",
         "worker": "hazemap_worker",
         "reader": "hazemap_worker",
-        "scheduler": "hazemap_worker",
+        "scheduler": "hazemap_clock",
         "lakes": "hazemap_worker",
         "surveys": "hazemap_worker",
     }
@@ -135,6 +136,7 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         "hazemap": "postgres_password",
         "hazemap_web": "web_password",
         "hazemap_worker": "worker_password",
+        "hazemap_clock": "clock_password",
     }
     for name in OURS:
         service = FILE["services"][name]
@@ -143,7 +145,9 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         assert environment["HAZEMAP_DATABASE_PASSWORD_FILE"] == f"/run/secrets/{file[role[name]]}"
         held = set(service["secrets"]) - {"redis_password", "spark_token"}
         assert held == (set(file.values()) if name == "migrate" else {file[role[name]]})
-    assert FILE["services"]["postgres"]["secrets"] == ["postgres_password"]
+    holders = {name for name, each in FILE["services"].items() if "superuser_password" in each["secrets"]}
+    assert holders == {"postgres"}
+    assert FILE["services"]["postgres"]["environment"]["POSTGRES_USER"] not in role.values()
     assert "migrate --no-input && python manage.py grant-roles" in FILE["services"]["migrate"]["command"][-1]
 
 

@@ -81,3 +81,15 @@ def test_it_refuses_an_address_of_metrics_without_a_port(monkeypatch, text):
     with pytest.raises(RuntimeError, match="HAZEMAP_METRICS must be HOST:PORT") as caught:
         environment.metrics_address()
     assert repr(text) in str(caught.value)
+
+
+def test_a_password_file_that_is_not_there_or_empty_is_named(monkeypatch, tmp_path):
+    file = tmp_path / "clock"
+    monkeypatch.setenv("HAZEMAP_CLOCK_PASSWORD_FILE", str(file))
+    for reason in ("No such file or directory", "it is empty"):
+        with pytest.raises(RuntimeError, match=f"HAZEMAP_CLOCK_PASSWORD_FILE is .*{reason}") as caught:
+            environment.password("CLOCK")
+        assert "docs/how-to/upgrade.md" in str(caught.value)
+        file.write_text("\n")
+    file.write_text("of-the-clock\n")
+    assert environment.password("CLOCK") == "of-the-clock"

@@ -35,7 +35,7 @@ def test_the_deployment_goes_from_request_to_published_and_leaves_nothing_behind
     assert sorted(started) == sorted([*ANALYSER, "shuffler"])
     assert stopped == dict.fromkeys(started, "0")
     assert "release    published, drawn once, ledger verifies" in run.stdout
-    assert "roles      web and worker cannot change events or tables" in run.stdout
+    assert "roles      web, worker and clock cannot change events or tables" in run.stdout
     assert "shuffler   asks the analyser, which knows its own tokens alone" in run.stdout
     for process in started.values():
         with pytest.raises(ProcessLookupError):

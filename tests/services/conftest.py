@@ -24,3 +24,13 @@ def installation(request, vendor, tmp_path):
     postgres = request.getfixturevalue("postgres")
     template, name = request.getfixturevalue("migrated_postgres")
     yield template.copied_to(tmp_path / "state", postgres.url(postgres.new_database(name)))
+
+
+@pytest.fixture(scope="session")
+def granted(postgres, migrated_postgres, tmp_path_factory):
+    """An installation whose roles were granted, and the name of its database."""
+    migrated, template = migrated_postgres
+    name = postgres.new_database(template)
+    made = migrated.copied_to(tmp_path_factory.mktemp("roles") / "state", postgres.url(name))
+    made.manage("grant-roles")
+    return made, name

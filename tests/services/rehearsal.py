@@ -20,6 +20,8 @@ from functools import cache
 from http.client import HTTPConnection
 from pathlib import Path
 
+import psycopg
+
 from tests.services import compose
 from tests.services.http import get, health
 from tests.services.installation import ROOT
@@ -128,11 +130,20 @@ class Rehearsal:
         self.say("folders", "workers read uploads, which web deletes; web alone writes what it serves")
 
     def roles(self):
-        """Neither web nor worker gets past the rules of the database, whoever takes its process over."""
-        for name, hidden in (("web", True), ("worker", False)):
-            told = self._asked("rights", service=name)
-            assert told == {"role": f"hazemap_{name}", "granted": [] if hidden else ["check-ins"]}, told
-        self.say("roles", "web and worker cannot change events or tables; web cannot read check-ins")
+        """Nobody gets past the rules of the database, whoever takes a process over."""
+        for name, role in (("web", "web"), ("worker", "worker"), ("scheduler", "clock")):
+            rights = self._asked("rights", service=name)
+            read = ["check-ins"] if role == "worker" else []
+            assert rights == {"role": f"hazemap_{role}", "granted": read}, rights
+        password = (self._made("secrets") / "postgres_password").read_text().strip()
+        address = f"postgresql://hazemap:{password}@127.0.0.1:{self.port('5432')}/hazemap"
+        with psycopg.connect(address) as owner:
+            sees = "has_function_privilege('hazemap_web', 'pg_lock_status()', 'EXECUTE')"
+            query = f"SELECT rolsuper, {sees} FROM pg_roles WHERE rolname = current_user"
+            assert owner.execute(query).fetchone() == (False, False)
+        self.say(
+            "roles", "web, worker and clock cannot change events or tables; web and clock read no check-ins"
+        )
 
     def keys(self):
         """Web's are in a folder that no worker mounts, and datasets' beside them in none."""
@@ -231,11 +242,15 @@ class Rehearsal:
         return ["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), name]
 
     def _write_configs(self, name):
-        """Those whose content the compose file holds itself."""
+        """Those whose content the compose file holds itself, or has from a file of this repository."""
         for config in self._service(name).get("configs", []):
-            if content := self._file["configs"][config["source"]].get("content"):
-                path = self._made(f"configs-{name}") / Path(config["target"]).name
+            given = self._file["configs"][config["source"]]
+            file = ROOT / given.get("file", "")
+            path = self._made(f"configs-{name}") / Path(config["target"]).name
+            if content := given.get("content"):
                 path.write_text(self._here([content], name)[0])
+            elif file.is_file():  # Compose leaves it as it is
+                path.write_text(file.read_text().replace("/run/secrets", str(self._made("secrets"))))
 
     def _as_its_image(self, command):
         """The image's entry point makes a cluster and a database, and adds paths and addresses."""
@@ -256,7 +271,30 @@ class Rehearsal:
         here = {"port": self._ports["5432"], "listen_addresses": "127.0.0.1"}
         here |= {"unix_socket_directories": folder, "fsync": "off"}
         flags = [part for key, value in here.items() for part in ("-c", f"{key}={value}")]
+        self._run_scripts([program, *cluster, *flags, "-c", "listen_addresses="], told, options)
         return [program, *cluster, *command[1:], *flags], user
+
+    def _run_scripts(self, command, told, options):
+        """What is in the folder `docker-entrypoint-initdb.d`, as the superuser, before anybody else comes."""
+        targets = [Path(config["target"]) for config in self._service("postgres").get("configs", [])]
+        scripts = sorted(each.name for each in targets if each.parent.name == "docker-entrypoint-initdb.d")
+        folder, port = options["cwd"], str(self._ports["5432"])
+        password = Path(told["POSTGRES_PASSWORD_FILE"]).read_text().strip()
+        who = [f"--username={told['POSTGRES_USER']}", f"--dbname={told['POSTGRES_DB']}", f"--host={folder}"]
+        psql = ["psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--port={port}", *who]
+        environment = os.environ | {"PGPASSWORD": password}
+        server = subprocess.Popen(command, stderr=subprocess.DEVNULL, **options)
+        try:
+            ready = ["pg_isready", "--quiet", f"--port={port}", *who]
+            wait_until(
+                lambda: subprocess.run(ready, check=False).returncode == 0, seconds=60, what="PostgreSQL"
+            )
+            for script in scripts:
+                file = self._made("configs-postgres") / script
+                subprocess.run([*psql, f"--file={file}"], env=environment, check=True)
+        finally:
+            server.send_signal(signal.SIGINT)
+            server.wait(timeout=60)
 
     def _wait(self, name, condition):
         process = self.processes[name]

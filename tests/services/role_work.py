@@ -6,6 +6,7 @@ python -m tests.services.role_work: every page and address as web, every task as
 import io
 import json
 from contextlib import contextmanager
+from datetime import timedelta
 
 import django
 
@@ -22,15 +23,17 @@ from heatmaps import queue  # noqa: E402
 from heatmaps.ingest import opt_outs, uploads  # noqa: E402
 from heatmaps.ingest.versions import deletion, retention_change  # noqa: E402
 from heatmaps.ledger import facts, transitions  # noqa: E402
+from heatmaps.ledger.transitions import moves  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
+from heatmaps.management import database_roles  # noqa: E402
 from heatmaps.masses import column_copies  # noqa: E402
 from heatmaps.models import ApiToken, CheckIn, DataVersion, Release, Suppression, Upload  # noqa: E402
 from heatmaps.people import invitations  # noqa: E402
-from heatmaps.releases import clock, lifecycle, publication  # noqa: E402
+from heatmaps.releases import clock, heartbeat, lifecycle, publication  # noqa: E402
 from tests.services import seed  # noqa: E402
+from tests.services.roles import CLOCK, OWNER, WEB, WORKER  # noqa: E402
 from tests.triggers import disabled  # noqa: E402
 
-OWNER, WEB, WORKER = "hazemap", "hazemap_web", "hazemap_worker"
 PAGES = (
     "dataset",
     "dataset-releases",
@@ -97,6 +100,40 @@ def work(tasks):
             acts[name](*ids)
 
 
+def tick_until_told(release, tasks):
+    """The clock's and the workers' turns, until the release's outcome is told."""
+    while True:
+        with signed_in_as(CLOCK):
+            heartbeat.DatabaseHeartbeat().beat()
+            clock.tick()
+            if Release.objects.values_list("state", flat=True).get(pk=release.pk) not in moves.QUEUED:
+                return
+        work(tasks)
+
+
+def begin_at(release, moment):
+    with signed_in_as(OWNER):
+        Release.objects.filter(pk=release.pk).update(starts_at=moment)
+
+
+def settings_of_its_own():
+    """What a web process runs with whose role set its own settings, by itself."""
+    kept = "SELECT current_setting('synchronous_commit'), current_setting('statement_timeout')"
+    with signed_in_as(WEB), connection.cursor() as cursor:
+        cursor.execute("ALTER ROLE CURRENT_USER SET synchronous_commit = off")
+        cursor.execute("ALTER ROLE CURRENT_USER SET statement_timeout = '1h'")
+    with signed_in_as(WEB), connection.cursor() as cursor:
+        cursor.execute(kept)
+        row = cursor.fetchone()
+        cursor.execute("ALTER ROLE CURRENT_USER RESET ALL")
+    return list(row)
+
+
+def reads_check_ins(role):
+    with signed_in_as(role):
+        return database_roles.reads_check_ins()
+
+
 def file_of(people, day):
     rows = [f"u{at},{day}T08:30:00Z,0.{at % 97:02},0.{at % 89:02}" for at in range(people)]
     return io.BytesIO("\n".join(["user,time,lat,lon", *rows]).encode())
@@ -131,19 +168,22 @@ def main():
         second = lifecycle.request_release(
             steward, city, lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=16)
         )
+    # However busy the machine is, its moment has not come when it is cancelled.
+    begin_at(second, timezone.now() + timedelta(hours=1))
+    with signed_in_as(WEB):
         lifecycle.cancel(steward, second)
+    begin_at(second, second.starts_at)
+    with signed_in_as(WEB):
         guided = lifecycle.request_release(
             steward,
             city,
             lifecycle.ReleaseRequest(mechanism="adaptive", epsilon="2", resolution=16, guide=str(file.pk)),
         )
     work(tasks)
+    for release in (first, guided):
+        tick_until_told(release, tasks)
     with signed_in_as(WORKER):
-        clock.complete(first.pk)
         lifecycle.sweep()
-    work(tasks)
-    with signed_in_as(WORKER):
-        clock.complete(guided.pk)
     work(tasks)
     # So many that it should have a copy in columns, which its pages look for.
     count_rows(new, 200_000)
@@ -168,6 +208,8 @@ def main():
             "reads": administrator_reads(city),
             "confirmed": confirmed,
             "drawn again": drawn_again,
+            "settings": settings_of_its_own(),
+            "read check-ins": [role for role in (WEB, WORKER, CLOCK) if reads_check_ins(role)],
             "refused": refused,
         }
     print(json.dumps(told))
@@ -176,6 +218,8 @@ def main():
 def count_rows(upload, rows):
     with signed_in_as(OWNER), disabled():
         Upload.objects.filter(pk=upload.pk).update(rows_accepted=rows)
+
+
 def may(role, release):
     """The names of what a role is not refused that makes another draw of a published release."""
     done = []

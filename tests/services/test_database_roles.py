@@ -1,4 +1,4 @@
-"""Web and workers on PostgreSQL: each does its work, and none gets past the rules of the tables."""
+"""Web, workers and clock on PostgreSQL: each does its work, and none gets past the rules of the tables."""
 
 import psycopg
 import pytest
@@ -6,10 +6,11 @@ from django.apps import apps
 
 from heatmaps.management.database_rights import APPEND, CHANGE, EVERYTHING, NOTHING, READ
 from tests.services.installation import Installation
+from tests.services.roles import CLOCK, OWNER, WEB, WORKER, signed_in, url
+from tests.services.roles import RIGHTS as NAMED
 
 pytestmark = [pytest.mark.postgres]
 
-OWNER, WEB, WORKER = "hazemap", "hazemap_web", "hazemap_worker"
 HIDDEN = (
     "heatmaps_checkin",
     "heatmaps_packedcheckins",
@@ -20,8 +21,8 @@ HIDDEN = (
 SECRETS = {"heatmaps_drawing": "content", "heatmaps_sourcereading": "attempts"}
 NO_CHANGE = ("SELECT", "INSERT", "DELETE")
 # What web and workers may do with each table; rights to some columns are not among them. A new table fails
-# `test_every_table_has_its_rights`: give it a row here, and in `heatmaps.management.database_rights` where
-# one of the two shall not do everything.
+# `test_every_table_has_its_rights`: give it a row here, and one for each role in
+# `heatmaps.management.database_rights`.
 RIGHTS = {
     "account_emailaddress": (EVERYTHING, NOTHING),
     "account_emailconfirmation": (EVERYTHING, NOTHING),
@@ -29,14 +30,14 @@ RIGHTS = {
     "socialaccount_socialaccount": (EVERYTHING, NOTHING),
     "socialaccount_socialapp": (EVERYTHING, NOTHING),
     "socialaccount_socialtoken": (EVERYTHING, NOTHING),
-    "auth_group": (EVERYTHING, EVERYTHING),
-    "auth_group_permissions": (EVERYTHING, EVERYTHING),
-    "auth_permission": (EVERYTHING, EVERYTHING),
+    "auth_group": (READ, NOTHING),
+    "auth_group_permissions": (READ, NOTHING),
+    "auth_permission": (READ, NOTHING),
     "auth_user": (EVERYTHING, NOTHING),
-    "auth_user_groups": (EVERYTHING, EVERYTHING),
-    "auth_user_user_permissions": (EVERYTHING, EVERYTHING),
-    "django_admin_log": (EVERYTHING, EVERYTHING),
-    "django_content_type": (EVERYTHING, EVERYTHING),
+    "auth_user_groups": (READ, NOTHING),
+    "auth_user_user_permissions": (READ, NOTHING),
+    "django_admin_log": (APPEND, NOTHING),
+    "django_content_type": (READ, NOTHING),
     "django_migrations": (READ, READ),
     "django_session": (EVERYTHING, NOTHING),
     "heatmaps_account": (APPEND, READ),
@@ -120,20 +121,6 @@ REFUSED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def granted(postgres, migrated_postgres, tmp_path_factory):
-    """An installation whose roles were granted, and the name of its database."""
-    migrated, template = migrated_postgres
-    name = postgres.new_database(template)
-    made = migrated.copied_to(tmp_path_factory.mktemp("roles") / "state", postgres.url(name))
-    made.manage("grant-roles")
-    return made, name
-
-
-def signed_in(postgres, name, role):
-    return psycopg.connect(postgres.url(name).replace("//hazemap@", f"//{role}@"), autocommit=True)
-
-
 def test_every_table_has_its_rights(postgres, granted):
     asked = ", ".join(f"has_table_privilege(%(role)s, tablename::text, '{right}')" for right in ALL_RIGHTS)
     found = {}
@@ -147,6 +134,7 @@ def test_every_table_has_its_rights(postgres, granted):
                 found.setdefault(table, []).append(rights)
     assert {table: tuple(rights) for table, rights in found.items()} == RIGHTS
     assert {model._meta.db_table for model in apps.get_models(include_auto_created=True)} <= set(found)
+    assert {role: set(found) ^ set(named) for role, named in NAMED.items()} == {role: set() for role in NAMED}
 
 
 @pytest.mark.parametrize(("role", "at"), [(WEB, 0), (WORKER, 1)])
@@ -163,8 +151,8 @@ def test_no_other_column_is_updated(postgres, granted, role, at):
     assert set(rows) == {(table, name) for table, names in COLUMNS.items() for name in names[at]}
 
 
-@pytest.mark.parametrize("role", [WEB, WORKER])
-def test_neither_gets_past_the_rules_of_append_only_tables(postgres, granted, role):
+@pytest.mark.parametrize("role", [WEB, WORKER, CLOCK])
+def test_nobody_gets_past_the_rules_of_append_only_tables(postgres, granted, role):
     with signed_in(postgres, granted[1], role) as connection:
         for statement in REFUSED:
             with pytest.raises(psycopg.Error) as refusal:
@@ -195,8 +183,22 @@ def test_web_reads_no_check_in(postgres, granted, table):
                 web.execute(statement)
 
 
+@pytest.mark.parametrize("table", [*HIDDEN[:3], "heatmaps_profile", "heatmaps_membership", "django_session"])
+def test_the_clock_reads_neither_check_ins_nor_what_lets_somebody_in(postgres, granted, table):
+    with signed_in(postgres, granted[1], CLOCK) as clock, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        clock.execute(f"SELECT 1 FROM {table}")
+
+
+def test_the_clock_reads_names_of_accounts_and_nothing_else_of_them(postgres, granted):
+    with signed_in(postgres, granted[1], CLOCK) as clock:
+        clock.execute("SELECT id, username, is_active FROM auth_user")
+        for column in ("password", "email", "last_login", "is_superuser"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                clock.execute(f"SELECT {column} FROM auth_user")
+
+
 @pytest.mark.long
-def test_web_and_workers_do_all_their_work(granted):
+def test_web_workers_and_clock_do_all_their_work(granted):
     made, _ = granted
     told = made.script("role_work")
     assert told == {
@@ -212,22 +214,57 @@ def test_web_and_workers_do_all_their_work(granted):
         "reads": True,
         "confirmed": 302,
         "drawn again": [],
+        "settings": ["on", "0"],
+        "read check-ins": [WORKER],
         "refused": {},
     }
 
 
 @pytest.mark.long
-def test_granting_again_takes_back_what_is_too_much_and_gives_what_new_tables_need(postgres, granted):
+def test_granting_again_takes_back_what_is_too_much_and_says_what_nobody_was_named_for(
+    postgres, granted, tmp_path, monkeypatch
+):
     made, name = granted
+    for role in ("WEB", "WORKER"):
+        (tmp_path / role).write_text(f"of-{role}")
+        monkeypatch.setitem(made.others, f"HAZEMAP_{role}_PASSWORD_FILE", str(tmp_path / role))
+    password = "SELECT rolpassword FROM pg_authid WHERE rolname = %s"
+    with signed_in(postgres, name, WEB) as web:
+        web.execute("ALTER ROLE CURRENT_USER PASSWORD 'its own'")
+        web.execute("ALTER ROLE CURRENT_USER SET default_transaction_read_only = on")
+        web.execute(f"ALTER ROLE CURRENT_USER IN DATABASE {name} SET search_path = pg_temp")
     with signed_in(postgres, name, OWNER) as owner:
         owner.execute(f"GRANT DELETE ON heatmaps_event TO {WEB}")
+        owner.execute(f"GRANT SELECT (cell) ON heatmaps_checkin TO {WEB}")
+        owner.execute(f"GRANT TEMPORARY ON DATABASE {name} TO PUBLIC")
+        owner.execute(f"ALTER ROLE {WEB} CREATEROLE CREATEDB")
         owner.execute("CREATE TABLE heatmaps_later (id bigserial)")
-        made.manage("grant-roles")
-        for role in (WEB, WORKER):
+        owner.execute("CREATE FUNCTION later() RETURNS int LANGUAGE sql AS 'SELECT 1'")
+        its_own = owner.execute(password, [WEB]).fetchone()
+        again = made.manage("grant-roles")
+        assert owner.execute(password, [WEB]).fetchone() not in (its_own, (None,))
+        assert "The clock's role got no password" in again.stderr
+        assert "touch what no role was named for: heatmaps_later\n" in again.stderr
+        assert f"Settings of their own were taken from {WEB}\n" in again.stderr
+        assert "is a superuser of the cluster" in again.stderr
+        roles = owner.execute("SELECT rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = %s", [WEB])
+        assert roles.fetchone() == (False,)
+        for role in (WEB, WORKER, CLOCK):
             with signed_in(postgres, name, role) as connection:
-                connection.execute("INSERT INTO heatmaps_later DEFAULT VALUES")
+                assert connection.execute("SHOW default_transaction_read_only").fetchone() == ("off",)
+                for statement in (
+                    "SELECT * FROM heatmaps_later",
+                    "INSERT INTO heatmaps_later DEFAULT VALUES",
+                    "SELECT nextval('heatmaps_later_id_seq')",
+                    "SELECT later()",
+                    "CREATE TEMPORARY TABLE made (id int)",
+                ):
+                    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                        connection.execute(statement)
         owner.execute("DROP TABLE heatmaps_later")
+        owner.execute("DROP FUNCTION later()")
     test_every_table_has_its_rights(postgres, granted)
+    test_web_reads_no_check_in(postgres, granted, "heatmaps_checkin")
 
 
 @pytest.mark.long
@@ -244,8 +281,9 @@ def test_a_server_that_may_not_migrate_says_who_may(postgres, tmp_path):
     with signed_in(postgres, name, OWNER) as owner:
         owner.execute("CREATE TABLE django_migrations (id int, app text, name text, applied timestamptz)")
         owner.execute(f"GRANT SELECT ON django_migrations TO {WEB}")
-    url = postgres.url(name).replace("//hazemap@", f"//{WEB}@")
-    web = Installation(folder=tmp_path, database_url=url, broker_url="redis://127.0.0.1:1/0")
+    web = Installation(
+        folder=tmp_path, database_url=url(postgres, name, WEB), broker_url="redis://127.0.0.1:1/0"
+    )
     refused = web.manage("serve", "--port", "0", check=False)
     assert refused.returncode == 1
     assert "waits for migrations" in refused.stderr

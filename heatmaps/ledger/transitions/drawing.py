@@ -90,7 +90,7 @@ def delay(release_id: UUID) -> None:
     with locked_release(release_id) as ledger:
         release = _due(release_id, LATE)
         drawing = Drawing.objects.select_for_update().filter(pk=release_id).first()
-        reading = SourceReading.objects.filter(pk=release_id).first()
+        reading = SourceReading.objects.filter(pk=release_id).only("begun_at").first()
         now, begun_at = timezone.now(), None
         if drawing is not None:
             begun_at = drawing.claimed_at

@@ -4,11 +4,15 @@ import signal
 from threading import Event
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from heatmaps import queue
+from heatmaps.management import database_roles
 from heatmaps.releases import clock, heartbeat
+
+_log = structlog.stdlib.get_logger(__name__)
 
 
 class Command(BaseCommand):
@@ -25,9 +29,14 @@ class Command(BaseCommand):
         self.stdout.flush()
         queue.send_in_background()
         database, file = heartbeat.DatabaseHeartbeat(), settings.STATE_DIR / "clock"
+        first = Event()
 
         def ticked() -> None:
             file.touch()  # whoever watches this process looks at the file's age
             database.beat()
+            if not first.is_set() and database_roles.reads_check_ins():
+                # As before there was a role of the clock: it works, and could do more than it needs.
+                _log.warning("clock.reads_check_ins", needed="hazemap_clock", see="docs/how-to/upgrade.md")
+            first.set()
 
         clock.run(stopping, ticked=ticked)
