@@ -51,7 +51,7 @@ def started(
     descriptors that stay open in the child under their numbers. quiet: what it says of errors is dropped, as
     it may hold what was read. folder: where it makes files. Whoever starts it ends it. Errors: OSError.
     """
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
     figures = (limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, limits.nicer)
     folders = [] if folder is None else [str(folder)]
     places = {} if folder is None else {"TMPDIR": str(folder)}
@@ -62,7 +62,7 @@ def started(
         stderr=subprocess.DEVNULL if quiet else None,
         pass_fds=files,
         cwd="/",
-        env=kept | _OWN | places,
+        env=inherited | _OWN | places,
     )
 
 

@@ -44,7 +44,7 @@ class _Program(ctypes.Structure):
 
 
 class _Word(NamedTuple):
-    """What a word of the arguments must be."""
+    """Describes a word of the arguments, and its only allowed value."""
 
     argument: int
     value: int
@@ -112,7 +112,7 @@ def _compared(word: _Word) -> Iterator[_Step]:
 
 
 def _limits(name: str, *, writes: bool) -> Sequence[Sequence[_Word]]:
-    """What the arguments of a call must be, one limit or another."""
+    """Returns what the arguments of a call must be: all words of one limit or of another."""
     itself, none_given = _Word(0, 0), (_Word(2, 0), _Word(2, 0, upper=True))
     return {
         "open": [[] if writes else [_Word(1, 0, _WRITING)]],
