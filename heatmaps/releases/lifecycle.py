@@ -77,7 +77,7 @@ __all__ = [
 
 LONGEST_KEY: Final = 120  # characters of an Idempotency-Key
 RESENT_AT_ONCE: Final = 100  # reserved releases that one sweep sends to the workers again, the oldest first
-
+_RELATED: Final = ("dataset__collection", "version", "round")  # read once, with what is drawn
 _log = structlog.stdlib.get_logger(__name__)
 
 
@@ -119,8 +119,7 @@ def run(release_id: UUID) -> None:
 
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
-    rows = Release.objects.select_related("dataset__collection", "version", "round")
-    release = rows.filter(pk=release_id).first()
+    release = Release.objects.select_related(*_RELATED).filter(pk=release_id).first()
     if release is not None and release.dataset.source:
         _run_in_lake(release)
         return

@@ -10,6 +10,8 @@ from uuid import uuid4
 import pytest
 from django.db import connection, transaction
 from django.db.models import F
+from django.test import Client
+from django.urls import reverse
 
 from heatmaps import masses
 from heatmaps.ledger import facts, transitions
@@ -199,6 +201,10 @@ def test_an_accuracy_of_100_000_is_not_drawn_for_a_fiftieth(release, ask, settin
     assert list(Account.objects.values()) == committed
     assert caplog.text.count("release.not_paid_for") == 1
     assert json.loads(Event.objects.get(kind="fail").after)["reason"] == NOT_PAID_FOR
+    client = Client()
+    client.force_login(release.requested_by)
+    page = client.get(reverse("release", args=[release.pk])).content.decode()
+    assert "it was not what the ledger says was paid for" in page
     assert verify(dataset).ok
 
 
