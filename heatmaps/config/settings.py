@@ -146,6 +146,8 @@ else:
         # A broker that hangs holds up no request and no release's moment for longer.
         "socket_timeout": 5,
     }
+    CELERY_BROKER_TRANSPORT = "heatmaps.broker.transport:Transport"
+    CELERY_WORKER_CONSUMER = "heatmaps.broker.consumer:Consumer"
 # Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
 # another one is looked at: queues of their own. A worker that is given no names takes from all.
 CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "surveys", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
@@ -158,6 +160,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
