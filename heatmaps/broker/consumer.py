@@ -45,7 +45,7 @@ class Heartbeat(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery carrie
             parent.timer.call_repeatedly(BEAT_SECONDS, self._beat, (parent,)),
         ]
 
-    def stop(self, parent: Any) -> None:
+    def stop(self, _parent: Any) -> None:
         while self._entries:
             self._entries.pop().cancel()
 

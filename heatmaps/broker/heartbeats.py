@@ -1,6 +1,6 @@
-"""Tells which queues have a worker that takes from them: each worker says so in Redis, under its queue's name.
+"""Tells which queues have a worker that takes from them: each worker says so in Redis, by its queue's name.
 
-A worker whose processes are all busy still says so; one that is told to take nothing more, or hangs, does not.
+A worker whose processes are all busy still says so; one that takes nothing more, or hangs, does not.
 """
 
 from collections.abc import Iterable

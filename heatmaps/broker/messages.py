@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def read(content: bytes, queue_name: str) -> Json | None:
-    """Returns the message as Celery would have sent it, made anew; None for all that is no task of this queue."""
+    """Returns the message as Celery would have sent it, made anew; None for what is no task of this queue."""
     if len(content) > MOST_BYTES:
         return None
     try:

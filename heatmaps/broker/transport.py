@@ -1,8 +1,8 @@
 """Lets workers take messages from Redis by one command, and drop what is no message of ours.
 
-A message is gone from Redis once it is taken: Redis holds no list of what workers have, which others could read
-or spoil. What a worker that is killed had taken, the sweep sends again, as the database knows what is to be
-done; a worker that stops, or loses a process, puts it back itself.
+A message is gone from Redis once it is taken: Redis holds no list of what workers have, which others could
+read or spoil. What a worker that is killed had taken, the sweep sends again, as the database knows what is to
+be done; a worker that stops, or loses a process, puts it back itself.
 """
 
 from time import monotonic

@@ -207,11 +207,12 @@ SIGN_IN_PROVIDER = sign_in_provider.sign_in_provider()
 SOCIALACCOUNT_PROVIDERS = sign_in_provider.for_allauth(SIGN_IN_PROVIDER)
 PROVIDER_SECONDS = 5  # for one answer of it, to its last byte
 # Requests in 60 seconds, by what is counted (`heatmaps.http.attempt_limits`): those of a token, sign-ins with
-# a name from an address, sign-ins from an address, and readers without an account from an address; tiles and
-# parts of files by themselves.
+# a name from an address, with a name from all addresses that are new to it, from an address, and readers
+# without an account from an address; tiles and parts of files by themselves.
 MOST_A_MINUTE = {
     "token": 1200,
     "sign_in_name": 10,
+    "sign_in_account": 20,
     "sign_in_address": 60,
     "public_address": 120,
     "blur": 10,

@@ -1,4 +1,4 @@
-"""A worker as operators start it, on a Redis with the users of the compose file and one that may do everything."""
+"""A worker as operators start it, on a Redis with the users of the compose file and one that may do all."""
 
 import os
 import signal

@@ -66,7 +66,7 @@ def with_defaults(text, **given):
 
 
 def redis_users():
-    """Lines of Redis's configuration: the users of the compose file, with passwords as `Redis.as_user` says."""
+    """Lines of Redis's configuration: users of the compose file, with passwords as `Redis.as_user` says."""
     lines = parsed()["configs"]["redis_users"]["content"].splitlines()
     users = [f"user {name} on >{name}-word {rights}" for name, _, rights in (x.partition(" ") for x in lines)]
     return "\n".join(["user default off", *users, ""])
