@@ -6,7 +6,7 @@ be done; a worker that stops, or loses a process, puts it back itself.
 """
 
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -18,12 +18,12 @@ from heatmaps.broker import messages
 _log = structlog.stdlib.get_logger(__name__)
 
 
-class Channel(redis.Channel):  # type: ignore[misc]  # kombu has no types
+class Channel(redis.Channel):
     """A channel that takes from lists, one for each queue, and does nothing else in Redis."""
 
     ack_emulation = False
     supports_fanout = False  # each task is sent to a queue by name, and none to many
-    priority_steps: Final = (0,)
+    priority_steps = [0]  # as kombu has it
 
     def is_taking(self, queue_name: str) -> bool:
         """Returns whether this process takes from a queue, or has as many messages as it may."""
@@ -52,14 +52,14 @@ class Channel(redis.Channel):  # type: ignore[misc]  # kombu has no types
                 self.connection._deliver(message, queue_name)
             return True
         finally:
-            self._in_poll = None
+            self._in_poll = False
 
     def _size(self, _queue_name: str) -> int:
         """Nobody asks how many wait."""
         return 0
 
 
-class Transport(redis.Transport):  # type: ignore[misc]  # as above
+class Transport(redis.Transport):
     """The transport of `CELERY_BROKER_TRANSPORT`."""
 
     Channel = Channel

@@ -48,8 +48,8 @@ def doubt() -> str:
         return ""
     return (
         "HAZEMAP_PROXY names a proxy and HAZEMAP_ORIGINS no origin: whoever asks from there without a proxy "
-        "chooses the address under which wrong passwords are counted; unset HAZEMAP_PROXY where no proxy is in "
-        "front"
+        "chooses the address under which wrong passwords are counted; unset HAZEMAP_PROXY where no proxy is "
+        "in front"
     )
 
 

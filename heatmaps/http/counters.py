@@ -81,14 +81,18 @@ class SharedCounters:
         name = _shared_name(table, key)
         with self._redis.pipeline() as pipe:
             pipe.set(name, 0, ex=seconds, nx=True)
-            _, times, left = pipe.incr(name).ttl(name).execute()
+            pipe.incr(name)
+            pipe.ttl(name)
+            _, times, left = pipe.execute()
         return Count(int(times), max(1, int(left)))
 
     def look(self, table: str, key: str) -> Count:
         """Returns the count as it is."""
         name = _shared_name(table, key)
         with self._redis.pipeline() as pipe:
-            times, left = pipe.get(name).ttl(name).execute()
+            pipe.get(name)
+            pipe.ttl(name)
+            times, left = pipe.execute()
         return Count(int(times or 0), max(1, int(left)))
 
     def forget(self, table: str, key: str) -> None:

@@ -1,10 +1,13 @@
 """What each user of Redis may do there: every command that Redis has, on every key of the product."""
 
+import re
+
 import pytest
 import redis as client
 from redis.exceptions import AuthenticationError, NoPermissionError
 
 from tests.services import compose
+from tests.services.installation import ROOT
 from tests.services.programs import Redis, found_or_skip
 
 pytestmark = pytest.mark.redis
@@ -109,3 +112,10 @@ def test_a_user_whose_command_is_refused_goes_on(server):
             with pytest.raises(NoPermissionError):
                 web.execute_command(*refused)
         assert web.ping()
+
+
+def test_the_manual_lists_these_users():
+    page = (ROOT / "docs/how-to/deployment.md").read_text()
+    lines = [line for line in page.splitlines() if line.startswith("user ")]
+    listed = [re.sub(r">\w+-word", ">PASSWORD", line) for line in compose.redis_users().splitlines()]
+    assert lines == listed
