@@ -34,7 +34,7 @@ class Channel(redis.Channel):
         return is_fresh or not self.qos.can_consume()
 
     def _brpop_read(self, **options: Any) -> bool:
-        """As kombu's, but for what is no message. Errors: Empty; of Redis."""
+        """Reads an answer as kombu does, and drops what is no task. Errors: Empty; of Redis."""
         try:
             try:
                 answer = self.client.parse_response(self.client.connection, "BRPOP", **options)
@@ -55,7 +55,7 @@ class Channel(redis.Channel):
             self._in_poll = False
 
     def _size(self, _queue_name: str) -> int:
-        """Nobody asks how many wait."""
+        """Returns 0: nobody asks how many wait."""
         return 0
 
 
