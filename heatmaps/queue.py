@@ -16,6 +16,7 @@ SURVEY: Final = "heatmaps.survey"
 INGEST: Final = "heatmaps.ingest"
 EXPIRE: Final = "heatmaps.expire"
 SWEEP: Final = "heatmaps.sweep"
+IDS: Final = {RELEASE: 1, SOURCE_RELEASE: 1, SURVEY: 1, INGEST: 1, EXPIRE: 1, SWEEP: 0}  # how many a task has
 _MOST_WAITING: Final = 1000
 Sender = Callable[[str, tuple[str, ...]], None]
 

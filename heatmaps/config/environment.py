@@ -16,8 +16,9 @@ streets, `sign_in_provider.py` those of the provider and `mail.py` those of mail
 | `HAZEMAP_WEB_PASSWORD_FILE` | (none) | file with the password that `grant-roles` gives `hazemap_web` |
 | `HAZEMAP_WORKER_PASSWORD_FILE` | (none) | the same for `hazemap_worker` |
 | `HAZEMAP_CLOCK_PASSWORD_FILE` | (none) | the same for `hazemap_clock` |
-| `HAZEMAP_BROKER_URL` | `memory://` | `redis://host:port/0` for workers of their own |
+| `HAZEMAP_BROKER_URL` | `memory://` | `redis://user@host:port/0` for workers of their own |
 | `HAZEMAP_BROKER_PASSWORD_FILE` | (none) | file with the password that belongs into that address |
+| `HAZEMAP_HEARTBEAT_FILE` | (none) | a file that a worker touches while it takes tasks |
 | `HAZEMAP_ALLOWED_HOSTS` | `127.0.0.1,localhost,[::1]` | names of pages and metrics, separated by commas |
 | `HAZEMAP_ORIGINS` | (none) | origin at which browsers find this server; `https://…` needs HAZEMAP_PROXY |
 | `HAZEMAP_PROXY` | (none) | addresses or networks of the proxy, alone believed; `none` with `--certificate` |

@@ -163,6 +163,8 @@ else:
         # A broker that hangs holds up no request and no release's moment for longer.
         "socket_timeout": 5,
     }
+    CELERY_BROKER_TRANSPORT = "heatmaps.broker.transport:Transport"
+    CELERY_WORKER_CONSUMER = "heatmaps.broker.consumer:Consumer"
 # Draws wait for no file, what an owner's lake is asked holds nothing up, and no draw from a lake waits while
 # another one is looked at: queues of their own. A worker that is given no names takes from all.
 CELERY_TASK_QUEUES = [Queue(name) for name in ("draws", "lakes", "surveys", "celery")]  # type: ignore[no-untyped-call]  # kombu has no types
@@ -175,6 +177,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -221,11 +224,12 @@ SIGN_IN_PROVIDER = sign_in_provider.sign_in_provider()
 SOCIALACCOUNT_PROVIDERS = sign_in_provider.for_allauth(SIGN_IN_PROVIDER)
 PROVIDER_SECONDS = 5  # for one answer of it, to its last byte
 # Requests in 60 seconds, by what is counted (`heatmaps.http.attempt_limits`): those of a token, sign-ins with
-# a name from an address, sign-ins from an address, and readers without an account from an address; tiles and
-# parts of files by themselves.
+# a name from an address, with a name from all addresses that are new to it, from an address, and readers
+# without an account from an address; tiles and parts of files by themselves.
 MOST_A_MINUTE = {
     "token": 1200,
     "sign_in_name": 10,
+    "sign_in_account": 20,
     "sign_in_address": 60,
     "public_address": 120,
     "blur": 10,

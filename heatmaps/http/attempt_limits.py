@@ -4,9 +4,11 @@ A count begins with the first attempt and ends `seconds` later. Only counts are 
 tell nothing: names and addresses are hashed. Nobody ends a count by flooding (`heatmaps.http.counters`).
 
 Passwords and codes, at all pages and the API together, are counted by name *and* address, and more
-loosely by address. Not by name alone: then anybody could lock a person out by failing under that name. Who
-shares an address with such a guesser waits a minute at most; who is signed in notices nothing. Whoever gets
-in was not guessing: the failures under that name from that address are forgotten.
+loosely by address. By name alone only at addresses from where nobody signed in under it before: then nobody
+guesses an account's password from many addresses, or under many that a proxy lets him choose, and its owner
+still gets in where he did before. Elsewhere he waits a minute once the others stop, as does who shares an
+address with a guesser; who is signed in notices nothing. Whoever gets in was not guessing: the failures under
+that name from that address are forgotten.
 """
 
 import ipaddress
@@ -23,9 +25,11 @@ from redis.exceptions import RedisError
 from heatmaps.http import counters
 
 SIGN_IN_NAME, SIGN_IN_ADDRESS, PUBLIC_ADDRESS = "sign_in_name", "sign_in_address", "public_address"
+SIGN_IN_ACCOUNT: Final = "sign_in_account"
 FAILURES: Final = "sign_in_failures"
 FAILURES_SECONDS: Final = 3600
-KNOWN: Final = "sign_in_known"
+KNOWN: Final = "sign_in_known"  # an address
+OWN: Final = "sign_in_own"  # a name from an address
 KNOWN_SECONDS: Final = 30 * 24 * 3600
 BLUR: Final = "blur"
 EXAMPLE: Final = "example"
@@ -45,7 +49,13 @@ def sign_in(name: str | None, address: str) -> int:
     An address that has to wait adds no more names to the table.
     """
     wait = _a_minute(SIGN_IN_ADDRESS, address)
-    return wait or (0 if name is None else _a_minute(SIGN_IN_NAME, _name_from(name, address)))
+    if wait or name is None:
+        return wait
+    name_there = _name_from(name, address)
+    wait = _a_minute(SIGN_IN_NAME, name_there)
+    if wait or _times(OWN, _key(name_there)):
+        return wait
+    return _a_minute(SIGN_IN_ACCOUNT, _normalised(name))
 
 
 def forget_sign_in(name: str, address: str) -> None:
@@ -53,6 +63,7 @@ def forget_sign_in(name: str, address: str) -> None:
     _forget(SIGN_IN_NAME, _key(_name_from(name, address)))
     _forget(FAILURES, _key(address))
     _count(KNOWN, address, KNOWN_SECONDS)
+    _count(OWN, _name_from(name, address), KNOWN_SECONDS)
 
 
 def count_failure(address: str) -> None:
@@ -129,8 +140,13 @@ def _a_minute(scope: str, whose: str) -> int:
 
 
 def _name_from(name: str, address: str) -> str:
-    """A name as it is tried from an address; other spellings of a name are the same one."""
-    return f"{address} {unicodedata.normalize('NFKC', name).casefold().strip()}"
+    """A name as it is tried from an address."""
+    return f"{address} {_normalised(name)}"
+
+
+def _normalised(name: str) -> str:
+    """Other spellings of a name are the same one."""
+    return unicodedata.normalize("NFKC", name).casefold().strip()
 
 
 def _count(scope: str, whose: str, seconds: int) -> counters.Count:

@@ -1,4 +1,4 @@
-"""Keeps expiring counts by the package `limits`: in this process, and in a Redis that processes share.
+"""Keeps expiring counts: in this process by the package `limits`, and in a Redis that processes share.
 
 A table of this process that is full forgets nothing before its time: what it does not know yet it refuses to
 count until there is room again. So nobody ends another's count, or fills the memory, by asking under many
@@ -14,7 +14,7 @@ from time import time
 from typing import Final, cast
 
 from django.conf import settings
-from limits.storage import MemoryStorage, RedisStorage
+from limits.storage import MemoryStorage
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -65,27 +65,39 @@ class OwnCounters:
 
 
 class SharedCounters:
-    """Counts of all processes together, in Redis. Errors of all methods: RedisError."""
+    """Counts of all processes together, in Redis. Errors of all methods: RedisError.
+
+    No script runs there: who may run one could hold everybody up.
+    """
 
     def __init__(self, url: str) -> None:
         # An answer that does not come at once is none: the process counts by itself meanwhile.
-        patience = {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)}
-        self._storage = RedisStorage(url, key_prefix=_PREFIX, **patience)  # type: ignore[arg-type]  # typed as text
+        self._redis = Redis.from_url(
+            url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0)
+        )
 
     def count(self, table: str, key: str, seconds: int) -> Count:
         """Count once more; the first time begins a count that ends `seconds` later."""
-        name = f"{table}:{key}"
-        times = self._storage.incr(name, seconds)
-        return Count(times, _seconds_left(self._storage.get_expiry(name)))
+        name = _shared_name(table, key)
+        with self._redis.pipeline() as pipe:
+            pipe.set(name, 0, ex=seconds, nx=True)
+            pipe.incr(name)
+            pipe.ttl(name)
+            _, times, left = pipe.execute()
+        return Count(int(times), max(1, int(left)))
 
     def look(self, table: str, key: str) -> Count:
         """Returns the count as it is."""
-        name = f"{table}:{key}"
-        return Count(self._storage.get(name), _seconds_left(self._storage.get_expiry(name)))
+        name = _shared_name(table, key)
+        with self._redis.pipeline() as pipe:
+            pipe.get(name)
+            pipe.ttl(name)
+            times, left = pipe.execute()
+        return Count(int(times or 0), max(1, int(left)))
 
     def forget(self, table: str, key: str) -> None:
         """End a count before its time."""
-        self._storage.clear(f"{table}:{key}")
+        self._redis.delete(_shared_name(table, key))
 
 
 @cache
@@ -118,3 +130,7 @@ def eviction_problem() -> str:
 
 def _seconds_left(end: float) -> int:
     return max(1, ceil(end - time()))
+
+
+def _shared_name(table: str, key: str) -> str:
+    return f"{_PREFIX}:{table}:{key}"

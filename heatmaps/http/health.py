@@ -11,17 +11,16 @@ from threading import Event
 from typing import Final
 
 import structlog
-from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection
 
 from heatmaps import schema
+from heatmaps.broker import heartbeats
 from heatmaps.models import Dataset, Release, ReleaseState
 from heatmaps.record import hold
 from heatmaps.releases.heartbeat import DatabaseHeartbeat
 
 PATH: Final = "/healthz"
-WORKER_SECONDS: Final = 1.0  # how long a worker may take to answer
 WATCH_SECONDS: Final = 1.0
 FRESH_SECONDS = 5.0  # how long a look counts in a process that does not look by itself
 
@@ -73,19 +72,20 @@ class Look:
 
 
 def separate_processes() -> States:
-    """Asks a deployment: the clock by its heartbeat in the database, workers by the broker."""
+    """Asks a deployment: the clock by its heartbeat in the database, workers by theirs in the broker."""
     clock = None
     with _asking(Part.DATABASE), suppress(DatabaseError):
         clock = DatabaseHeartbeat().is_beating()
     try:
         with _asking(Part.BROKER):
-            served = _served()
+            ages = heartbeats.ages(_QUEUES)
     except Exception:  # noqa: BLE001 - Redis, the network, kombu: each has errors of its own
         return {Part.BROKER: False, Part.CLOCK: clock, **dict.fromkeys(workers())}
     now = time.monotonic()
-    _memory.answered_at.update(dict.fromkeys(served, now))
+    for queue_name, age in ages.items():
+        _memory.beaten_at[_QUEUES[queue_name]] = now - age
     recent = {
-        part: now - _memory.answered_at.get(part, -math.inf) < settings.SILENCE_SECONDS for part in workers()
+        part: now - _memory.beaten_at.get(part, -math.inf) < settings.SILENCE_SECONDS for part in workers()
     }
     return {Part.BROKER: True, Part.CLOCK: clock, **recent}
 
@@ -97,7 +97,7 @@ class _Memory:
     processes: Callable[[], States] = separate_processes
     last: Look | None = None
     pending: tuple[Part, float] | None = None
-    answered_at: dict[Part, float] = field(default_factory=dict)
+    beaten_at: dict[Part, float] = field(default_factory=dict)
     is_watched: bool = False
 
 
@@ -187,10 +187,3 @@ def _check_migrations() -> None:
 def _hold_problem() -> str:
     cause = hold.cause()
     return "" if cause is None else f"on hold: {cause.label}"
-
-
-def _served() -> set[Part]:
-    """The parts whose queues a worker takes tasks from."""
-    answers = current_app.control.broadcast("active_queues", reply=True, timeout=WORKER_SECONDS) or []
-    queues = [queue for answer in answers for consumed in answer.values() for queue in consumed]
-    return {_QUEUES[queue["name"]] for queue in queues if queue["name"] in _QUEUES}

@@ -32,6 +32,7 @@ LONGEST_SUBJECT: Final = 255  # OpenID Connect Core, section 2
 CLOCKS_DIFFER_SECONDS: Final = 60
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _ASKED_IF_THERE: Final = "userinfo_endpoint"
+_NAMES_ISSUER: Final = "authorization_response_iss_parameter_supported"
 # Of JSON of another shape, or deeper than Python reads.
 _UNREADABLE: Final = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
 
@@ -54,6 +55,10 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         return str(build_absolute_uri(request, reverse("sign-in-provider-answer")))
 
     def get_access_token_data(self, *arguments: Any, **named: Any) -> Json:
+        """Sends the code of the answer, if it comes from the issuer whose code it is to be (RFC 9207)."""
+        issuers = self.request.GET.getlist("iss")
+        if issuers != [the_provider().issuer] and (issuers or self.openid_config.get(_NAMES_ISSUER) is True):
+            raise ProviderException("the answer does not come from the provider")
         try:
             return dict(super().get_access_token_data(*arguments, **named))
         except _UNREADABLE as error:

@@ -15,6 +15,7 @@ from tests.services import compose
 from tests.services.installation import ROOT
 
 FILE = compose.parsed()
+USERS = ("web", "draws", "files", "lakes", "surveys", "clock", "metrics")  # of Redis
 OURS = {"migrate", "web", "worker", "reader", "scheduler", "lakes", "surveys"}
 FOREIGN = {"postgres", "redis", "spark"}
 DIGEST = "(@sha256:[0-9a-f]{64})?"  # where `make lock` reached a registry
@@ -95,11 +96,14 @@ def test_only_the_inner_network_has_everybody_and_it_has_no_way_out():
     assert FILE["services"]["web"]["ports"] == ["127.0.0.1:${HAZEMAP_PORT:-8000}:8000"]
 
 
-def test_it_believes_the_proxy_of_this_machine_alone():
-    """Which comes in by the gateway, the only address of that network besides the web server's."""
+def test_it_believes_the_proxy_of_this_machine_alone_and_only_where_there_is_an_origin():
+    """By the gateway, the only address of that network besides the web server's, everybody here comes in."""
     assert all(FILE["services"][name]["networks"] == ["inside"] for name in FILE["services"] if name != "web")
     (pool,) = FILE["networks"]["outside"]["ipam"]["config"]
-    told = compose.with_defaults(FILE["services"]["web"]["environment"]["HAZEMAP_PROXY"])
+    text = FILE["services"]["web"]["environment"]["HAZEMAP_PROXY"]
+    assert compose.with_defaults(text) == ""
+    assert compose.with_defaults(text, HAZEMAP_PROXY="none") == "none"
+    told = compose.with_defaults(text, HAZEMAP_ORIGINS="https://maps.example.org")
     assert told == pool["gateway"]
     assert ip_address(told) in ip_network(pool["subnet"])
 
@@ -110,16 +114,40 @@ def test_passwords_come_by_files_only():
         for name, value in service.get("environment", {}).items():
             assert "PASSWORD" not in name or (name.endswith("_FILE") and value.startswith("/run/secrets/"))
             assert not re.search(r"://[^/@]*:[^/@]+@", value)
-    names = ("superuser", "postgres", "web", "worker", "clock", "redis")
-    passwords = [f"{name}_password" for name in names]
+    owners = ("superuser", "postgres", "web", "worker", "clock")
+    passwords = [f"{name}_password" for name in (*owners, *map("redis_{}".format, USERS))]
     assert {secret["file"] for secret in FILE["secrets"].values()} == {
         f".docker/secrets/{name}" for name in (*passwords, "spark_token", "spark_secret")
     }
     assert ".docker/secrets/" in (ROOT / ".gitignore").read_text().splitlines()
 
 
-def without_database(service):
-    return {name: value for name, value in service["environment"].items() if "DATABASE" not in name}
+def without_sign_in(service):
+    own = ("DATABASE", "BROKER", "HEARTBEAT")
+    return {
+        name: value for name, value in service["environment"].items() if not any(word in name for word in own)
+    }
+
+
+def test_each_service_signs_in_to_redis_as_a_user_of_its_own():
+    user = {"web": "web", "worker": "draws", "reader": "files", "scheduler": "clock"}
+    user |= {"lakes": "lakes", "surveys": "surveys"}
+    for name, of in user.items():
+        environment = FILE["services"][name]["environment"]
+        assert environment["HAZEMAP_BROKER_URL"] == f"redis://{of}@redis:6379/0"
+        assert environment["HAZEMAP_BROKER_PASSWORD_FILE"] == f"/run/secrets/redis_{of}_password"
+        held = {secret for secret in FILE["services"][name]["secrets"] if secret.startswith("redis_")}
+        assert held == {f"redis_{of}_password"}
+    assert not any("redis" in str(part) for part in FILE["services"]["migrate"].values())
+    assert FILE["services"]["redis"]["secrets"] == [f"redis_{each}_password" for each in USERS]
+    assert [line.split()[0] for line in FILE["configs"]["redis_users"]["content"].splitlines()] == list(USERS)
+
+
+@pytest.mark.parametrize("name", ["worker", "reader", "lakes", "surveys"])
+def test_a_worker_is_watched_by_the_file_that_it_touches(name):
+    service = FILE["services"][name]
+    file = service["environment"]["HAZEMAP_HEARTBEAT_FILE"]
+    assert service["healthcheck"]["test"] == ["CMD-SHELL", f"find {file} -mmin -1 | grep -q ."]
 
 
 def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
@@ -143,7 +171,7 @@ def test_nobody_but_migrations_signs_in_as_the_owner_of_the_tables():
         environment = service["environment"]
         assert environment["HAZEMAP_DATABASE_URL"] == f"postgresql://{role[name]}@postgres:5432/hazemap"
         assert environment["HAZEMAP_DATABASE_PASSWORD_FILE"] == f"/run/secrets/{file[role[name]]}"
-        held = set(service["secrets"]) - {"redis_password", "spark_token"}
+        held = {secret for secret in service["secrets"] if not secret.startswith(("redis_", "spark_"))}
         assert held == (set(file.values()) if name == "migrate" else {file[role[name]]})
     holders = {name for name, each in FILE["services"].items() if "superuser_password" in each["secrets"]}
     assert holders == {"postgres"}
@@ -201,7 +229,7 @@ def test_every_service_has_the_folders_that_it_is_told_of():
         )
         for variable in ("HAZEMAP_STATE", "HAZEMAP_KEY_DIR", "HAZEMAP_RECORD_DIR"):
             assert environment[variable] in paths, name
-    web, worker = (without_database(FILE["services"][name]) for name in ("web", "worker"))
+    web, worker = (without_sign_in(FILE["services"][name]) for name in ("web", "worker"))
     assert web | {"HAZEMAP_WEB_KEY_DIR": "none"} == worker
     [made] = [line for line in LINES if "/var/lib/hazemap/uploads" in line]
     assert "/var/lib/hazemap/rejected" in made  # a new volume takes the owner of the image's folder

@@ -26,6 +26,7 @@ def test_it_leaves_an_address_without_a_file_alone(said):
 
 def test_it_puts_the_password_of_the_file_into_the_address(said):
     assert said("redis://redis:6379/0", "abc\n") == "redis://:abc@redis:6379/0"
+    assert said("redis://draws@redis:6379/0", "abc\n") == "redis://draws:abc@redis:6379/0"
     assert said("postgresql://hazemap@[::1]:5432/x?a=b", "p@/:%") == (
         "postgresql://hazemap:p%40%2F%3A%25@[::1]:5432/x?a=b"
     )

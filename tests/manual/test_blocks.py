@@ -21,7 +21,7 @@ ELSEWHERE = {
     ("how-to/collections.md", "manage.py shuffler join https://maps.example.org"): OTHERS,
     ("how-to/collections.md", "docker compose exec -T web tar -C /var/lib/hazem"): DOCKER,
     ("how-to/deployment.md", "docker compose up --detach --wait"): DOCKER,
-    ("how-to/deployment.md", "export HAZEMAP_BROKER_URL=redis://redis:6379/0"): OTHERS,
+    ("how-to/deployment.md", "# Each service with its own user and file: web,"): OTHERS,
     ("how-to/deployment.md", "IMAGE_REGISTRY=https://registry.example/library"): PACKAGES,
     ("how-to/deployment.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
     ("how-to/gis.md", "gdalinfo /vsicurl/https://maps.example/api/v1/re"): OTHERS,

@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from heatmaps.http import attempt_limits, counters
 from heatmaps.releases import publication
+from tests.services.programs import wait_until
 
 PASSWORD = "long enough to pass"
 TOKEN = {"name": "x", "scopes": ["read"]}
@@ -71,14 +72,44 @@ def plain(answer, name):
     return text.replace(name, "NAME")
 
 
+OWN, NEW = "198.51.100.1", "203.0.113.7"  # where the owner signed in before, and where not
+
+
 def test_nobody_locks_out_a_person_elsewhere(try_):
-    """Who fails under a name from one address, or from many, does not stop its owner at another."""
+    """Who fails under a name from one address, or from many, does not stop its owner where he was before."""
+    assert try_("analyst", PASSWORD, address=OWN).status_code == 302
     for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
         for _ in range(11):
             stopped = try_("analyst", address=address)
         assert stopped.status_code == 429
 
-    assert try_("analyst", PASSWORD, address="198.51.100.1").status_code == 302
+    assert try_("analyst", PASSWORD, address=OWN).status_code == 302
+
+
+def test_an_address_for_each_guess_does_not_help(try_, ask_for_token, settings, monkeypatch):
+    """As where the trusted proxy is not in front, and whoever asks writes the header himself."""
+    settings.TRUSTED_PROXIES = [ip_network("192.0.2.1")]
+    monkeypatch.setitem(settings.MOST_A_MINUTE, "sign_in_address", 1_000)
+    assert try_("analyst", PASSWORD, **{"x-forwarded-for": OWN}).status_code == 302
+
+    guesses = [try_("analyst", **{"x-forwarded-for": f"10.0.0.{number}"}) for number in range(22)]
+
+    assert [guess.status_code for guess in guesses] == [200] * 19 + [429] * 3  # one was the owner
+    assert 0 < int(guesses[-1]["Retry-After"]) <= 60
+    assert ask_for_token("Analyst", NEW).status_code == 429  # pages and API count together
+    assert try_("nobody", **{"x-forwarded-for": "10.0.0.1"}).status_code == 200
+    assert try_("analyst", PASSWORD, **{"x-forwarded-for": OWN}).status_code == 302
+    assert try_("analyst", PASSWORD, **{"x-forwarded-for": NEW}).status_code == 429
+
+
+def test_an_owner_at_a_new_address_waits_no_longer_than_a_minute(try_, monkeypatch):
+    monkeypatch.setattr(attempt_limits, "PERIOD_SECONDS", 1)
+    for number in range(22):
+        attempt_limits.sign_in("analyst", f"10.0.0.{number}")
+    assert try_("analyst", PASSWORD, address=NEW).status_code == 429
+    wait_until(
+        lambda: try_("analyst", PASSWORD, address=NEW).status_code == 302, seconds=60, what="the next minute"
+    )
 
 
 def test_a_right_password_ends_the_count_of_its_name(try_, ask_for_token):
@@ -153,7 +184,7 @@ def test_behind_a_proxy_it_believes_nobody_else(try_, settings):
     said = [{"x-forwarded-for": f"10.0.0.{number}"} for number in range(11)]
 
     assert [try_("analyst", **each).status_code for each in said] == [200] * 10 + [429]
-    proxied = [try_("analyst", address="198.51.100.3", **each).status_code for each in said]
+    proxied = [try_("administrator", address="198.51.100.3", **each).status_code for each in said]
     assert proxied == [200] * 11
 
 

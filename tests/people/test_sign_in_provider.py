@@ -21,7 +21,7 @@ from heatmaps.people.sign_in_provider import proposed_name
 from tests.pages.confirming import confirm
 from tests.pages.policies import directives
 from tests.services.programs import free_port
-from tests.services.provider import Provider
+from tests.services.provider import METADATA, Provider
 from tests.services.provider_visitor import back_from
 
 HOST = "http://testserver"
@@ -275,6 +275,28 @@ def test_an_answer_counts_once_and_for_one_browser(client, provider, db):
     for query in ("", "?code=x", "?state=x", "?code=x&state=y", "?error=x", "?error=access_denied&state=%00"):
         answer = client.get(reverse("sign-in-provider-answer") + query)
         assert (answer.status_code, "belongs to no sign-in" in answer.content.decode()) == (400, True)
+
+
+NAMES_ISSUER = "authorization_response_iss_parameter_supported"
+
+
+@pytest.mark.parametrize(
+    ("named", "issuers", "status"),
+    [
+        (None, [], 403),
+        (None, ["http://evil.example"], 502),
+        (True, [], 502),
+        (True, ["{}"], 403),
+        (True, ["{}/"], 502),
+        (True, ["{}", "http://evil.example"], 502),
+    ],
+)
+def test_an_answer_names_its_issuer(client, provider, named, issuers, status):
+    """RFC 9207: required of a provider that says so, true where it is there; 403 is of somebody unknown."""
+    provider.claim(METADATA, **{} if named is None else {NAMES_ISSUER: named})
+    there = client.post(reverse("sign-in-provider"))["Location"]
+    query = urlencode([("iss", issuer.format(provider.issuer)) for issuer in issuers])
+    assert client.get(f"{back_from(there, 'anna')}&{query}", follow=True).status_code == status
 
 
 def test_nothing_in_an_address_changes_what_is_asked(client, provider, db):

@@ -10,7 +10,7 @@ from tests.services.installation import ROOT
 ON_LOOPBACK = {
     "$$": "$",
     "@postgres:": "@127.0.0.1:",
-    "//redis:": "//127.0.0.1:",
+    "@redis:": "@127.0.0.1:",
     "0.0.0.0": "127.0.0.1",
 }
 PARTS = ("services", "networks", "volumes", "secrets", "configs")
@@ -51,9 +51,25 @@ def in_order(file):
     return ordered
 
 
-def with_defaults(text):
-    """The text as it reads when no variable is set: every one has a default, or stands for nothing."""
-    return re.sub(r"\$\{\w+:-([^}]*)\}|\$\{\w+:\+[^}]*\}", r"\1", text)
+def with_defaults(text, **given):
+    """The text as it reads when no variable but those given is set: every one has a default, or stands for
+    nothing."""
+
+    def value(match):
+        name, kind, other = match.groups()
+        is_set = bool(given.get(name))
+        return (other if is_set else "") if kind == "+" else (given[name] if is_set else other)
+
+    while (once := re.sub(r"\$\{(\w+):([-+])([^${}]*)\}", value, text)) != text:
+        text = once
+    return text
+
+
+def redis_users():
+    """Lines of Redis's configuration: users of the compose file, with passwords as `Redis.as_user` says."""
+    lines = parsed()["configs"]["redis_users"]["content"].splitlines()
+    users = [f"user {name} on >{name}-word {rights}" for name, _, rights in (x.partition(" ") for x in lines)]
+    return "\n".join(["user default off", *users, ""])
 
 
 def replaced(text, table):

@@ -70,12 +70,20 @@ class Redis:
 
     @classmethod
     @contextlib.contextmanager
-    def started(cls, port=None):
+    def started(cls, port=None, *, settings=""):
+        """`settings`: lines of its configuration, such as its users, besides those here."""
         server = cls(port or free_port())
-        command = ["redis-server", "--port", str(server.port), "--bind", "127.0.0.1"]
+        command = ["redis-server", "-", "--port", str(server.port), "--bind", "127.0.0.1"]
         options = ["--save", "", "--appendonly", "no"]
         with tempfile.TemporaryDirectory(prefix="hazemap-redis-") as folder:
-            process = subprocess.Popen([*command, *options, "--dir", folder], stdout=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                [*command, *options, "--dir", folder],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                text=True,
+            )
+            process.stdin.write(settings)
+            process.stdin.close()
             try:
                 wait_until(server.answers, seconds=60, what="redis-server answering")
                 yield server
@@ -89,8 +97,14 @@ class Redis:
     def answers(self):
         try:
             return self.client().ping()
+        except redis_client.AuthenticationError:
+            return True
         except redis_client.ConnectionError:
             return False
+
+    def as_user(self, name):
+        """The address of one of its users, whose password is `<name>-word`."""
+        return f"redis://{name}:{name}-word@127.0.0.1:{self.port}/0"
 
 
 class Postgres:

@@ -23,6 +23,7 @@ from tests.services.programs import free_port, wait_until
 CLIENT_ID, CLIENT_SECRET, PASSWORD = "hazemap", "a-secret-of-the-tests", "correct horse"
 PEOPLE = ("anna", "ben", "cleo")
 CLAIMS = "claims.json"
+METADATA = "metadata"  # of whom nobody is called: what the provider says of itself
 
 
 @dataclass(kw_only=True)
@@ -75,7 +76,7 @@ class Provider:
             return False
 
     def claim(self, whom, **claims):
-        """What is said of somebody from now on, over what is usual; None leaves a claim out."""
+        """What is said of somebody, or of METADATA, from now on, over what is usual; None leaves it out."""
         path = self.folder / CLAIMS
         told = json.loads(path.read_text()) if path.exists() else {}
         path.write_text(json.dumps(told | {whom: claims}))

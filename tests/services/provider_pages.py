@@ -4,11 +4,24 @@ import json
 
 from django.conf import settings
 from django.contrib.auth.views import LoginView
+from django.http import JsonResponse
 from django.urls import include, path
 from oauth2_provider import urls
 from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauth2_provider.views import ConnectDiscoveryInfoView
 
-from tests.services.provider import CLAIMS
+from tests.services.provider import CLAIMS, METADATA
+
+
+def claims_of(name):
+    path = settings.DATABASES["default"]["NAME"].with_name(CLAIMS)
+    told = json.loads(path.read_text()) if path.exists() else {}
+    return told.get(name, {})
+
+
+def discovery(request):
+    usual = json.loads(ConnectDiscoveryInfoView.as_view()(request).content)
+    return JsonResponse(usual | claims_of(METADATA))
 
 
 class Talkative(OAuth2Validator):
@@ -34,12 +47,11 @@ class Talkative(OAuth2Validator):
 
     @staticmethod
     def _set(request):
-        path = settings.DATABASES["default"]["NAME"].with_name(CLAIMS)
-        told = json.loads(path.read_text()) if path.exists() else {}
-        return told.get(request.user.username, {})
+        return claims_of(request.user.username)
 
 
 urlpatterns = [
     path("sign-in/", LoginView.as_view()),
+    path("o/.well-known/openid-configuration", discovery),
     path("o/", include((urls.base_urlpatterns + urls.oidc_urlpatterns, "oauth2_provider"))),
 ]

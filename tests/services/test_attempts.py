@@ -69,9 +69,9 @@ def sign_in_status(port, name):
 def check_what_is_kept(client):
     """Counts and when they end, which go by themselves; no names, no addresses, no passwords."""
     keys = list(client.scan_iter("*hazemap-counts*"))
-    assert len(keys) == 5  # an address, three names from it, and its failures
+    assert len(keys) == 8  # an address, three names from it and by themselves, and its failures
     for key in keys:
-        kind = re.fullmatch(rb"hazemap-counts:sign_in_(name|address|failures):[0-9a-f]{32}", key)[1]
+        kind = re.fullmatch(rb"hazemap-counts:sign_in_(name|account|address|failures):[0-9a-f]{32}", key)[1]
         assert 0 < client.ttl(key) <= (3600 if kind == b"failures" else 60)
         assert client.get(key).isdigit()
 

@@ -16,21 +16,16 @@ from heatmaps.releases.heartbeat import DatabaseHeartbeat, ThreadHeartbeat
 from tests.services import seed
 from tests.services.draws import carry_out
 
-ASK = "heatmaps.http.health.current_app.control.broadcast"
+ASK = "heatmaps.http.health.heartbeats.ages"
 DRAWS, FILES, LAKES = "draws", "celery", "lakes"  # queues
-
-
-def taking(*queues):
-    """The answer of one worker."""
-    return {f"{queues[0]}@host": [{"name": queue} for queue in queues]}
 
 
 @pytest.fixture
 def workers(db):
-    """What workers answer; and the clock beats."""
+    """How long ago workers said that they take from their queues; and the clock beats."""
     DatabaseHeartbeat().beat()
-    with mock.patch(ASK, return_value=[taking(DRAWS), taking(FILES)]) as broadcast:
-        yield broadcast
+    with mock.patch(ASK, return_value=dict.fromkeys((DRAWS, FILES), 0)) as ages:
+        yield ages
 
 
 @pytest.fixture(autouse=True)
@@ -56,15 +51,15 @@ def test_it_is_well_for_anybody_who_asks(client, workers):
 @pytest.mark.parametrize(
     ("taken", "missing", "reason"),
     [
-        ([taking(FILES)], ["draws"], "no worker draws releases"),
-        ([taking(DRAWS)], ["files"], "no worker reads files"),
-        ([taking(DRAWS, FILES, LAKES)], [], ""),
-        (None, ["draws", "files"], "no worker draws releases; no worker reads files"),
+        ([FILES], ["draws"], "no worker draws releases"),
+        ([DRAWS], ["files"], "no worker reads files"),
+        ([DRAWS, FILES, LAKES], [], ""),
+        ([], ["draws", "files"], "no worker draws releases; no worker reads files"),
     ],
 )
 def test_each_queue_needs_a_worker(client, workers, taken, missing, reason):
     """A worker that is alive but was told to take nothing more from its queue is none."""
-    workers.return_value = taken
+    workers.return_value = dict.fromkeys(taken, 0)
     assert answered(client) == ((503, reason, missing) if missing else (200, None, None))
 
 
@@ -81,9 +76,14 @@ def test_it_is_not_well_without_its_broker(client, workers, error):
     assert answered(client) == (503, "the broker does not answer", ["broker"])
 
 
-def test_a_worker_that_does_not_answer_at_once_is_busy(client, workers, settings):
+def test_a_worker_whose_last_beat_is_lost_is_given_time(client, workers, settings):
+    """As when Redis is started again, which keeps nothing."""
     answered(client)
-    workers.return_value = []
+    workers.return_value = {}
+    assert answered(client)[0] == 200
+    workers.return_value = {DRAWS: settings.SILENCE_SECONDS + 1, FILES: 0}
+    assert answered(client)[2] == ["draws"]
+    workers.return_value = dict.fromkeys((DRAWS, FILES), 0)
     assert answered(client)[0] == 200
     settings.SILENCE_SECONDS = 0
     assert answered(client)[2] == ["clock", "draws", "files"]

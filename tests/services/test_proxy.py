@@ -7,6 +7,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 
 from heatmaps.config import environment
+from heatmaps.front import proxy
 from heatmaps.front.proxy import believe_proxy
 
 PROXY, STRANGER = "10.1.2.3", "192.0.2.1"
@@ -50,6 +51,28 @@ def test_it_believes_nobody_else(seen, peer):
 def test_what_the_proxy_does_not_say_is_not_made_up(seen):
     assert seen(PROXY, **{"x-forwarded-for": "", "x-forwarded-proto": "ftp"}) == ("http", PROXY, [])
     assert seen(PROXY, **{"x-forwarded-for": "203.0.113.9, unknown"})[1] == PROXY
+
+
+def test_a_proxy_that_names_no_client_is_logged_once(settings, caplog):
+    """But for the health check, which is asked on its machine."""
+    settings.TRUSTED_PROXIES = [ip_network("10.1.2.0/24")]
+    answer = believe_proxy(lambda _request: HttpResponse())
+    answer(RequestFactory().get("/healthz", REMOTE_ADDR=PROXY))
+    answer(RequestFactory().get("/", headers={"x-forwarded-for": "203.0.113.9"}, REMOTE_ADDR=PROXY))
+    answer(RequestFactory().get("/", REMOTE_ADDR=STRANGER))
+    assert "proxy.names_no_client" not in caplog.text
+    for _ in range(2):
+        answer(RequestFactory().get("/", REMOTE_ADDR=PROXY))
+    assert caplog.text.count("proxy.names_no_client") == 1
+
+
+def test_a_proxy_without_an_origin_is_doubted(settings):
+    settings.TRUSTED_PROXIES, settings.CSRF_TRUSTED_ORIGINS = [ip_network("127.0.0.1")], []
+    assert "unset HAZEMAP_PROXY where no proxy is in front" in proxy.doubt()
+    settings.CSRF_TRUSTED_ORIGINS = ["http://maps.local"]
+    assert proxy.doubt() == ""
+    settings.TRUSTED_PROXIES, settings.CSRF_TRUSTED_ORIGINS = [], []
+    assert proxy.doubt() == ""
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from django.db import connection
 from heatmaps import schema
 from heatmaps.children import notice
 from heatmaps.front import certificate as certificates
+from heatmaps.front import proxy
 from heatmaps.http import counters
 from heatmaps.management import database_roles, metrics, server, spooled_files
 from heatmaps.record import elections, hold, place
@@ -52,7 +53,7 @@ class Command(BaseCommand):
         try:
             tls = certificates.chosen(certificate, key)
             _check_origin(tls)
-            for doubt in certificates.doubts(certificate, key):
+            for doubt in filter(None, [proxy.doubt(), *certificates.doubts(certificate, key)]):
                 self.stderr.write(self.style.WARNING(doubt))
             with server.listen(host, port) as listener, metrics.listener() as watched, alone:
                 self._prepare(demo)
