@@ -10,8 +10,11 @@ from heatmaps.models import Account, Charge, Dataset, Event, Ledger, Release, Re
 
 EVERYBODY = ("steward", "analyst", "auditor", "administrator", "stranger", "anonymous")
 LEDGER = (Account, Charge, Event, Ledger, Release, RequestKey, Result)
-# Their rows hold others: the database refuses whoever would delete them.
-HELD = ("heatmaps_release", "heatmaps_account", "heatmaps_dataset", "heatmaps_event", "heatmaps_dataversion")
+# Their rows hold others, or triggers hold them: the database refuses whoever would delete them.
+HELD = (
+    *("heatmaps_release", "heatmaps_account", "heatmaps_dataset", "heatmaps_event", "heatmaps_dataversion"),
+    *("heatmaps_charge", "heatmaps_result"),
+)
 
 
 def delete_all(table):
@@ -84,6 +87,7 @@ def test_the_database_refuses_sql(published, table):
     assert rows() == before
 
 
+@pytest.mark.unguarded
 @pytest.mark.parametrize(
     "statements",
     [
@@ -97,7 +101,7 @@ def test_the_database_refuses_sql(published, table):
     ids=lambda statements: statements[-1][:40],
 )
 def test_what_the_database_cannot_refuse_is_found(published, dataset, statements):
-    """Somebody with the database in hand: the events say what was there."""
+    """Somebody with the database in hand, who may drop triggers: the events say what was there."""
     assert verify(dataset).ok
     with connection.cursor() as cursor:
         for statement in statements:

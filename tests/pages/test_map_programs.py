@@ -50,6 +50,7 @@ def test_what_is_no_map_has_features_alone(told, people, panel):
     assert list(told(made)[1]) == ["OGC API"]
 
 
+@pytest.mark.unguarded
 def test_a_very_fine_map_has_no_raster(told, published):
     type(published).objects.filter(pk=published.pk).update(resolution=8192)
     assert list(told(published)[1]) == ["Tiles", "TileJSON", "OGC API"]

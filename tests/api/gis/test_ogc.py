@@ -139,6 +139,7 @@ def test_a_list_has_pages(ask, counted, published):
     assert linked(second, "prev") == [linked(first, "self")[0] + "&offset=0"]
 
 
+@pytest.mark.unguarded
 def test_a_collection_says_what_is_promised_and_where_it_lies(ask, published):
     type(published).objects.filter(pk=published.pk).update(since=0, until=86_400, name="Secret name")
     _, told = ask(reverse("gis:collection", args=[published.pk]))
@@ -166,6 +167,7 @@ def test_pages_of_features_are_the_geojson_file(ask, api, items, published):
     assert ask(f"{items}/{len(wanted) + 1}")[0] == ask(f"{items}/0")[0] == 404
 
 
+@pytest.mark.unguarded
 def test_a_box_and_a_time_choose(ask, items, published):
     _, everything = ask(items)
     _, corner = ask(items, "?bbox=0,0,0.2,0.2")

@@ -95,6 +95,7 @@ def test_a_title_is_no_html_where_programs_show_it_as_such(described, published)
     assert "&lt;img" in told["attribution"]
 
 
+@pytest.mark.unguarded
 def test_only_maps_have_tiles(api, people, dataset, published, monkeypatch):
     type(published).objects.filter(pk=published.pk).update(mechanism="exponential", resolution=None)
     for name, more in (("gis:tilejson", ()), ("gis:tile", (0, 0, 0))):
