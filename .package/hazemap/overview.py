@@ -12,6 +12,7 @@ COMMANDS: Final = {
         "import-checkins": "upload files of check-ins into a dataset",
         "removesecondfactor": "let in somebody who lost a second factor",
         "verify-ledger": "recompute every ledger, and name the first bad row",
+        "close-ledger": "end a dataset whose ledger was damaged, for good",
         "basemap": "make a file of street tiles from an OpenStreetMap extract",
     },
     "Work on files, without a server": {

@@ -56,6 +56,12 @@ class Watch:
     complaints: list = field(default_factory=list)
 
 
+@pytest.fixture(scope="session")
+def months(site):
+    """What `tests.browser.months` made: accounts and maps that several files look at."""
+    return site.installation.script("months", package="tests.browser")
+
+
 @pytest.fixture
 def open_page(chromium, site):
     """A page of its own context; at the end every request was to our origin and nothing was complained of."""

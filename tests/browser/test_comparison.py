@@ -17,11 +17,6 @@ CLEAR = -math.log(0.05) / 2**0.5  # errors, of the less clear of two areas
 LONG = pytest.mark.long
 
 
-@pytest.fixture(scope="module")
-def months(site):
-    return site.installation.script("months", package="tests.browser")
-
-
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [

@@ -19,11 +19,6 @@ FUNCTIONS = ("eval", "constructor", "__proto__", "fullScreen", "searched", TEXT)
 FIXED = {"function", "key", "light", "dark", "png"}  # names, and what a legend refuses
 
 
-@pytest.fixture(scope="module")
-def months(site):
-    return site.installation.script("months", package="tests.browser")
-
-
 @pytest.fixture
 def kept(site, settings):
     """The folder of kept files of a server that was taken over, key and all; emptied at the end."""

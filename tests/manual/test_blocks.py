@@ -9,6 +9,8 @@ PACKAGES = "fetches packages or a new version"
 STARTS = "starts what the test has running already"
 PROGRAMS = "needs a public map; tests/services/test_map_programs.py runs it"
 ROLES = "needs roles of PostgreSQL; tests/services/test_secrets_of_parts.py runs it"
+CLUSTER = "needs the superuser of a cluster; tests/services/test_owner_upgrade.py runs the scripts"
+DAMAGED = "needs a damaged chain; tests/people/test_damaged_ledgers.py closes some"
 OTHERS = "needs other machines, or data of others"
 # (document, name of the block) -> why no test runs it.
 ELSEWHERE = {
@@ -21,6 +23,7 @@ ELSEWHERE = {
     ("how-to/collections.md", "manage.py shuffler join https://maps.example.org"): OTHERS,
     ("how-to/collections.md", "docker compose exec -T web tar -C /var/lib/hazem"): DOCKER,
     ("how-to/deployment.md", "docker compose up --detach --wait"): DOCKER,
+    ("how-to/deployment.md", "psql --username=postgres --dbname=hazemap --file"): CLUSTER,
     ("how-to/deployment.md", "# Each service with its own user and file: web,"): OTHERS,
     ("how-to/deployment.md", "IMAGE_REGISTRY=https://registry.example/library"): PACKAGES,
     ("how-to/deployment.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
@@ -36,6 +39,9 @@ ELSEWHERE = {
     ("how-to/upgrade.md", "git pull"): PACKAGES,
     ("how-to/upgrade.md", "pip install --require-hashes -r requirements.loc"): PACKAGES,
     ("how-to/upgrade.md", "git pull && docker compose build"): DOCKER,
+    ("how-to/upgrade.md", "docker compose up --detach --wait postgres"): DOCKER,
+    ("how-to/upgrade.md", "for name in clock superuser; do openssl rand -he"): DOCKER,
+    ("how-to/upgrade.md", 'manage.py close-ledger city --reason "an event w'): DAMAGED,
     ("how-to/upgrade.md", "python manage.py migrate && python manage.py gra"): OTHERS,
     ("how-to/upgrade.md", "export HAZEMAP_WEB_KEY_DIR=/srv/hazemap/web-keys"): ROLES,
     ("tutorials/administrator.md", "make setup"): PACKAGES,

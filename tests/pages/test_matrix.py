@@ -322,7 +322,6 @@ def things(people, dataset, upload, published, make_dataset):
 @pytest.fixture
 def ask(client_of, things, monkeypatch):
     """The answer to one request, which is undone afterwards; a client of its own each time."""
-    monkeypatch.setattr("heatmaps.http.health.WORKER_SECONDS", 0.01)  # nobody would answer anyway
     monkeypatch.setattr("heatmaps.http.health._memory", health._Memory())
 
     def make(person, name, page, method):

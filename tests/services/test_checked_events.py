@@ -3,6 +3,7 @@
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import psycopg
 import pytest
@@ -11,9 +12,8 @@ from psycopg.types.json import Jsonb
 from heatmaps.ledger.events import canonical, event_hash, genesis, new_salt
 from heatmaps.models import Event
 from tests.services.installation import Installation
-from tests.services.test_database_roles import OWNER, WEB, WORKER, granted, signed_in
+from tests.services.roles import OWNER, WEB, WORKER, signed_in
 
-__all__ = ["granted"]
 pytestmark = [pytest.mark.postgres]
 
 COLUMNS = (
@@ -135,8 +135,11 @@ def test_no_role_moves_a_head_itself(postgres, city, role):
         numbered = INSERT.replace("(dataset_id", "(id, dataset_id").replace("VALUES (", "VALUES (1, ")
         assert connection.execute("SELECT 1 FROM heatmaps_event WHERE id = 1").fetchone()
         insert(connection, next_event(connection, dataset), f"{numbered} ON CONFLICT DO NOTHING")
-        # Nor does a trigger on a table of one's own.
-        connection.execute("CREATE TEMP TABLE mine AS SELECT * FROM heatmaps_event LIMIT 0")
+        # Nor does a trigger on a table of one's own, where an operator lets a role make some.
+        with pytest.raises(denied):
+            connection.execute("CREATE TEMP TABLE mine (id int)")
+        with temporary_tables(postgres, city[1], role):
+            connection.execute("CREATE TEMP TABLE mine AS SELECT * FROM heatmaps_event LIMIT 0")
         for when, function in (("BEFORE", "follows"), ("AFTER", "entered")):
             with pytest.raises(denied):
                 connection.execute(
@@ -149,6 +152,17 @@ def test_no_role_moves_a_head_itself(postgres, city, role):
         with pytest.raises(psycopg.IntegrityError):
             insert(connection, next_event(connection, dataset, hash="0" * 64))
         assert head_of(connection, dataset) == before
+
+
+@contextmanager
+def temporary_tables(postgres, name, role):
+    right = f"TEMPORARY ON DATABASE {name}"
+    with signed_in(postgres, name, OWNER) as owner:
+        owner.execute(f"GRANT {right} TO {role}")
+        try:
+            yield
+        finally:
+            owner.execute(f"REVOKE {right} FROM {role}")
 
 
 def test_a_new_ledger_begins_without_events(postgres, city):

@@ -81,7 +81,12 @@ RIGHTS = {
     "knox_authtoken": (EVERYTHING, NOTHING),
 }
 # Of a table that may not be updated as a whole: the columns that may be.
+UPLOADED = {"state", "version_id", "finished_at", "rows_accepted", "rows_rejected", "rows_outside"}
 COLUMNS = {
+    "heatmaps_dataversion": (set(), {"is_cleared"}),
+    "heatmaps_ledger": ({"dataset_id"}, {"dataset_id"}),  # for its lock; a trigger refuses the change
+    "heatmaps_sourcestate": ({"version_id"}, {"version_id"}),
+    "heatmaps_upload": (UPLOADED, set()),
     "heatmaps_account": ({"limit", "committed", "unbounded"}, {"committed", "unbounded"}),
     "heatmaps_dataset": (
         {"schedule", "next_version_at", "retention_days", "embed_origins"},
