@@ -8,13 +8,13 @@ from heatmaps.migrations.tables_of_2026.held_rows import HELD
 
 
 @contextmanager
-def disabled():
-    """No row is held until the block ends."""
-    _run(statement for table in HELD for statement in table.dropping(connection.vendor))
+def disabled(tables=HELD):
+    """No row of these tables is held until the block ends."""
+    _run(statement for table in tables for statement in table.dropping(connection.vendor))
     try:
         yield
     finally:
-        _run(statement for table in HELD for statement in table.creating(connection.vendor))
+        _run(statement for table in tables for statement in table.creating(connection.vendor))
 
 
 def _run(statements):
