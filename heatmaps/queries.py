@@ -184,7 +184,7 @@ def upload_line(upload: Upload) -> UploadLine:
         active=upload.state in (UploadState.RECEIVED, UploadState.STAGED),
         counts=f"{count(upload.rows_accepted)} rows taken, {count(upload.rows_outside)} outside the region, "
         f"{count(upload.rows_rejected)} rejected"
-        + (f", {count(upload.rows_expired)} deleted as too old" if upload.rows_expired else ""),
+        + (f", {count(upload.rows_expired)} deleted" if upload.rows_expired else ""),
         may_undo=ready and upload.version is None,
         rejected_listed=rejected_rows_path(upload) is not None,
         warning=names_alike_words(upload),

@@ -1,9 +1,13 @@
-"""Undoes uploads: hidden at once, then deleted block by block, resuming if a worker dies."""
+"""Undoes uploads: hidden at once, then deleted block by block, resuming if a worker dies.
+
+Rows of a dataset whose ledger was closed for good go the same way: uploads that a version includes stay
+ready, and count what was deleted of them.
+"""
 
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from heatmaps.ingest import row_copy
@@ -22,20 +26,30 @@ def withdraw(upload: Upload) -> None:
         raise UploadError("not_undoable", _why_not(upload))
 
 
-def delete_rows(upload_id: UUID) -> None:
-    """Every row of an undone upload; nothing of any other."""
-    if not Upload.objects.filter(pk=upload_id, state=UploadState.UNDONE).exists():
-        return
+def delete_rows(upload_id: UUID) -> bool:
+    """Delete every row of an upload that is undone or whose dataset is closed; False for any other."""
+    if not _gone().filter(pk=upload_id).exists():
+        return False
     deleted = row_copy.DELETE_ROWS
     while deleted == row_copy.DELETE_ROWS:
         with transaction.atomic():
+            # Whoever makes a copy locks the upload at its end, too: so no copy keeps what is deleted here.
+            upload = Upload.objects.select_for_update(no_key=True).get(pk=upload_id)
             deleted = row_copy.delete_some(upload_id)
+            if upload.state == UploadState.READY:
+                Upload.objects.filter(pk=upload_id).update(rows_expired=F("rows_expired") + deleted)
+    return True
 
 
 def unfinished() -> list[UUID]:
-    """Undone uploads that still have rows."""
+    """Uploads that are to lose all rows and still have some."""
     some_row = Exists(CheckIn.objects.filter(upload=OuterRef("pk")))
-    return list(Upload.objects.filter(some_row, state=UploadState.UNDONE).values_list("pk", flat=True))
+    return list(_gone().filter(some_row).values_list("pk", flat=True))
+
+
+def _gone() -> "QuerySet[Upload]":
+    is_closed = Q(state=UploadState.READY, dataset__ledger__closed_sequence__isnull=False)
+    return Upload.objects.filter(Q(state=UploadState.UNDONE) | is_closed)
 
 
 _NO_ROWS = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}

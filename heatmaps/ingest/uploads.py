@@ -95,8 +95,7 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
     """
     lease = staging.claim(upload_id)
     if lease is None:
-        undoing.delete_rows(upload_id)  # sent again for that, too
-        if Upload.objects.filter(pk=upload_id, state=UploadState.UNDONE).exists():
+        if undoing.delete_rows(upload_id):  # sent again for that, too
             rejected.remove(upload_id)
         return
     rows = Upload.objects.select_related("dataset", "uploaded_by").defer(*hidden_columns("uploaded_by"))

@@ -49,7 +49,7 @@ class Upload(models.Model):
     # Users whose names differ from another one's by the spelling of a number alone: the steward is warned.
     names_alike = models.PositiveIntegerField(default=0)
     # Rows of earlier days are deleted from storage, and how many those were
-    # (`heatmaps.ingest.versions.deletion`).
+    # (`heatmaps.ingest.versions.deletion`); all of them once the dataset's ledger is closed.
     kept_from = models.DateField(null=True, blank=True)
     rows_expired = models.BigIntegerField(default=0)
     failure = models.TextField(blank=True)

@@ -14,7 +14,7 @@ from heatmaps.ingest.versions import scheduled, surveys
 from heatmaps.ingest.versions.schedule import Schedule
 from heatmaps.ledger import transitions
 from heatmaps.ledger.verification import verify
-from heatmaps.models import AccountKind, Event, Membership, Restoration, SourceSurvey
+from heatmaps.models import AccountKind, Event, Membership, Restoration, SourceSurvey, Suppression
 from mechanisms.guarantee import Relation
 from tests.collections.test_pages import question as round_question
 from tests.services.seed import make_collection
@@ -231,9 +231,9 @@ def test_opt_outs_count_at_once(steward, people, restored, schedule):
 
     steward.post(address(restored), {"opt_outs_entered": "on"})
 
-    entry.refresh_from_db()
-    assert entry.version == restored.versions.latest("number")
-    assert entry.version.number == 2
+    version = restored.versions.latest("number")
+    assert version.number == entry.since == 2
+    assert Suppression.in_effect(version).get() == entry
     assert_verifies(restored)
 
 

@@ -6,12 +6,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from heatmaps.ingest import row_copy, undoing, uploads
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import LedgerClosed, LedgerDamaged
 from heatmaps.ledger.verification import verify
-from heatmaps.models import CheckIn, Event, Ledger, Upload
+from heatmaps.models import CheckIn, Event, Ledger, PackedCheckIns, Upload
 from heatmaps.releases import publication
 from tests.conftest import create_triggers, drop_triggers
+from tests.services import seed
 
 REASON = "Somebody wrote into its chain"
 
@@ -93,7 +95,7 @@ def test_it_is_closed_by_an_event(client_of, shown, dataset, poison):
     expected = f'{{"first_bad":{bad},"last_unverified":{bad},"reason":"{REASON}"}}'
     assert event.after == expected
     assert not publication.is_public(shown.pk)
-    assert not Upload.objects.filter(dataset=dataset, state="ready").exists()
+    assert not Upload.objects.filter(dataset=dataset, state="ready", version=None).exists()
     with pytest.raises(LedgerClosed):
         transitions.record(dataset, "resumed", actor=None, before={}, after={})
     answer = client_of("steward").post(reverse("release-publication", args=[shown.pk]), {"public": "yes"})
@@ -142,4 +144,46 @@ def test_a_ledger_without_its_row_can_be_closed(dataset):
     Ledger.objects.filter(pk=dataset.pk).delete()
     closed(dataset)
     assert verify(dataset).closed
-    assert not CheckIn.objects.filter(upload__dataset=dataset, upload__state="ready").exists()
+    assert_nothing_is_left(dataset)
+
+
+def assert_nothing_is_left(dataset):
+    """Once workers have carried out what the sweep sends."""
+    for upload in undoing.unfinished():
+        uploads.run(upload)
+    assert not CheckIn.objects.filter(upload__dataset=dataset).exists()
+    assert not PackedCheckIns.objects.filter(upload__dataset=dataset).exists()
+
+
+def test_check_ins_go_whether_or_not_a_version_has_them(dataset, make_dataset, poison, monkeypatch):
+    """An upload that a version includes stays as the version was bound to it; others are undone."""
+    monkeypatch.setattr(row_copy, "DELETE_ROWS", 50)
+    included = dataset.uploads.get()
+    columns = dict.fromkeys(("persons", "lengths", "cells", "times", "outside"), b"packed")
+    PackedCheckIns.objects.create(upload=included, slot=0, **columns)
+    waiting = Upload.objects.create(
+        dataset=dataset,
+        state="ready",
+        uploaded_by=dataset.created_by,
+        file_name="waiting.csv",
+        size_bytes=1,
+        content_digest="waiting",
+        rows_accepted=1,
+    )
+    CheckIn.objects.create(upload=waiting, person=1, cell=1)
+    other = make_dataset("other")
+    seed.add_checkins(other)
+    kept = CheckIn.objects.filter(upload__dataset=other).count()
+    assert undoing.unfinished() == []
+
+    poison(dataset)
+    closed(dataset)
+
+    assert set(undoing.unfinished()) == {included.pk, waiting.pk}
+    assert_nothing_is_left(dataset)
+    assert undoing.unfinished() == []
+    for row in (included, waiting):
+        row.refresh_from_db()
+    assert (included.state, included.version.number, included.rows_expired) == ("ready", 1, 120)
+    assert (waiting.state, waiting.rows_accepted, waiting.rows_expired) == ("undone", 0, 0)
+    assert CheckIn.objects.filter(upload__dataset=other).count() == kept

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from heatmaps.ingest import opt_outs
+from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import InvalidLimit
 from heatmaps.ledger.verification import verify
 from heatmaps.management import resuming
@@ -207,7 +208,7 @@ def test_nothing_can_be_asked_until_a_steward_confirmed(restored, steward, ask):
     resume(presence=0)
     with pytest.raises(OnHold, match="until a steward confirmed"):
         lifecycle.request_release(steward, restored, ask())
-    Restoration.objects.update(confirmed_at=timezone.now())
+    transitions.confirm(restored, actor=steward, opt_outs="entered again by a steward")
     carry_out(lifecycle.request_release(steward, restored, ask()).pk)
     assert Release.objects.get().state == "published"
 

@@ -14,6 +14,7 @@ from heatmaps.ledger.transitions.restoring import end
 from heatmaps.models import Dataset, Event, Ledger, Release, SourceSurvey, Upload, UploadState
 
 _NUMBERS: Final = 2**62  # sequences that leave room for what follows
+_NO_ROWS: Final = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}
 
 
 def take_up(dataset: Dataset) -> int:
@@ -35,7 +36,8 @@ def close(dataset: Dataset, *, last: int, first_bad: int | None, reason: str) ->
     """Close a ledger for good by an event that says from where on it does not verify; its sequence.
 
     last: the event that was the last one. first_bad: where `verify` stopped, if at an event. What is queued
-    ends without a result, its charge kept; no version follows, and check-ins go as those of undone uploads.
+    ends without a result, its charge kept; no version follows. Uploads that no version includes are undone;
+    the others stay as their versions have them. Check-ins of both go (`heatmaps.ingest.undoing`).
     Errors: InvalidLimit without a reason.
     """
     check_reason(reason)
@@ -45,7 +47,8 @@ def close(dataset: Dataset, *, last: int, first_bad: int | None, reason: str) ->
             end(ledger, release, now)
         SourceSurvey.objects.filter(dataset=dataset).delete()
         Dataset.objects.filter(pk=dataset.pk).update(schedule="", next_version_at=None)
-        Upload.objects.filter(dataset=dataset, state=UploadState.READY).update(state=UploadState.UNDONE)
+        ready = Upload.objects.filter(dataset=dataset, state=UploadState.READY, version=None)
+        ready.update(state=UploadState.UNDONE, finished_at=now, **_NO_ROWS)
         stopped = {} if first_bad is None else {"first_bad": first_bad}
         after: events.Facts = {"last_unverified": last, "reason": reason.strip(), **stopped}
         return events.append(ledger, CLOSE, actor=None, release=None, before={}, after=after).sequence

@@ -131,23 +131,31 @@ def test_a_list_of_opt_outs_is_in_a_version_wholly_or_not_at_all(dataset, upload
             lambda: uploads.advance(steward, dataset),
         )
         assert entered == 40
-        assert Suppression.objects.filter(version=None).count() in {0, 40}
+        assert Suppression.objects.filter(since__gt=version.number).count() in {0, 40}
         in_effect = Suppression.in_effect(version).count()
         assert in_effect % 40 == 0
         assert persons_in(dataset, version) == 500 - in_effect
+    assert verification.verify(dataset).ok  # each version has what it was committed with
 
 
 def test_taking_back_and_a_version_leave_no_half_state(dataset, steward):
     for number in range(ROUNDS):
         opt_outs.opt_out(steward, dataset, [f"user-{number}"])
-        at_once(
+        taken_back, version = at_once(
             lambda number=number: opt_outs.take_back(steward, dataset, [f"user-{number}"]),
             lambda: uploads.advance(steward, dataset),
         )
-        waiting = Suppression.objects.filter(version=None)
-        assert not waiting.exists()  # deleted, or the version has it
+        entry = Suppression.objects.filter(withdraws=None).latest("pk")
+        withdrawal = entry.withdrawals.get()
+        assert (taken_back, entry.since) == (1, version.number)
+        # Taken back before the version, which never has it, or from the next one on.
+        assert withdrawal.since in {version.number, version.number + 1}
+        left_out = set(Suppression.in_effect(version))
+        assert left_out == ({entry} if withdrawal.since > version.number else set())
+        assert verification.verify(dataset).ok
     last = uploads.advance(steward, dataset)
     assert not Suppression.in_effect(last).exists()
+    assert verification.verify(dataset).ok
 
 
 def test_a_file_that_ends_and_a_due_version_leave_no_half_upload(scheduled, receive):
