@@ -7,7 +7,8 @@ from django.http import Http404
 
 from heatmaps.ingest import row_copy, uploads
 from heatmaps.ingest.errors import UploadError
-from heatmaps.models import CheckIn, Membership, Upload, UploadState
+from heatmaps.management import closing
+from heatmaps.models import CheckIn, Ledger, Membership, Upload, UploadState
 from tests.triggers import disabled
 
 ROWS = [(f"user-{number}", "", 41.5, 2.5) for number in range(300)]
@@ -104,3 +105,21 @@ def test_persons_of_an_undone_upload_count_no_more(make_dataset, upload, undo):
     undo(upload(dataset, ROWS, advance=False))
     others = [(f"other-{number}", "", 41.5, 2.5) for number in range(300)]
     assert upload(dataset, others).state == UploadState.READY
+
+
+def test_a_closed_ledger_leaves_no_check_ins(dataset, upload, sent):
+    """Whether or not a version includes them."""
+    included, waiting = upload(dataset, ROWS), upload(dataset, [*ROWS, BAD], advance=False)
+    assert uploads.rejected_rows_path(waiting)
+    Ledger.objects.filter(pk=dataset.pk).delete()  # so it does not verify
+    closing.close(dataset, reason="its row is gone")
+    sent.clear()
+    uploads.sweep()
+    assert {ids for _, ids in sent} == {(str(included.pk),), (str(waiting.pk),)}
+    for row in (included, waiting):
+        uploads.run(row.pk)
+        row.refresh_from_db()
+        assert uploads.rejected_rows_path(row) is None
+    assert not CheckIn.objects.exists()
+    assert (included.state, included.version.number, included.rows_expired) == (UploadState.READY, 1, 300)
+    assert (waiting.state, waiting.rows_accepted) == (UploadState.UNDONE, 0)
