@@ -89,7 +89,8 @@ class Rehearsal:
     def age(self):
         """Puts web's keys where versions without a volume for them had them."""
         folder = self._volume("keys")
-        folder.mkdir(mode=0o700, parents=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
         self._older = {secrets.token_urlsafe(64) for _ in WEB_KEYS}
         for name, key in zip(WEB_KEYS, self._older, strict=True):
             (folder / name).write_text(key)
