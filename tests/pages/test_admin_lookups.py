@@ -13,6 +13,8 @@ from django.test import RequestFactory
 from django.urls import reverse
 
 from heatmaps.ingest import opt_outs
+from heatmaps.migrations.tables_of_2026.frozen_releases import FROZEN
+from heatmaps.migrations.tables_of_2026.held_rows import HELD
 from heatmaps.models import (
     ApiToken,
     CheckIn,
@@ -179,13 +181,13 @@ def change_what_is_hidden(release):
     move_events(F("at_microseconds") + 1_000_000 * (50 - F("sequence")))  # in their minute
     Dataset.objects.update(key_fingerprint="unmistakable")
     DataVersion.objects.update(is_cleared=True)
-    Release.objects.update(finished_at=None)
-    Result.objects.update(content=b"unmistakable")
     DistrictFile.objects.update(content=b"unmistakable")
     GuideFile.objects.update(shares=b"unmistakable")
     upload = dataset.uploads.get()
     CheckIn.objects.create(upload=upload, person=1, cell=1)
     Enrolment.objects.create(dataset=dataset, person=2)
-    with disabled():
+    with disabled((*FROZEN, *HELD)):
+        Release.objects.update(finished_at=None)
+        Result.objects.update(content=b"unmistakable")
         Upload.objects.update(rows_accepted=1_234_567, file_name="unmistakable.csv", failure="unmistakable")
     opt_outs.opt_out(dataset.created_by, dataset, ["unmistakable"])
