@@ -126,7 +126,7 @@ def reset(slug):
 
 
 def guess(slug):
-    """Nineteen wrong codes at once (20 tries a minute, the password is one), by a half sign-in of somebody who knows the password."""
+    """Nineteen wrong codes at once, by the half sign-in of somebody who knows the password: 20 tries in all."""
     dataset, first, _ = two_stewards(slug)
     first.set_password(PASSWORD)
     first.save()
