@@ -126,7 +126,7 @@ def reset(slug):
 
 
 def guess(slug):
-    """Nineteen wrong codes at once, by the half sign-in of somebody who knows the password: 20 tries in all."""
+    """Nineteen wrong codes at once, by the half sign-in of who knows the password: 20 tries in all."""
     dataset, first, _ = two_stewards(slug)
     first.set_password(PASSWORD)
     first.save()
