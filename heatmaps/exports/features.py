@@ -76,7 +76,7 @@ class Features:
             yield first, np.frombuffer(self._stream.read(some * 4 * _WORD)).reshape(some, 4)
 
     def _place(self, number: int) -> tuple[int, int]:
-        """Where a feature's line begins and ends."""
+        """Tells where a feature's line begins and ends."""
         self._stream.seek(self._boxes_at + _WORD * (4 * self.count + number))
         begin, end = np.frombuffer(self._stream.read(2 * _WORD), np.int64).tolist()
         return begin, end

@@ -168,7 +168,7 @@ def sheet_of(release: Release) -> dict[str, Any]:
 
 
 def parts_of(release: Release) -> MapParts:
-    """What was released before it becomes a document. Errors: as `sheet_of`."""
+    """Returns what was released before it becomes a document. Errors: as `sheet_of`."""
     return MapParts.kept(_part(release, PARTS))
 
 

@@ -158,7 +158,7 @@ def rejected_rows_path(upload: Upload) -> Path | None:
 
 
 def rejected_rows(upload: Upload) -> BinaryIO | None:
-    """As `rejected_rows_path`, opened; a link that a worker put there is none."""
+    """Opens `rejected_rows_path`; a link that a worker put there is none."""
     return None if rejected_rows_path(upload) is None else rejected.opened(upload.pk)
 
 

@@ -46,7 +46,7 @@ _GROUND_BEYOND: Final = 1.5  # the same of coast and water: what a wide screen s
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What a function of `static/hazemap/` draws on the map, as JSON."""
+    """Holds what a function of `static/hazemap/` draws on the map, as JSON."""
 
     function: str  # one that `released_map.js` knows
     content: object
@@ -58,7 +58,7 @@ class _Drawn(TypedDict):
 
 
 def drawn(region: Region, layers: Iterable[Drawing]) -> _Drawn:
-    """What is on a map of the region with these layers, in the order of its drawing."""
+    """Holds what is on a map of the region with these layers, in the order of its drawing."""
     around = (Drawing("fit", image.bounds(region)), Drawing("permalink", None))
     centre = ((region.south + region.north) / 2, (region.west + region.east) / 2)
     return {"centre": centre, "drawings": (*layers, *around)}
@@ -66,7 +66,7 @@ def drawn(region: Region, layers: Iterable[Drawing]) -> _Drawn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What a template needs around the drawings of a map, as HTML; it depends on no map."""
+    """Holds what a template needs around the drawings of a map, as HTML; it depends on no map."""
 
     links: str  # to scripts and styles of our own origin
     body: str
@@ -142,7 +142,7 @@ class MapParts:
 
     @property
     def data(self) -> dict[str, object]:
-        """What `released_map.js` reads, as `json_script` takes it."""
+        """Returns what `released_map.js` reads, as `json_script` takes it."""
         return {"centre": self.centre, "drawings": [asdict(drawing) for drawing in self.drawings]}
 
 
