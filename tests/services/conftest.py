@@ -28,9 +28,19 @@ def installation(request, vendor, tmp_path):
 
 @pytest.fixture(scope="session")
 def granted(postgres, migrated_postgres, tmp_path_factory):
-    """An installation whose roles were granted, and the name of its database."""
+    """Returns an installation whose roles were granted, which tests share, and the name of its database."""
+    return _with_roles(postgres, migrated_postgres, tmp_path_factory.mktemp("roles"))
+
+
+@pytest.fixture
+def granted_alone(postgres, migrated_postgres, tmp_path):
+    """Returns what `granted` does, empty: for a test that counts rows or names accounts."""
+    return _with_roles(postgres, migrated_postgres, tmp_path)
+
+
+def _with_roles(postgres, migrated_postgres, folder):
     migrated, template = migrated_postgres
     name = postgres.new_database(template)
-    made = migrated.copied_to(tmp_path_factory.mktemp("roles") / "state", postgres.url(name))
+    made = migrated.copied_to(folder / "state", postgres.url(name))
     made.manage("grant-roles")
     return made, name

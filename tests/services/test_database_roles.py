@@ -203,8 +203,8 @@ def test_the_clock_reads_names_of_accounts_and_nothing_else_of_them(postgres, gr
 
 
 @pytest.mark.long
-def test_web_workers_and_clock_do_all_their_work(granted):
-    made, _ = granted
+def test_web_workers_and_clock_do_all_their_work(granted_alone):
+    made, _ = granted_alone
     told = made.script("role_work")
     assert told == {
         "problem": "",
