@@ -1,13 +1,14 @@
 """A ledger of plain Python integers, and random lives of releases that the product must live alike.
 
-python -m tests.services.model SEQUENCES SEED
+python -m tests.services.model SEQUENCES SEED [roles]
 
 Each sequence is a dataset of its own: three people ask, cancel, ask again with used keys; workers draw, are
 sent the same release again, crash before a commit, between commits or in the draw, outlast their first lease
 by renewing it, or come back after they were declared dead; limits and allowances change, versions advance,
 time steps in both directions, the clock ticks, the sweep runs; the database is restored, and a steward
 confirms it; people without the right to an act try it all the same. The outcome of each step is compared with
-the model, and now and then and at the end all that is stored.
+the model, and now and then and at the end all that is stored. With `roles` (PostgreSQL
+after `grant-roles`) each step has the rights of the process that takes it: web, a worker, the clock.
 """
 
 import json
@@ -37,6 +38,7 @@ from heatmaps.releases import lifecycle  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.model_queue import SLOT_SECONDS, Known, Queue  # noqa: E402
+from tests.services.roles import WEB, WORKER  # noqa: E402
 from tests.services.world import Crash, World  # noqa: E402
 
 STEPS = (8, 20)  # of a sequence, at least and at most
@@ -155,7 +157,7 @@ class Sequence(Queue):
         self.world.draw = self.chance.choice(["fine"] * 5 + ["error", "crash", "declared dead", "renewed"])
         self.world.crash_at = self.chance.choice([None] * 6 + ["finish"])
         one, before = self.known[pk], self.world.now()
-        outcome, _ = self.tried(lambda: lifecycle.run(pk))
+        outcome, _ = self.tried(lambda: lifecycle.run(pk), WORKER)
         if one.state != "spent" or one.drawing:
             assert outcome == "done"
             return
@@ -274,11 +276,13 @@ class Sequence(Queue):
 
     def sweep(self):
         self.world.crash_at = None
-        lifecycle.sweep()
+        with self.world.acting(WORKER):
+            lifecycle.sweep()
         self.swept()
 
     def advance(self):
-        self.version = next_version(self.dataset, actor=self.people[0]).number
+        with self.world.acting(WEB):
+            self.version = next_version(self.dataset, actor=self.people[0]).number
         self.kinds.append("version")
 
     def restore(self):
@@ -289,7 +293,8 @@ class Sequence(Queue):
         unknown = transitions.Unknown(charges=charges, other_copy="unknown", reason="why")
         transitions.restore(self.dataset, unknown)
         assert self.tried(self.asked_anew)[0] == "OnHold"
-        assert transitions.confirm(self.dataset, actor=self.people[0], opt_outs="none")
+        with self.world.acting(WEB):
+            assert transitions.confirm(self.dataset, actor=self.people[0], opt_outs="none")
         ends = {"reserved": "lose", "spent": "fail"}
         order = {pk: one.starts for pk, one in self.known.items() if one.state in ends}
         for pk in sorted(order, key=lambda pk: (order[pk], pk)):
@@ -310,10 +315,11 @@ class Sequence(Queue):
         request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.001", resolution=2)
         return lifecycle.request_release(self.people[0], self.dataset, request)
 
-    def tried(self, act):
-        """("done", what came back), or (the error's name, None)."""
+    def tried(self, act, role=WEB):
+        """Returns ("done", what the act returned), or (the error's name, None)."""
         try:
-            return "done", act()
+            with self.world.acting(role):
+                return "done", act()
         except (Crash, Exception) as error:  # noqa: BLE001 - compared with the model by its name
             return type(error).__name__, None
 
@@ -365,11 +371,11 @@ def dataset(people, auditor, slug, relation):
     return made
 
 
-def main(sequences, first):
+def main(sequences, first, *, has_roles=False):
     names = ("steward", "ann", "bob", "eve", "otto")
     *people, stranger, auditor = (User.objects.get_or_create(username=name)[0] for name in names)
     others = {stranger: "Http404", auditor: "PermissionDenied"}
-    world, told = World(), Counter()
+    world, told = World(has_roles=has_roles), Counter()
     for number in range(first, first + sequences):
         world.offset, world.crash_at = timedelta(), None
         world.draws.clear()
@@ -389,4 +395,4 @@ def main(sequences, first):
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(*map(int, sys.argv[1:]))))
+    print(json.dumps(main(*map(int, sys.argv[1:3]), has_roles=sys.argv[3:] == ["roles"])))

@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 
 from heatmaps.models import Release
 from heatmaps.releases import clock
+from tests.services.roles import CLOCK
 
 SLOT_SECONDS = 60
 
@@ -39,7 +40,7 @@ class Queue:
             [None] * 6 + ["spend", "publish", "fail", "late", "postpone"]
         )
         now, crash_at = self.world.now(), self.world.crash_at
-        outcome, _ = self.tried(clock.tick)
+        outcome, _ = self.tried(clock.tick, CLOCK)
         assert self.ticked(now, crash_at) == outcome
 
     def ticked(self, now, crash_at):  # noqa: C901, PLR0911 - each thing that holds the queue up

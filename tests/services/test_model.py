@@ -20,9 +20,9 @@ REFUSED = {"BudgetExceeded", "AllowanceExceeded", "IdempotencyConflict"}
 ENDS = ("published", "failed", "cancelled")
 
 
-def lived(installation, sequences, first=0):
+def lived(installation, sequences, first=0, *rights):
     run = subprocess.run(
-        [sys.executable, "-m", "tests.services.model", str(sequences), str(first)],
+        [sys.executable, "-m", "tests.services.model", str(sequences), str(first), *rights],
         env=installation.environment,
         cwd=ROOT,
         capture_output=True,
@@ -46,14 +46,16 @@ def test_releases_live_as_the_model_says(installation):
 
 @pytest.mark.long
 @pytest.mark.postgres
-def test_random_lives_on_postgresql_are_as_the_model_says(migrated_postgres, postgres, tmp_path):
+def test_random_lives_of_web_workers_and_clock_are_as_the_model_says(migrated_postgres, postgres, tmp_path):
     template, name = migrated_postgres
     made = [
         template.copied_to(tmp_path / f"state-{half}", postgres.url(postgres.new_database(name)))
         for half in range(2)
     ]
+    for installation in made:
+        installation.manage("grant-roles")
     with ThreadPoolExecutor(2) as halves:
-        told = list(halves.map(lambda half: lived(made[half], 150, 1000 * (half + 1)), range(2)))
+        told = list(halves.map(lambda half: lived(made[half], 150, 1000 * (half + 1), "roles"), range(2)))
     assert sum(half["sequences"] for half in told) == 300
     assert all(half[f"event {kind}"] > 15 for half in told for kind in EVENTS)
     assert all(half[name] > 2 for half in told for name in REFUSED)

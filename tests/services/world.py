@@ -1,5 +1,6 @@
 """Clock, crashes and draws of the product in the hands of a test; import it once Django is set up."""
 
+import contextlib
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 from django.conf import settings
+from django.db import connection
 from django.utils import timezone
 
 from heatmaps import queue
@@ -27,7 +29,8 @@ class Crash(BaseException):
 class World:
     """Clock, crashes and draws of the product, in the hands of a sequence."""
 
-    def __init__(self):
+    def __init__(self, *, has_roles=False):
+        self.has_roles = has_roles  # of the database: else all acts are its owner's
         self.offset, self.crash_at, self.draw, self.draws = timedelta(), None, "fine", Counter()
         self.renewed = None  # when the last draw renewed its lease
         append, finish = events.append, draws.finish
@@ -49,6 +52,20 @@ class World:
             time_ns=lambda: time.time_ns() + int(self.offset.total_seconds()) * 10**9
         )
         lifecycle._draw = self.drawn
+
+    @contextlib.contextmanager
+    def acting(self, role):
+        """Gives this process's connection the rights of a role, and the owner's again."""
+        if not self.has_roles:
+            yield
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET SESSION AUTHORIZATION {role}")
+        try:
+            yield
+        finally:
+            with connection.cursor() as cursor:
+                cursor.execute("RESET SESSION AUTHORIZATION")
 
     def now(self):
         return datetime.now(UTC) + self.offset
