@@ -4,6 +4,8 @@ PORT ?= 8000
 DEMO ?= 1
 SCALE ?= 0
 TESTS ?= tests
+BASE ?= origin/main
+TIMES ?= 20
 export HAZEMAP_STATE ?= .local
 
 VENV := .venv
@@ -25,7 +27,7 @@ STREETS_CODE := heatmaps/maps/streets
 SPARK := build/spark/.installed
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
-.PHONY: help setup setup-dev setup-basemap docs run test test-long production-check bench figures pictures wheel lint lock
+.PHONY: help setup setup-dev setup-basemap docs run test test-long test-changed production-check bench figures pictures wheel lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -47,6 +49,9 @@ test: setup-dev ## the tests (10 to 20 minutes on two cores)
 
 test-long: setup-dev $(VENV)/.basemap $(VENV)/.extract $(VENV)/.manual $(SPARK) ## the long statistical, kill and scale tests
 	$(PYTEST) -n 3 --dist worksteal -m long --timeout 1800 $(TESTS)
+
+test-changed: setup-dev ## the tests that differ from BASE, TIMES times beside busy processes: what falls by chance shows
+	$(RUN) -m tests.changed --times $(TIMES) $(BASE)
 
 production-check: setup-dev ## the commands of docker-compose.yml as processes here: start, release, stop
 	$(RUN) -m tests.services.rehearsal
