@@ -168,13 +168,24 @@ def sweep() -> None:
     scheduled.sweep()
     surveys.sweep()
     deletion.sweep()
-    for upload in Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now()):
-        restart(upload)
+    left = Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now())
+    for upload_id in list(left.values_list("pk", flat=True)):
+        _restart_alone(upload_id)
     received = Upload.objects.filter(state=UploadState.RECEIVED)
     for upload_id in [*received.values_list("pk", flat=True), *undoing.unfinished()]:
         queue.send(queue.INGEST, str(upload_id))
     upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
     rejected.sweep()
+
+
+def _restart_alone(upload_id: UUID) -> None:
+    """Whatever is wrong with the row of one upload, the others are restarted."""
+    try:
+        restart(Upload.objects.get(pk=upload_id))
+    except (InterfaceError, OperationalError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the next sweep tries again
+        _log.error("upload.not_restarted", upload=upload_id, cause=type(error))
 
 
 def forget_ended() -> None:

@@ -287,6 +287,8 @@ class Replay:
         charges, facts = after["charges"], after["release"]
         if set(charges) != set(self.limits):
             raise Disagreement(event.sequence, "the event charges other accounts than there are")
+        if not all(map(_is_charge, charges.values())):
+            raise Disagreement(event.sequence, "the event charges what is no charge")
         if self.waits:
             raise Disagreement(event.sequence, "the event asks of a restored dataset that nobody confirmed")
         assert event.release is not None  # noqa: S101 - checked by the caller
@@ -346,3 +348,8 @@ class Replay:
     def _expect(self, event: Event, what: str, told: object, expected: object) -> None:
         if told != expected:
             raise Disagreement(event.sequence, f"the event's {what} does not follow from the ones before it")
+
+
+def _is_charge(amount: object) -> bool:
+    """A charge below 0 would give back what others spent."""
+    return amount == NO_BOUND or (type(amount) is int and amount >= 0)

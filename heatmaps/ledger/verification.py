@@ -3,6 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 
+from django.db import DataError
+
 from heatmaps import administrator_reads
 from heatmaps.ledger import facts, guides, version_commitments
 from heatmaps.ledger.events import event_hash, genesis
@@ -72,6 +74,12 @@ def verify(dataset: Dataset) -> Report:
         return Report(ok=False, events=0, problem="the ledger's own row is missing")
     except NotStored as found:
         return Report(ok=False, events=replay.sequence, problem=f"a release: {found}")
+    except (
+        DataError,
+        OverflowError,
+        ValueError,
+    ):  # what a database holds and Python does not
+        return Report(ok=False, events=replay.sequence, problem="a row of it cannot be read")
     except Disagreement as found:
         return Report(
             ok=False, events=replay.sequence, first_bad_sequence=found.sequence, problem=found.problem

@@ -147,10 +147,13 @@ class Suppression(models.Model):
 
     @classmethod
     def in_effect(cls, version: DataVersion) -> "models.QuerySet[Suppression]":
-        """Returns who is left out of what a data version holds; rows of later versions change nothing."""
-        rows = cls.objects.filter(since__lte=version.number)
+        """Returns who is left out of what a data version holds.
+
+        Rows of later versions and of other datasets change nothing: its event commits to none of them.
+        """
+        rows = cls.objects.filter(dataset=version.dataset_id, since__lte=version.number)
         taken_back = rows.filter(~Exists(rows.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
-        return rows.filter(~Exists(taken_back), dataset=version.dataset_id, withdraws=None)
+        return rows.filter(~Exists(taken_back), withdraws=None)
 
     @classmethod
     def entries_of(cls, dataset: Dataset) -> "models.QuerySet[Any]":
@@ -184,5 +187,6 @@ class Suppression(models.Model):
 
 def _end() -> Subquery:
     """Returns from which version on an entry has no effect; none where it was not taken back."""
-    back = Suppression.objects.filter(withdraws=OuterRef("pk"), withdrawals=None)
+    same = Suppression.objects.filter(dataset=OuterRef("dataset"))
+    back = same.filter(~Exists(same.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
     return Subquery(back.order_by("since").values("since")[:1])

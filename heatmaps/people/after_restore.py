@@ -40,9 +40,9 @@ def hide(dataset: Dataset) -> None:
     """Hides all of a dataset, from websites too, until a steward says so again."""
     with transitions.locked(dataset.pk):
         shown = Q(public_since__isnull=False) | Q(publication__is_public=True)
-        for release in Release.objects.filter(shown, dataset=dataset):
-            Release.objects.filter(pk=release.pk).update(public_since=None, is_name_public=False)
-            after = {"shown_release": str(release.pk), "readable_by": FOR_MEMBERS}
+        for pk in list(Release.objects.filter(shown, dataset=dataset).values_list("pk", flat=True)):
+            Release.objects.filter(pk=pk).update(public_since=None, is_name_public=False)
+            after = {"shown_release": str(pk), "readable_by": FOR_MEMBERS}
             before = {"readable_by": FOR_EVERYBODY}
             transitions.record(dataset, PUBLICATION, actor=None, before=before, after=after)
         if dataset.embed_origins:

@@ -64,6 +64,8 @@ def outcome(payment: Payment, ledger: Ledger, candidate: elections.Candidate) ->
     if problem := payment.problem(ledger):
         _log.error("release.not_paid_for", release=payment.release.pk, problem=problem)
         return DrawingState.REFUSED
+    if _may_not_draw_again(payment.release):
+        return DrawingState.FAILED  # somebody was elected, and left no drawing
     return DrawingState.RUNNING
 
 
@@ -89,16 +91,22 @@ def enter(
 ) -> bool:
     """Write the drawing, and its election where it is drawn; False where there is one already.
 
-    In the caller's transaction, which locks the release's row.
+    In the caller's transaction, which locks the release's row. One that was elected may end as failed alone.
     """
-    earlier = Election.objects.filter(release=release.pk).count()
-    if Drawing.objects.filter(pk=release.pk).exists() or (earlier and not release.dataset.is_collection):
+    is_over = state != DrawingState.FAILED and _may_not_draw_again(release)
+    if is_over or Drawing.objects.filter(pk=release.pk).exists():
         return False
+    earlier = Election.objects.filter(release=release.pk).count()
     lease = lease_end() if state == DrawingState.RUNNING else None
     Drawing.objects.create(pk=release.pk, state=state, claimed_at=claimed_at, lease_until=lease)
     if candidate is not None and state == DrawingState.RUNNING:
         candidate.elect(attempt=earlier + 1)
     return True
+
+
+def _may_not_draw_again(release: Release) -> bool:
+    """Whether somebody was elected to draw; of a round reading draws nothing."""
+    return not release.dataset.is_collection and Election.objects.filter(release=release.pk).exists()
 
 
 @contextmanager

@@ -217,8 +217,8 @@ def sweep() -> None:
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
     undrawn = undrawn.exclude(round__reports=None, dataset__is_collection=True)
     undrawn = undrawn.exclude(source_reading__lease_until__gte=timezone.now())
-    for release in undrawn.select_related("dataset")[:RESENT_AT_ONCE]:
-        send(release)
+    for release in undrawn.select_related("dataset").only("dataset__source")[:RESENT_AT_ONCE]:
+        send(release)  # whatever else its row says, and whether that can be read
     uploads.sweep()
     column_copies.sweep()
     handover.forget_ended()

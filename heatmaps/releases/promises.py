@@ -16,9 +16,11 @@ class BrokenPromise(Exception):  # noqa: N818 - what happened
 
 
 def draw_of(release: Release) -> Draw:
-    """What draws as promised. Errors: `BrokenPromise`, where another version of the program spent."""
+    """What draws as promised. Errors: `BrokenPromise`, where another version of the program spent, or nobody
+    may ask it: whoever writes rows and events could reserve what `quotes.plan` refuses."""
     try:
         draw = quotes.draw_of(release)
+        draw.check(quotes.data_slice_of(release))
     except ParameterError:
         draw = None
     if draw is None or _today(release, draw) != Guarantee.from_json(release.guarantee):

@@ -1,6 +1,7 @@
 """Whatever somebody with the database file changes, verification names the first bad row."""
 
 import hashlib
+import json
 import re
 from io import StringIO
 
@@ -10,10 +11,20 @@ from django.db import connection
 from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
-from heatmaps.ledger import transitions
+from heatmaps.ledger import facts, transitions
 from heatmaps.ledger.events import canonical, event_hash
 from heatmaps.ledger.verification import verify
-from heatmaps.models import Account, Charge, Dataset, DataVersion, Event, Ledger, Release, Result
+from heatmaps.models import (
+    Account,
+    Allowance,
+    Charge,
+    Dataset,
+    DataVersion,
+    Event,
+    Ledger,
+    Release,
+    Result,
+)
 from mechanisms.guarantee import Relation
 from tests.conftest import drop_triggers
 from tests.services import draws
@@ -175,6 +186,37 @@ def test_it_finds_a_forged_charge_above_the_limit(story):
     rehash(story, limit.sequence)
     report = verify(story)
     assert (report.first_bad_sequence, "limit" in report.problem) == (12, True)
+
+
+@pytest.mark.parametrize("charge", [-ONE, True])
+def test_it_finds_what_is_no_charge(story, new_release, charge):
+    """A release that nobody draws would else give back what others cost, and rows and events agree."""
+    release = new_release(story)
+    release.save()
+    ledger = Ledger.objects.get(dataset=story)
+    rows = {account.kind: account for account in story.accounts.all()}
+    before = facts.balances(rows.values())
+    rows["presence"].committed += int(charge)
+    after = {
+        "state": "reserved",
+        "release": facts.release_facts(release),
+        "moments": facts.moments(release),
+        "charges": {"presence": charge, "delta": 0},
+        "committed": facts.balances(rows.values()),
+    }
+    event = events(story).latest("sequence")
+    event.pk, event.sequence, event.release = None, event.sequence + 1, release.pk
+    event.before, event.after = (json.dumps(each, sort_keys=True) for each in ({"committed": before}, after))
+    event.previous_hash = ledger.last_hash
+    event.hash = event_hash(event)
+    event.save()
+    rows["presence"].save()
+    Charge.objects.bulk_create(
+        Charge(release=release, account=row, amount=int(after["charges"][kind])) for kind, row in rows.items()
+    )
+    Allowance.objects.update(committed=F("committed") + int(charge))
+    report = verify(story)
+    assert (report.first_bad_sequence, report.problem) == (13, "the event charges what is no charge")
 
 
 @pytest.mark.parametrize("after", ["", "[]", '{"state":7}', '{"state":"reserved","charges":3}'])

@@ -4,6 +4,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.urls import reverse
 
 from heatmaps.ingest import row_copy, undoing, uploads
@@ -78,6 +79,18 @@ def test_what_is_queued_ends_without_a_result_and_keeps_its_charge(queued, datas
     queued.refresh_from_db()
     assert queued.state == "failed"
     assert dataset.accounts.get(kind="presence").committed == committed
+
+
+def test_it_is_closed_whatever_its_rows_say(queued, dataset):
+    """JSON holds numbers that Python does not read."""
+    drop_triggers()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE heatmaps_release SET parameters = %s", [f"[{'9' * 5000}]"])
+    create_triggers()
+    assert verify(dataset).problem == "a row of it cannot be read"
+    closed(dataset)
+    assert verify(dataset).closed
+    assert set(dataset.releases.values_list("state", flat=True)) <= {"failed", "published"}
 
 
 def test_it_is_closed_by_an_event(client_of, shown, dataset, poison):

@@ -263,6 +263,20 @@ def test_whoever_opted_out_is_not_drawn_without_the_row(dataset, analyst, stewar
     assert verify(dataset).problem == "version 2: what it holds is not what its event commits to"
 
 
+def test_a_row_of_another_dataset_takes_no_opt_out_back(held, steward):
+    """No commitment of this dataset covers it: neither of an entry nor of one that was taken back."""
+    other = Dataset.objects.get(slug="other")
+    rows = dict(Suppression.objects.filter(dataset=held).values_list("pk", "withdraws"))
+    numbers = Suppression.in_effect(held.versions.latest("number")).count(), Suppression.open_of(held).count()
+    for pk in rows:
+        Suppression.objects.create(
+            dataset=other, person=0, since=1, withdraws=Suppression(pk=pk), created_by=steward
+        )
+    assert numbers == (1, 1)
+    assert Suppression.in_effect(held.versions.latest("number")).count() == 1
+    assert Suppression.open_of(held).count() == 1
+
+
 def test_it_is_drawn_whatever_comes_after_its_version(dataset, analyst, steward, ask, add_checkins):
     opt_outs.opt_out(steward, dataset, ["ann"])
     next_version(dataset, actor=steward)

@@ -11,7 +11,7 @@ from django.utils import timezone
 from heatmaps import leases, masses
 from heatmaps.ledger import transitions
 from heatmaps.ledger.verification import verify
-from heatmaps.models import Drawing, Release
+from heatmaps.models import Drawing, Election, Release
 from heatmaps.releases import clock as moments
 from heatmaps.releases import draws, lifecycle
 from tests.ingest import conftest as ingest
@@ -194,3 +194,11 @@ def test_a_renewal_that_came_before_the_sweep_wins(release, clock):
     clock(LEASE + MINUTE)
     assert draws.give_up_if_over(release.pk, timezone.now())
     assert not draws.renew(release.pk)
+
+
+def test_an_election_that_nobody_draws_by_ends_its_release(dataset, release):
+    """Whoever may add elections would else hold up the queue of its dataset for ever."""
+    Election.objects.create(release=release)
+    carry_out(release.pk)
+    assert state(release) == "failed"
+    assert verify(dataset).ok

@@ -228,6 +228,21 @@ def test_a_charge_below_the_price_draws_nothing(dataset, analyst, ask, reads):
     assert not reads
 
 
+def test_a_part_of_the_region_is_not_drawn_of_whole_records(make_dataset, analyst, reads):
+    """As whoever writes rows and events could reserve it: choosing records by place is no short move."""
+    dataset = make_dataset("means", Relation.REPLACE, limits={"record": None, "radius": "2"})
+    seed.add_checkins(dataset)
+    request = lifecycle.ReleaseRequest(mechanism="emd-linear", epsilon="0.5")
+    planned = quotes.plan(dataset, request)
+    release = lifecycle._new_release(analyst, quotes.latest_version(dataset), planned, UNNAMED)
+    release.rectangle = [0, 0, 2**30, 2**30]
+    release.question = quotes.question_of(release)
+    transitions.reserve(release, planned.charges, actor=analyst)
+    transitions.spend(release.pk)
+    lifecycle.run(release.pk)
+    assert Drawing.objects.get().state == "failed"
+
+
 @pytest.fixture
 def asked_before(dataset, analyst, ask, monkeypatch):
     """A release whose event is of before there were details."""
