@@ -91,7 +91,7 @@ def _note(path: Path, text: str) -> None:
     """Puts a text in the place of whatever has this name, and into nothing that it points to."""
     with tempfile.NamedTemporaryFile("w", prefix=f"{path.name}-", dir=path.parent, delete=False) as file:
         file.write(text)
-    os.replace(file.name, path)
+    Path(file.name).replace(path)
 
 
 def _move(old: Path, new: Path) -> None:
