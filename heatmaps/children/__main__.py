@@ -17,8 +17,10 @@ from heatmaps.children.process import OUT_OF_MEMORY
 
 
 def _go_first() -> None:
-    """Where memory is used up, Linux ends this process and not its server: a limit of what is written to can
-    be evaded by a child that was taken over."""
+    """Has Linux end this process before its server where memory is used up.
+
+    A child that was taken over can evade the limit of what it writes to.
+    """
     with suppress(OSError):  # another system
         Path("/proc/self/oom_score_adj").write_text("1000")
 

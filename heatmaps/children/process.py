@@ -61,7 +61,7 @@ def started(
 def _started(
     module: str, limits: Limits, *, files: Sequence[int], quiet: bool, folder: Path | None, output: int
 ) -> subprocess.Popen[bytes]:
-    """As `started`. output: where what it writes to its output goes."""
+    """Starts a child as `started` says. output: where what it writes to its output goes."""
     inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
     figures = (limits.memory_bytes, limits.cpu_seconds, limits.file_bytes, limits.nicer)
     folders = [] if folder is None else [str(folder)]

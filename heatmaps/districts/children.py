@@ -60,8 +60,8 @@ def read(sent: bytes, *, name_property: str) -> ReadFile:
     """A file that somebody sent. Errors: `ParameterError` naming `file` or `name_property`; Busy."""
     _check_start(sent, "file")
     with _believed("file"):
-        told, content = _told("reading_child", {"name_property": name_property}, sent, field="file")
-        return ReadFile(areas=int(told["areas"]), corners=int(told["corners"]), content=content)
+        answer, content = _told("reading_child", {"name_property": name_property}, sent, field="file")
+        return ReadFile(areas=int(answer["areas"]), corners=int(answer["corners"]), content=content)
 
 
 def add_up(areas: bytes, *, packed: bool, result: bytes, region: Region) -> AddedUp:
@@ -71,9 +71,9 @@ def add_up(areas: bytes, *, packed: bool, result: bytes, region: Region) -> Adde
         _check_start(areas, "areas")
     wanted = {"area_bytes": len(areas), "packed": packed, "region": list(region)}
     with _believed("areas"):
-        told, _ = _told("sums_child", wanted, areas + result, field="areas")
-        rows = tuple(Row(str(name), *map(float, figures)) for name, *figures in told["rows"])
-        return AddedUp(rows=rows, is_bound=bool(told["is_bound"]))
+        answer, _ = _told("sums_child", wanted, areas + result, field="areas")
+        rows = tuple(Row(str(name), *map(float, figures)) for name, *figures in answer["rows"])
+        return AddedUp(rows=rows, is_bound=bool(answer["is_bound"]))
 
 
 @contextmanager

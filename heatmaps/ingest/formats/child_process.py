@@ -59,7 +59,7 @@ def batches(
         "limits": asdict(limits),
         "exact_numbers": exact_numbers,
     }
-    with _told(module, stream, request, allowed) as child, _refused():
+    with _reading(module, stream, request, allowed) as child, _refused():
         answers = frames.read_frames(_output(child), most_rows=batch_rows)
         for number, batch in enumerate(_waited(answers, child, _ON_THE_CLOCK * seconds)):
             if not isinstance(batch, Batch):
@@ -92,7 +92,7 @@ def _facts(
     """What a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
     request = {"options": None, "whole": whole, "limits": asdict(limits)}
-    with _told(module, stream, request, allowed) as child:
+    with _reading(module, stream, request, allowed) as child:
         answers = frames.read_frames(_output(child), most_rows=most)
         for facts in _waited(answers, child, _ON_THE_CLOCK * _PREVIEW_SECONDS):
             if isinstance(facts, dict):
@@ -117,8 +117,10 @@ def _size(stream: BinaryIO) -> int | None:
 
 
 @contextmanager
-def _told(module: str, stream: BinaryIO, request: dict[str, Any], limits: Limits) -> Iterator[Popen[bytes]]:
-    """A child that says what it reads in the file."""
+def _reading(
+    module: str, stream: BinaryIO, request: dict[str, Any], limits: Limits
+) -> Iterator[Popen[bytes]]:
+    """Yields a child that was asked to read the file, and ends it. Errors: `ReaderError`."""
     with _with_descriptor(stream) as file:
         child = process.started(module, limits, files=[file.fileno()], quiet=True)
         assert child.stdin is not None  # noqa: S101 - a pipe
