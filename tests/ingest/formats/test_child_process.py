@@ -207,7 +207,6 @@ def test_a_batch_that_is_well_formed_is_taken():
     [
         b"",
         batch()[:-1],
-        batch(),  # and nothing after it
         batch(names=("a", "b")),
         batch(names=()),
         batch(names=("",)),
@@ -240,4 +239,9 @@ def test_a_batch_that_is_well_formed_is_taken():
 )
 def test_what_no_child_of_ours_says_is_not_believed(content):
     with pytest.raises(Broken):
-        told(content)
+        next(frames.read_frames(io.BytesIO(content), most_rows=10))
+
+
+def test_a_child_that_ends_too_early_is_not_believed():
+    with pytest.raises(Broken):
+        told(batch())
