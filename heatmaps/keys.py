@@ -15,7 +15,7 @@ from typing import Final, Self
 import numpy as np
 from django.conf import settings
 
-from heatmaps import user_names
+from heatmaps import spool, user_names
 from heatmaps.models import Dataset, UserForm
 from heatmaps.person_hashes import NARROW_BITS, PERSON, Persons
 
@@ -64,7 +64,7 @@ def load(dataset: Dataset) -> bytes:
     """The dataset's key. Errors: `KeyMissing`, `KeyMismatch`, which say which file is expected."""
     name = _file_name(dataset.slug, dataset.key_fingerprint)
     try:
-        text = (_folder() / name).read_text(encoding="ascii", errors="replace")
+        text = spool.key_text(_folder() / name)
     except OSError as error:
         raise KeyMissing(
             name,

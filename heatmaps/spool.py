@@ -1,21 +1,52 @@
-"""Reads and deletes files that web and workers hand to each other through shared folders."""
+"""Reads and deletes files in folders that another service may write, which may have been taken over.
+
+Of what lies there nothing is believed: links are not followed, pipes hold nobody up, and names are checked.
+"""
 
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
+from uuid import UUID
 
+LONGEST_KEY: Final = 4096  # bytes
 _NOT_WRITABLE: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 def opened(path: Path) -> BinaryIO:
     """Opens a file that another process made. Errors: OSError, also for a link, a pipe or a folder."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        file.close()
+    return os.fdopen(descriptor(path, os.O_RDONLY), "rb")
+
+
+def descriptor(path: Path | str, flags: int, *, folder: int | None = None) -> int:
+    """Opens a file as `os.open` does, new ones with mode 600. folder: a descriptor of what `path` begins at.
+
+    Errors: OSError, also for a link, a pipe or a folder.
+    """
+    number = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
         raise FileNotFoundError(errno.ENOENT, "no such file")
-    return file
+    return number
+
+
+def key_text(path: Path) -> str:
+    """Reads a short text. Errors: OSError, also for what `opened` refuses and for a long file."""
+    with opened(path) as file:
+        content = file.read(LONGEST_KEY + 1)
+    if len(content) > LONGEST_KEY:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return content.decode("ascii", errors="replace")
+
+
+def ids(folder: Path, *, prefix: str = "", suffix: str) -> Iterator[UUID]:
+    """Yields the ids that files in a folder are named by; other names are somebody else's."""
+    for path in folder.glob(f"{prefix}*{suffix}"):
+        with suppress(ValueError):
+            yield UUID(path.name.removeprefix(prefix).removesuffix(suffix))
 
 
 def take_away(path: Path) -> None:

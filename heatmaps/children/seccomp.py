@@ -22,6 +22,8 @@ _SET_FILTER, _IS_OFFERED = 1, 2
 
 _WRITING: Final = os.O_ACCMODE | os.O_CREAT | os.O_TRUNC
 _THREAD: Final = 0x00010000  # CLONE_THREAD
+# Of mmap: memory that is shared, or grows down, is in no limit, and files could be written by it.
+_KIND_OF_MEMORY, _PRIVATE = 0x0F | 0x100, 0x02
 _SET_NAME: Final = 15  # of prctl: a thread's
 _DUPLICATE_AND_CLOSE: Final = 1030  # F_DUPFD_CLOEXEC
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL: others lock, or have signals sent to somebody.
@@ -120,6 +122,7 @@ def _limits(name: str, *, writes: bool) -> Sequence[Sequence[_Word]]:
         "fcntl": [[_Word(1, command)] for command in _OF_A_DESCRIPTOR],
         "ioctl": [],
         "clone": [[_Word(0, _THREAD, _THREAD)]],
+        "mmap": [[_Word(3, _PRIVATE, _KIND_OF_MEMORY)]],
         "prctl": [[_Word(0, _SET_NAME)]],
         # Its own limits are read; that of open files may be lowered further.
         "prlimit64": [[itself, *none_given], [itself, _Word(1, resource.RLIMIT_NOFILE)]],

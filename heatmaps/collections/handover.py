@@ -148,7 +148,7 @@ def forget_ended() -> None:
     A round whose row is missing was never planned: its maker is at work, or died.
     """
     _forget_parts()
-    left = set(round_keys.kept()) | {UUID(path.stem) for path in batch_folder().glob("*.batch")}
+    left = {*round_keys.kept(), *spool.ids(batch_folder(), suffix=".batch")}
     if not left:
         return
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
@@ -160,7 +160,7 @@ def forget_ended() -> None:
 def forget_batches() -> None:
     """Deletes the messages of rounds whose release has an end; for the web server, where workers may not."""
     _forget_parts()
-    left = {UUID(path.stem) for path in batch_folder().glob("*.batch")}
+    left = set(spool.ids(batch_folder(), suffix=".batch"))
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
     for round_id in ended.values_list("pk", flat=True):
         spool.take_away(batch_path(round_id))

@@ -2,6 +2,7 @@
 
 import base64
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -10,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from django.conf import settings
 
+from heatmaps import spool
 from heatmaps.keys import KeyMissing
 
 KEY_BYTES: Final = 32
@@ -31,7 +33,7 @@ def load(round_id: UUID) -> X25519PrivateKey:
     """Errors: `KeyMissing`."""
     path = _path(round_id)
     try:
-        return X25519PrivateKey.from_private_bytes(bytes.fromhex(path.read_text("ascii").strip()))
+        return X25519PrivateKey.from_private_bytes(bytes.fromhex(spool.key_text(path).strip()))
     except (OSError, ValueError) as error:
         raise KeyMissing(
             path.name, f"the key of this round cannot be read: the key folder must have the file {path.name}"
@@ -41,10 +43,8 @@ def load(round_id: UUID) -> X25519PrivateKey:
 def destroy(round_id: UUID) -> None:
     """Overwritten and unlinked; again: nothing. What a disk keeps of old blocks is not ours to reach."""
     path = _path(round_id)
-    if not path.exists():
-        return
-    with path.open("r+b") as file:
-        file.write(b"0" * path.stat().st_size)
+    with suppress(OSError), os.fdopen(spool.descriptor(path, os.O_RDWR), "r+b") as file:
+        file.write(b"0" * min(os.fstat(file.fileno()).st_size, spool.LONGEST_KEY))
         file.flush()
         os.fsync(file.fileno())
     path.unlink(missing_ok=True)
@@ -52,7 +52,7 @@ def destroy(round_id: UUID) -> None:
 
 def kept() -> list[UUID]:
     """The rounds whose keys are on disk."""
-    return [UUID(path.stem.removeprefix(_PREFIX)) for path in Path(settings.KEY_DIR).glob(f"{_PREFIX}*.key")]
+    return list(spool.ids(Path(settings.KEY_DIR), prefix=_PREFIX, suffix=".key"))
 
 
 def letters(key: bytes) -> str:

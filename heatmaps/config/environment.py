@@ -62,6 +62,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
+from heatmaps import spool
 from heatmaps.config import private_files
 
 NO_PROXY = "none"
@@ -139,9 +140,10 @@ def secret_key(folder: Path, name: str) -> str:
 
 
 def written_key(path: Path) -> str:
-    """Reads a key that another process may be writing. Errors: OSError; RuntimeError for an empty file."""
+    """Reads a key that another process may be writing. Errors: OSError, also for what is no file of its own
+    and no key; RuntimeError for an empty file."""
     for _ in range(1000):
-        if key := path.read_text():
+        if key := spool.key_text(path):
             return key
         os.sched_yield()
     raise RuntimeError(f"the key file {path.name} is empty; delete it and start again")

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from heatmaps import spool
 from heatmaps.config import environment, private_files
 
 NONE: Final = "none"
@@ -49,14 +50,14 @@ def web_key_dir(keys: Path) -> Path | None:
     if name == NONE:
         return None
     folder = keys if not name else _private(Path(name).absolute())
-    present = [key for key in OF_WEB if (keys / key).exists()]
+    present = [key for key in OF_WEB if _is_key(keys / key)]
     if not folder.samefile(keys):
         if present:
-            (keys / MOVED).write_text(f"{folder}\n")
+            _note(keys / MOVED, f"{folder}\n")
         for key in present:
             _move(keys / key, folder / key)
     elif len(present) < len(OF_WEB) and (keys / MOVED).exists():
-        raise RuntimeError(_GONE.format(keys=keys, folder=(keys / MOVED).read_text().strip()))
+        raise RuntimeError(_GONE.format(keys=keys, folder=spool.key_text(keys / MOVED).strip()))
     return folder
 
 
@@ -79,6 +80,18 @@ def _private(path: Path) -> Path:
     folder = private_files.folder(path)
     private_files.tighten(*folder.iterdir())
     return folder
+
+
+def _is_key(path: Path) -> bool:
+    """Workers write into the first folder: a link there, or a pipe, is none of web's keys."""
+    return path.is_file() and not path.is_symlink()
+
+
+def _note(path: Path, text: str) -> None:
+    """Puts a text in the place of whatever has this name, and into nothing that it points to."""
+    with tempfile.NamedTemporaryFile("w", prefix=f"{path.name}-", dir=path.parent, delete=False) as file:
+        file.write(text)
+    Path(file.name).replace(path)
 
 
 def _move(old: Path, new: Path) -> None:

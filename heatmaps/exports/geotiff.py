@@ -3,7 +3,7 @@
 import json
 import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile
 from typing import BinaryIO, Final
 
 import rasterio
@@ -35,10 +35,10 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
     """
     values = released.heatmap.dense()
     height, width = values.shape
-    with TemporaryDirectory() as folder:  # on disk: GDAL would hold a second raster in memory
-        plain, path = Path(folder) / "plain.tif", Path(folder) / "map.tif"
+    # On disk: GDAL would hold a second raster in memory. In no folder of its own: the child makes none.
+    with NamedTemporaryFile(suffix=".tif") as plain, NamedTemporaryFile(suffix=".tif") as cog:
         with rasterio.open(
-            plain,
+            plain.name,
             "w",
             driver="GTiff",
             width=width,
@@ -51,8 +51,8 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
             raster.update_tags(**_tags(released))
             raster.set_band_description(1, BAND)
             raster.write(values, 1)
-        rasterio.shutil.copy(plain, path, driver="COG", **_COG)
-        with path.open("rb") as written:
+        rasterio.shutil.copy(plain.name, cog.name, driver="COG", **_COG)
+        with Path(cog.name).open("rb") as written:
             shutil.copyfileobj(written, stream)
 
 

@@ -29,6 +29,8 @@ _LIMITS: Final = process.Limits(
 )
 _CLOCK_SECONDS: Final = 180.0  # for a machine that is busy with other things
 _LONGEST_LINE: Final = 2**16
+# Of an answer that no child of ours gives: whoever broke it could say anything.
+_UNREADABLE: Final = (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 # TIFF and BigTIFF, of either byte order.
 _STARTS: Final = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
@@ -82,7 +84,12 @@ def _read(stream: FileIO, path: Path, region: Region) -> RasterGuide:
         )
         if status:
             raise ParameterError("guide", path.name, ALLOWED)
-        guide, sheet = _answered(answer)
+        try:
+            guide, sheet = _answered(answer)
+        except ParameterError:
+            raise
+        except _UNREADABLE as error:
+            raise ParameterError("guide", path.name, ALLOWED) from error
     stream.seek(0)
     digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return RasterGuide(guide=guide, file_sha256=digest, sheet=sheet)

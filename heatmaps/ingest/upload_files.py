@@ -83,8 +83,7 @@ def sweep(in_use: Collection[UUID]) -> None:
 
 def kept() -> list[UUID]:
     """The uploads whose files are on disk."""
-    names = [path.stem for path in Path(settings.UPLOAD_DIR).glob(f"*{_RAW}")]
-    return [UUID(name) for name in names]
+    return list(spool.ids(Path(settings.UPLOAD_DIR), suffix=_RAW))
 
 
 def age_seconds(path: Path) -> float:

@@ -19,17 +19,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 from uuid import UUID
 
 import structlog
 
+from heatmaps import spool
 from heatmaps.record.place import RecordError, sync
 
 Line: TypeAlias = Mapping[str, Any]
 PLACE, BOOT, INTENT, DONE, VOID, RESUMED = "place", "boot", "intent", "done", "void", "resumed"
 OUT, BACK = "out", "back"
-_MODE: Final = 0o600
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -100,7 +100,7 @@ def opened(path: Path) -> Iterator[Journal]:
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         is_new = not path.exists()
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, _MODE)
+        descriptor = _descriptor(path)
     except OSError as error:
         raise unkept(path, error) from error
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
@@ -110,6 +110,15 @@ def opened(path: Path) -> Iterator[Journal]:
             sync(path.parent.parent)
         _cut_torn_line(file)
         yield Journal(path, file)
+
+
+def _descriptor(path: Path) -> int:
+    """Web and workers write here: neither a link nor one in place of the folder leads to another's files."""
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        return spool.descriptor(path.name, os.O_RDWR | os.O_APPEND | os.O_CREAT, folder=folder)
+    finally:
+        os.close(folder)
 
 
 def unkept(path: Path, error: OSError) -> RecordError:

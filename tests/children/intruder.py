@@ -128,6 +128,7 @@ def traced(process):
 def call(number, *arguments):
     """A system call by its number; arguments are numbers, or texts for room of their own."""
     library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long  # addresses, too
     words = [
         ctypes.create_string_buffer(one.encode(), 256) if isinstance(one, str) else ctypes.c_long(one)
         for one in arguments

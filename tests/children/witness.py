@@ -13,6 +13,14 @@ def main():
         bytearray(2**30)
     while wish == "time":
         pass
+    if wish == "output":
+        for _ in range(2**8):
+            os.write(1, bytes(2**20))
+    if wish == "log":
+        with suppress(OSError):
+            os.ftruncate(2, 0)
+        for _ in range(2**8):
+            os.write(2, b"a line\n" * 2**9)
     told = {
         "environment": dict(os.environ),
         "nice": os.getpriority(os.PRIO_PROCESS, 0),

@@ -141,3 +141,13 @@ def test_reports_that_are_edited_after_the_result_are_found(fixed, dataset, cloc
     assert verification.verify(dataset).ok
     Round.objects.update(reports=26)
     assert "reports" in verification.verify(dataset).problem
+
+
+def test_a_keys_place_that_leads_elsewhere_is_deleted_and_nothing_is_overwritten(fixed, tmp_path):
+    (elsewhere := tmp_path / "web-key").write_text("a key")
+    path = Path(settings.KEY_DIR) / f"round-{fixed.pk}.key"
+    path.unlink()
+    path.symlink_to(elsewhere)
+    round_keys.destroy(fixed.pk)
+    assert elsewhere.read_text() == "a key"
+    assert not path.is_symlink()

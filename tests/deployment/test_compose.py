@@ -69,6 +69,11 @@ def test_a_service_takes_no_more_memory_than_it_may(name):
     assert service["memswap_limit"] == service["mem_limit"]
 
 
+@pytest.mark.parametrize("name", sorted(OURS))
+def test_a_service_starts_no_more_threads_than_it_may(name):
+    assert FILE["services"][name]["pids_limit"] == 1024
+
+
 def test_memory_limits_hold_what_each_service_is_told_to_keep():
     from heatmaps.masses import postgresql
 

@@ -126,6 +126,32 @@ def test_keys_that_were_moved_are_not_made_anew_where_they_were(keys, apart, mon
     assert read(key_folders.web_key_dir(keys)) == ("signs", "encrypts")
 
 
+@pytest.mark.parametrize("name", key_folders.OF_WEB)
+def test_a_note_that_a_worker_points_elsewhere_overwrites_no_key(keys, apart, name):
+    apart.mkdir()
+    for key in key_folders.OF_WEB:
+        (apart / key).write_text(OLD[key])
+    (keys / key_folders.MOVED).symlink_to(apart / name)
+
+    assert read(key_folders.web_key_dir(keys)) == ("signs", "encrypts")
+
+    assert contents(apart) == {"django-secret-key": "signs", "second-factor-key": "encrypts"}
+    assert key_folders.spool.key_text(keys / key_folders.MOVED) == f"{apart}\n"
+
+
+@pytest.mark.parametrize("plant", [os.mkfifo, lambda path: path.symlink_to("city.key"), Path.mkdir])
+def test_what_is_no_file_in_a_keys_place_is_not_read(tmp_path, apart, plant):
+    (folder := tmp_path / "keys").mkdir(mode=0o700)
+    (folder / "city.key").write_text("of a worker")
+    plant(folder / "django-secret-key")
+
+    first = read(key_folders.web_key_dir(folder))
+
+    assert "of a worker" not in first
+    assert read(key_folders.web_key_dir(folder)) == first
+    assert set(contents(apart)) == {"django-secret-key", "second-factor-key"}
+
+
 def test_a_process_without_webs_keys_reads_and_makes_none(keys, monkeypatch):
     monkeypatch.setenv("HAZEMAP_WEB_KEY_DIR", "none")
     folder = key_folders.web_key_dir(keys)

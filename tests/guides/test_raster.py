@@ -288,3 +288,27 @@ def test_bytes_that_were_changed_are_shares_or_a_refusal():
             content[where] = rng.integers(256)
         with suppress(ParameterError):
             assert guide_of(bytes(content), CITY)[0].shares.any()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"[" * 60_000,
+        b"[]",
+        b"{}",
+        b'{"refused": 1}',
+        b'{"sheet": 7}',
+        b'{"sheet": null}\n1',
+        b'{"sheet": {}}',
+    ],
+)
+def test_what_no_child_of_ours_answers_refuses_the_file(monkeypatch, tmp_path, answer):
+    def taken_over(_module, _sent, _limits, *, files, **_options):
+        os.write(files[1], answer + b"\n")
+        return 0
+
+    (path := tmp_path / "guide.tif").write_bytes(b"II*\0")
+    monkeypatch.setattr(process, "finished", taken_over)
+    with pytest.raises(ParameterError, match="GeoTIFF"):
+        rasters.read(path, CITY)

@@ -1,6 +1,8 @@
 """Keys of datasets: made once, private, recognised, and clear refusals."""
 
+import os
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -60,6 +62,20 @@ def test_it_names_the_missing_file_without_its_folder(folder, dataset):
 def test_it_refuses_another_key_in_the_file(folder, dataset, content):
     only_file(folder).write_text(content)
     with pytest.raises(keys.KeyMismatch, match="not the key this dataset was made with"):
+        keys.load(dataset)
+
+
+@pytest.mark.parametrize("plant", [os.mkfifo, lambda path: path.symlink_to("key"), Path.mkdir])
+def test_what_a_worker_puts_in_a_keys_place_is_not_read(folder, dataset, plant):
+    (path := only_file(folder)).rename(folder / "key")
+    plant(path)
+    with pytest.raises(keys.KeyMissing):
+        keys.load(dataset)
+
+
+def test_it_reads_no_long_file(folder, dataset):
+    only_file(folder).write_text("0" * 5000)
+    with pytest.raises(keys.KeyMissing):
         keys.load(dataset)
 
 

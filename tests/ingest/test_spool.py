@@ -28,6 +28,13 @@ def test_whoever_reads_follows_nothing_that_the_other_planted(tmp_path, secret, 
         spool.opened(path)
 
 
+def test_names_that_are_no_ids_are_somebody_elses(tmp_path):
+    own = uuid4()
+    for name in (f"round-{own}.key", "round-x.key", "round-.key", "city.key"):
+        (tmp_path / name).touch()
+    assert list(spool.ids(tmp_path, prefix="round-", suffix=".key")) == [own]
+
+
 def test_a_link_in_place_of_a_list_or_an_upload_is_not_read(dataset, upload, secret):
     row = upload(dataset, b"user,lat,lon\np1,0.1,0.1\np2,no,0.1\n" + b"p3,0.1,0.2\n" * 300)
     (listed := rejected.path_of(row.pk)).unlink()

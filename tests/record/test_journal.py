@@ -1,6 +1,7 @@
 """A journal holds what was appended, whatever the disk does, and knows when it was changed by others."""
 
 import errno
+import os
 import shutil
 from io import FileIO
 
@@ -85,3 +86,26 @@ def test_a_folder_that_cannot_be_used_is_named_to_the_operator_alone(path, caplo
         pass
     assert str(path.parent) not in str(refusal.value)
     assert str(path.parent) in caplog.text
+
+
+@pytest.mark.parametrize("at", ["file", "folder"])
+def test_a_link_that_another_service_planted_leads_to_no_file_of_this_one(path, tmp_path, at):
+    key = tmp_path / "web-keys" / "elections"
+    key.parent.mkdir()
+    key.write_text("a key")
+    path.parent.parent.mkdir(exist_ok=True)
+    if at == "file":
+        path.parent.mkdir()
+        path.symlink_to(key)
+    else:
+        path.parent.symlink_to(key.parent)
+    with pytest.raises(RecordError), opened(path) as journal:
+        journal.append(LINE)
+    assert key.read_text() == "a key"
+
+
+def test_a_pipe_in_its_place_holds_nobody_up(path):
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(RecordError), opened(path):
+        pass

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from io import UnsupportedOperation
+from subprocess import Popen
 from threading import Timer
-from typing import Any, BinaryIO, Final, cast
+from time import monotonic
+from typing import Any, BinaryIO, Final, TypeVar, cast
 
 from heatmaps.children import process
 from heatmaps.children.process import Limits
@@ -33,9 +35,13 @@ _LEAST_SECONDS: Final = 60  # of a processor
 _BYTES_A_SECOND: Final = 100_000  # of the file; check-ins are read ten times as fast and faster
 _LIST_ROWS: Final = 2**15  # a frame of so many rows has room for any list of names
 _ON_THE_CLOCK: Final = 3  # times as long, for a machine that is busy with other things
+# Batches that a file may have: more by far than any has, and not as many as keep its reader busy for hours.
+_MOST_BATCHES, _MOST_ROWS_A_BYTE = 1000, 1000
 _COSTLY: Final = (
     "the file is damaged, or reading it takes more memory or time than check-ins do; send smaller files"
 )
+
+T = TypeVar("T")
 
 
 def batches(
@@ -53,10 +59,15 @@ def batches(
         "limits": asdict(limits),
         "exact_numbers": exact_numbers,
     }
-    with _told(module, stream, request, allowed) as frame, _refused():
-        for batch in frames.read_frames(frame, most_rows=batch_rows):
+    with _reading(module, stream, request, allowed) as child, _refused():
+        answers = frames.read_frames(_output(child), most_rows=batch_rows)
+        for number, batch in enumerate(_waited(answers, child, _ON_THE_CLOCK * seconds)):
             if not isinstance(batch, Batch):
                 raise Broken
+            if size is not None:
+                most = _MOST_BATCHES + size * _MOST_ROWS_A_BYTE // batch_rows
+                if number > most or batch.bytes_read > size:
+                    raise Broken
             yield batch
 
 
@@ -81,8 +92,9 @@ def _facts(
     """What a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
     request = {"options": None, "whole": whole, "limits": asdict(limits)}
-    with _told(module, stream, request, allowed, seconds=_ON_THE_CLOCK * _PREVIEW_SECONDS) as frame:
-        for facts in frames.read_frames(frame, most_rows=most):
+    with _reading(module, stream, request, allowed) as child:
+        answers = frames.read_frames(_output(child), most_rows=most)
+        for facts in _waited(answers, child, _ON_THE_CLOCK * _PREVIEW_SECONDS):
             if isinstance(facts, dict):
                 return facts
     raise Broken
@@ -105,27 +117,43 @@ def _size(stream: BinaryIO) -> int | None:
 
 
 @contextmanager
-def _told(
-    module: str, stream: BinaryIO, request: dict[str, Any], limits: Limits, *, seconds: float | None = None
-) -> Iterator[BinaryIO]:
-    """What a child says of the file. seconds: after which it is ended; None: it may take longer."""
+def _reading(
+    module: str, stream: BinaryIO, request: dict[str, Any], limits: Limits
+) -> Iterator[Popen[bytes]]:
+    """Yields a child that was asked to read the file, and ends it. Errors: `ReaderError`."""
     with _with_descriptor(stream) as file:
         child = process.started(module, limits, files=[file.fileno()], quiet=True)
-        assert child.stdin is not None  # noqa: S101 - both are pipes
-        assert child.stdout is not None  # noqa: S101 - as above
-        timer = None if seconds is None else Timer(seconds, child.kill)
+        assert child.stdin is not None  # noqa: S101 - a pipe
         try:
-            if timer is not None:
-                timer.start()
             with child.stdin as pipe:
                 pipe.write(json.dumps(request | {"descriptor": file.fileno()}).encode() + b"\n")
-            yield cast(BinaryIO, child.stdout)
+            yield child
         except BrokenPipeError as error:  # it ended before it was told anything
             raise ReaderError("costly", _COSTLY) from error
         finally:
-            if timer is not None:
-                timer.cancel()
             process.ended(child)
+
+
+def _output(child: Popen[bytes]) -> BinaryIO:
+    return cast(BinaryIO, child.stdout)
+
+
+def _waited(answers: Iterator[T], child: Popen[bytes], seconds: float) -> Iterator[T]:
+    """Yields what a child answers, and ends it once it was waited for so long in all: its limit of time
+    counts what it computes, not what it sleeps. 0: for as long as it takes."""
+    left = seconds
+    while True:
+        timer, began = Timer(left, child.kill), monotonic()
+        if seconds:
+            timer.start()
+        try:
+            answer = next(answers, None)
+        finally:
+            timer.cancel()
+        left -= monotonic() - began
+        if answer is None:
+            return
+        yield answer
 
 
 @contextmanager

@@ -22,6 +22,7 @@ _NUMBERS: Final = (("numbers", "<i4"), ("times", "<i8"), ("lat", "<f8"), ("lon",
 _TEXT_BYTES_A_ROW: Final = 2**11  # users are at most a thousand bytes
 _TEXT_BYTES: Final = 2**24
 _LONGEST_REASON: Final = 500  # characters
+_MOST_BYTES: Final = 2**63
 _EARLIEST, _LATEST = -(2**40), 2**40  # seconds, far beyond the years that are read
 
 
@@ -98,7 +99,9 @@ def _batch(told: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) ->
         raise Broken
     if len(set(names)) != len(names) or not _are_places(numbers, len(names)):
         raise Broken
-    if not (isinstance(rejected, list) and len(rejected) <= most_rows and isinstance(bytes_read, int)):
+    if not (isinstance(rejected, list) and len(rejected) <= most_rows):
+        raise Broken
+    if not (isinstance(bytes_read, int) and 0 <= bytes_read < _MOST_BYTES):
         raise Broken
     moments = times[times != NO_TIME]
     if not (_within(lat, 90) and _within(lon, 180) and ((moments > _EARLIEST) & (moments < _LATEST)).all()):
@@ -125,9 +128,15 @@ def _within(degrees: NDArray[np.float64], limit: float) -> bool:
     return bool((np.abs(degrees) <= limit).all())  # false for nan
 
 
+def _is_reason(text: str) -> bool:
+    """Short, and what PostgreSQL stores and a file takes: without NUL and halves of characters."""
+    is_whole = "\0" not in text and text.encode(errors="ignore").decode() == text
+    return is_whole and len(text) <= _LONGEST_REASON
+
+
 def _rejection(told: object) -> Rejection:
     match told:
-        case [int(row), str(reason)] if len(reason) <= _LONGEST_REASON:
+        case [int(row), str(reason)] if _is_reason(reason):
             return Rejection(row=row, reason=reason)
         case _:
             raise Broken
@@ -135,7 +144,7 @@ def _rejection(told: object) -> Rejection:
 
 def _refusal(told: dict[str, Any]) -> ReaderError:
     match told:
-        case {"code": str(code), "message": str(message)} if len(code) + len(message) <= _LONGEST_REASON:
+        case {"code": str(code), "message": str(message)} if _is_reason(code + message):
             return ReaderError(code, message)
         case _:
             raise Broken

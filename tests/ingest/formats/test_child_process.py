@@ -19,12 +19,13 @@ from heatmaps.ingest.formats.lines import ReaderLimits
 from heatmaps.ingest.formats.preview import preview
 from heatmaps.ingest.formats.reader import ReaderError, read_checkins
 from heatmaps.ingest.options import Options
-from tests.ingest.formats import written
+from tests.ingest.formats import liar, written
 
 pytestmark = pytest.mark.children
 
 ROWS = [(f"user-{number}", "2012-04-07T17:42:00Z", 41.5, 2.5) for number in range(200)]
 LARGE = 2**28  # bytes of one text
+END = struct.pack("<cIQ", b".", 0, 2) + b"{}"
 
 
 def varint(value, length=None):
@@ -171,10 +172,25 @@ def test_no_child_stays_when_nobody_reads_on():
     assert not children() - before
 
 
+@pytest.mark.parametrize("batch_rows", [liar.SLEEPS, liar.SAYS_TOO_MUCH, 10])
+def test_a_child_that_sleeps_or_talks_for_ever_is_ended(monkeypatch, batch_rows):
+    monkeypatch.setattr(child_process, "_TEXT_CHILD", "tests.ingest.formats.liar")
+    monkeypatch.setattr(child_process, "_LEAST_SECONDS", 1)
+    monkeypatch.setattr(child_process, "_ON_THE_CLOCK", 1)
+    with pytest.raises(ReaderError) as refusal:
+        list(child_process.batches(io.BytesIO(b"user,lat,lon\n"), Options(), ReaderLimits(), batch_rows))
+    assert refusal.value.code == "costly"
+
+
 def batch(*, names=("a",), number=0, rejected=(), bytes_read=1, lat=41.5, lon=2.5, time=0, rows=1):
     text = json.dumps({"names": names, "rejected": rejected, "bytes_read": bytes_read}).encode()
     head = struct.pack("<cIQ", b"B", rows, len(text))
     return head + text + struct.pack("<iqdd", number, time, lat, lon)
+
+
+def refusal(message):
+    text = json.dumps({"code": "empty", "message": message}).encode()
+    return struct.pack("<cIQ", b"R", 0, len(text)) + text
 
 
 def told(content):
@@ -182,7 +198,7 @@ def told(content):
 
 
 def test_a_batch_that_is_well_formed_is_taken():
-    (found,) = told(batch(rejected=[[1, "why"]], time=NO_TIME) + struct.pack("<cIQ", b".", 0, 2) + b"{}")
+    (found,) = told(batch(rejected=[[1, "why"]], time=NO_TIME) + END)
     assert (found.users, found.lat.tolist(), found.times.tolist()) == (["a"], [41.5], [NO_TIME])
 
 
@@ -191,7 +207,6 @@ def test_a_batch_that_is_well_formed_is_taken():
     [
         b"",
         batch()[:-1],
-        batch(),  # and nothing after it
         batch(names=("a", "b")),
         batch(names=()),
         batch(names=("",)),
@@ -208,6 +223,12 @@ def test_a_batch_that_is_well_formed_is_taken():
         batch(rejected=[[1, "x" * 501]]),
         batch(rejected=[[1, "why"]] * 11),
         batch(bytes_read="1"),
+        batch(bytes_read=-1),
+        batch(bytes_read=2**63),
+        batch(rejected=[[1, "a\0b"]]),
+        batch(rejected=[[1, "\ud800"]]),
+        refusal("a\0b"),
+        refusal("\udfff"),
         struct.pack("<cIQ", b"B", 11, 2) + b"{}",
         struct.pack("<cIQ", b"B", 1, 2**60),
         struct.pack("<cIQ", b"?", 0, 2) + b"{}",
@@ -218,4 +239,9 @@ def test_a_batch_that_is_well_formed_is_taken():
 )
 def test_what_no_child_of_ours_says_is_not_believed(content):
     with pytest.raises(Broken):
-        told(content)
+        next(frames.read_frames(io.BytesIO(content), most_rows=10))
+
+
+def test_a_child_that_ends_too_early_is_not_believed():
+    with pytest.raises(Broken):
+        told(batch())
