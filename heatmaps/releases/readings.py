@@ -143,16 +143,18 @@ def planned(
     entry = registry.get(name)
     if dataset.source:
         check_source(entry, resolution)
-    arguments = {"target": _target(dataset, cost, steering), **_grid(entry, resolution)}
+    target, grid = _target(dataset, cost, steering), _grid(entry, resolution)
     if not READINGS[entry.reads].whole_records:
-        return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
-    arguments |= {
-        "region": region_of(dataset),
+        return Draw(entry=entry, mechanism=entry.calibrated(target, parameters, **grid))
+    asked = Asked(
+        name=name,
+        target=target,
+        region=region_of(dataset),
         # Declared under REPLACE. Under ADD_REMOVE the relation is refused, whatever stands here.
-        "persons": dataset.persons or 1,
-        "parameters": _reaching(dataset, entry, parameters),
-    }
-    asked = Asked(name=name, arguments=arguments)
+        persons=dataset.persons or 1,
+        parameters=_reaching(dataset, entry, parameters),
+        **grid,
+    )
     known = build(asked)
     return Draw(entry=entry, mechanism=asked.built() if known is None else known.mechanism, known=known)
 
