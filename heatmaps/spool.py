@@ -1,4 +1,4 @@
-"""Reads and deletes files that web and workers hand to each other through shared folders."""
+"""Reads, deletes and writes through to the disk files in folders that several processes share."""
 
 import errno
 import os
@@ -25,3 +25,12 @@ def take_away(path: Path) -> None:
     except OSError as error:
         if error.errno not in _NOT_WRITABLE:
             raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Has the names in a folder on disk before it returns, not only the content of its files."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

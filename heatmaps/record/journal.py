@@ -24,7 +24,8 @@ from uuid import UUID
 
 import structlog
 
-from heatmaps.record.place import RecordError, sync
+from heatmaps.record.place import RecordError
+from heatmaps.spool import sync_folder
 
 Line: TypeAlias = Mapping[str, Any]
 PLACE, BOOT, INTENT, DONE, VOID, RESUMED = "place", "boot", "intent", "done", "void", "resumed"
@@ -106,8 +107,8 @@ def opened(path: Path) -> Iterator[Journal]:
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if is_new:
-            sync(path.parent)
-            sync(path.parent.parent)
+            sync_folder(path.parent)
+            sync_folder(path.parent.parent)
         _cut_torn_line(file)
         yield Journal(path, file)
 
