@@ -66,7 +66,7 @@ class Asked:
         return {part.name: values[part.name] for part in fields(entry.mechanism) if part.name in values}
 
     @property
-    def chosen(self) -> dict[str, Any]:
+    def free_fields(self) -> dict[str, Any]:
         """Returns the other fields of the mechanism with their types: what its calibration chooses."""
         stated = {*_STATED, *self.parameters}
         parts = fields(registry.get(self.name).mechanism)

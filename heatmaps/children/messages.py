@@ -81,7 +81,7 @@ def answer_bytes(question: Asked, answer: Calibrated | Refused) -> bytes:
         return json.dumps({"refused": asdict(answer)}).encode()
     mechanism, on_devices = answer.mechanism, answer.on_devices
     body = {
-        "chosen": {name: _spelled(getattr(mechanism, name)) for name in question.chosen},
+        "chosen": {name: _number_json(getattr(mechanism, name)) for name in question.free_fields},
         "guarantee": answer.guarantee.to_json(),
         "on_devices": None if on_devices is None else on_devices.to_json(),
         "expected_error": [type(answer.expected_error).__name__, asdict(answer.expected_error)],
@@ -131,10 +131,10 @@ def _refused(body: dict[str, Any]) -> Refused:
 
 def _calibrated(question: Asked, body: dict[str, Any]) -> Calibrated:
     _check(set(body) == {"chosen", "guarantee", "on_devices", "expected_error"})
-    kinds, on_devices = question.chosen, body["on_devices"]
-    chosen = {name: _number(name, value, kinds[name]) for name, value in body["chosen"].items()}
+    kinds, on_devices = question.free_fields, body["on_devices"]
+    numbers = {name: _number(name, value, kinds[name]) for name, value in body["chosen"].items()}
     return Calibrated(
-        mechanism=registry.get(question.name).mechanism.restored(**question.stated, **chosen),
+        mechanism=registry.get(question.name).mechanism.restored(**question.stated, **numbers),
         guarantee=_guarantee(question, body["guarantee"]),
         on_devices=None if on_devices is None else _guarantee(question, on_devices),
         expected_error=_expected_error(body["expected_error"]),
@@ -179,7 +179,7 @@ def _parsed(body: list[Any]) -> object:
     return _fraction(value) if kind == "exact" else value
 
 
-def _spelled(number: int | Fraction) -> int | list[int]:
+def _number_json(number: int | Fraction) -> int | list[int]:
     return _pair(number) if isinstance(number, Fraction) else number
 
 

@@ -152,8 +152,8 @@ def forget_ended() -> None:
     if not left:
         return
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
-    drawn = Drawing.objects.filter(pk__in=left, state__in=_ENDED)
-    for round_id in {*ended.values_list("pk", flat=True), *drawn.values_list("pk", flat=True)}:
+    drawings = Drawing.objects.filter(pk__in=left, state__in=_ENDED)
+    for round_id in {*ended.values_list("pk", flat=True), *drawings.values_list("pk", flat=True)}:
         forget(round_id)
 
 

@@ -81,8 +81,8 @@ def sweep(in_use: Collection[UUID]) -> None:
             spool.take_away(path)
 
 
-def kept() -> list[UUID]:
-    """The uploads whose files are on disk."""
+def stored_uploads() -> list[UUID]:
+    """Returns the uploads whose files are on disk."""
     names = [path.stem for path in Path(settings.UPLOAD_DIR).glob(f"*{_RAW}")]
     return [UUID(name) for name in names]
 

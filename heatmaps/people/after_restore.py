@@ -39,8 +39,8 @@ def end_ways_in() -> None:
 def hide(dataset: Dataset) -> None:
     """Hides all of a dataset, from websites too, until a steward says so again."""
     with transitions.locked(dataset.pk):
-        shown = Q(public_since__isnull=False) | Q(publication__is_public=True)
-        for release in Release.objects.filter(shown, dataset=dataset):
+        is_visible = Q(public_since__isnull=False) | Q(publication__is_public=True)
+        for release in Release.objects.filter(is_visible, dataset=dataset):
             Release.objects.filter(pk=release.pk).update(public_since=None, is_name_public=False)
             after = {"shown_release": str(release.pk), "readable_by": FOR_MEMBERS}
             before = {"readable_by": FOR_EVERYBODY}

@@ -146,7 +146,7 @@ def planned(
     target, grid = _target(dataset, cost, steering), _grid(entry, resolution)
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(target, parameters, **grid))
-    asked = Asked(
+    question = Asked(
         name=name,
         target=target,
         region=region_of(dataset),
@@ -155,8 +155,9 @@ def planned(
         parameters=_reaching(dataset, entry, parameters),
         **grid,
     )
-    known = build(asked)
-    return Draw(entry=entry, mechanism=asked.built() if known is None else known.mechanism, known=known)
+    calibrated = build(question)
+    mechanism = question.built() if calibrated is None else calibrated.mechanism
+    return Draw(entry=entry, mechanism=mechanism, known=calibrated)
 
 
 def offered(dataset: Dataset) -> list[AnyEntry]:

@@ -28,8 +28,8 @@ def content_of_result(release: Release) -> bytes:
 
 def facts_of_result(release: Release) -> tuple[str, date]:
     """Returns (SHA-256, day in UTC) of what was published, which is not read. Errors: Result.DoesNotExist."""
-    digest, made = Result.objects.values_list("sha256", "created_at").get(pk=release.pk)
-    return digest, made.date()
+    digest, moment = Result.objects.values_list("sha256", "created_at").get(pk=release.pk)
+    return digest, moment.date()
 
 
 def heatmap_of(release: Release) -> Heatmap:
