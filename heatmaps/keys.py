@@ -18,6 +18,7 @@ from django.conf import settings
 from heatmaps import spool, user_names
 from heatmaps.models import Dataset, UserForm
 from heatmaps.person_hashes import NARROW_BITS, PERSON, Persons
+from heatmaps.spool import sync_folder
 
 KEY_BYTES: Final = 32
 
@@ -152,12 +153,4 @@ def _write_once(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)  # the name is on disk too, not only the content
-    finally:
-        os.close(descriptor)
+    sync_folder(path.parent)

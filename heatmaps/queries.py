@@ -96,10 +96,10 @@ def datasets_of(person: User, search: str = "") -> QuerySet[Dataset]:
 def readable_releases(person: Person) -> QuerySet[Release]:
     """Published releases that a person may see, the latest first: public ones, and those of datasets in
     `datasets_of`. Whoever lists them records an administrator's reading (`permissions.note_reads`)."""
-    shown = IS_PUBLIC
+    visible = IS_PUBLIC
     if isinstance(person, User) and person.is_active:
-        shown |= Q(dataset__in=datasets_of(person).values("pk"))
-    rows = Release.objects.filter(shown, state=ReleaseState.PUBLISHED).select_related(
+        visible |= Q(dataset__in=datasets_of(person).values("pk"))
+    rows = Release.objects.filter(visible, state=ReleaseState.PUBLISHED).select_related(
         "dataset", "version", "requested_by", "publication", "guide_release__dataset", "guide_file"
     )
     return rows.defer("guide_file__shares").order_by("-visible_at", "pk")

@@ -1,6 +1,7 @@
-"""Reads and deletes files in folders that another service may write, which may have been taken over.
+"""Reads, deletes and writes through to the disk files in folders that another service may write.
 
-Of what lies there nothing is believed: links are not followed, pipes hold nobody up, and names are checked.
+That service may have been taken over: nothing that lies there is believed. Links are not followed, pipes hold
+nobody up, and names are checked.
 """
 
 import errno
@@ -56,3 +57,12 @@ def take_away(path: Path) -> None:
     except OSError as error:
         if error.errno not in _NOT_WRITABLE:
             raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Has the names in a folder on disk before it returns, not only the content of its files."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

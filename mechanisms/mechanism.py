@@ -1,7 +1,7 @@
 """Defines what every mechanism has: public parameters, a guarantee, a release, a predicted error."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Protocol, Self
 
@@ -145,6 +145,21 @@ class RecordMechanism:
             object.__setattr__(self, name, exact)
         whole(1, self.most_persons, persons=self.persons)
         Plane(self.region)
+
+    @classmethod
+    def restored(cls, **values: Any) -> Self:
+        """Returns the mechanism that another process calibrated, without calibrating it again.
+
+        Checked is what this class checks. Errors: `ParameterError`; TypeError where fields are missing.
+        """
+        names = [field.name for field in fields(cls)]
+        if set(values) != set(names):
+            raise TypeError(f"fields of {cls.name}: {', '.join(names)}")
+        mechanism = object.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(mechanism, name, value)
+        RecordMechanism.__post_init__(mechanism)
+        return mechanism
 
     @classmethod
     def spending(cls, target: Target, **parameters: Any) -> Self:

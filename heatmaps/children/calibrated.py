@@ -1,13 +1,17 @@
 """Calibrates a mechanism and computes its promise from public parameters alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Final
 
 from mechanisms.catalogue import registry
-from mechanisms.check import ParameterError
+from mechanisms.check import ParameterError, shown
 from mechanisms.error_bounds import ExpectedError
 from mechanisms.guarantee import Guarantee
+from mechanisms.mechanism import Target
+from mechanisms.space.grid import Region
+
+_STATED: Final = ("relation", "epsilon", "delta", "radius_m", "region", "persons", "resolution")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,32 +29,64 @@ class Refused:
     """Why a mechanism cannot be: the parts of a `ParameterError`, which does not travel."""
 
     parameter: str
-    value: Any
+    value: str
     allowed: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Which mechanism of the catalogue is wanted."""
+    """Which mechanism of whole records is wanted."""
 
     name: str
-    arguments: Mapping[str, Any]  # of its entry's `calibrated`
+    target: Target
+    region: Region
+    persons: int
+    resolution: int | None = None  # None: what is released has no cells
+    parameters: Mapping[str, object] = field(default_factory=dict)  # as a person gave them
 
     @property
     def key(self) -> str:
         """The same for the same question."""
-        return repr((self.name, sorted(self.arguments.items(), key=lambda pair: pair[0])))
+        return repr(self)
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Returns the fields of the mechanism that the question says itself. Errors: `ParameterError`."""
+        entry, target = registry.get(self.name), self.target
+        values = {
+            "relation": target.relation,
+            "epsilon": target.epsilon,
+            "delta": target.delta,
+            "radius_m": target.radius_m,
+            "region": self.region,
+            "persons": self.persons,
+            "resolution": self.resolution,
+            **entry.parsed(self.parameters),
+        }
+        return {part.name: values[part.name] for part in fields(entry.mechanism) if part.name in values}
+
+    @property
+    def free_fields(self) -> dict[str, Any]:
+        """Returns the other fields of the mechanism with their types: what its calibration chooses."""
+        stated = {*_STATED, *self.parameters}
+        parts = fields(registry.get(self.name).mechanism)
+        return {part.name: part.type for part in parts if part.name not in stated}
 
     def built(self) -> Any:
         """The mechanism alone. Errors: `ParameterError`."""
-        return registry.get(self.name).calibrated(**self.arguments)
+        public: dict[str, Any] = {"region": self.region, "persons": self.persons}
+        if self.resolution is not None:
+            public["resolution"] = self.resolution
+        return registry.get(self.name).calibrated(self.target, self.parameters, **public)
 
     def answer(self) -> Calibrated | Refused:
         """May take seconds."""
         try:
             mechanism = self.built()
         except ParameterError as error:
-            return Refused(parameter=error.parameter, value=error.value, allowed=error.allowed)
+            # A name that is no parameter's may be any text.
+            parameter = shown(error.parameter)
+            return Refused(parameter=parameter, value=error.value, allowed=error.allowed)
         return Calibrated(
             mechanism=mechanism,
             guarantee=mechanism.guarantee,

@@ -49,7 +49,7 @@ def restrict(readable: Iterable[Path], folder: Path | None = None) -> None:
     What is not there is left out. folder: where it may also write. Errors: OSError.
     """
     offered = version()
-    ruleset = _Ruleset(*(_known(rights, offered) for rights in (_FILES, _TCP, _OTHERS)))
+    ruleset = _Ruleset(*(_supported(rights, offered) for rights in (_FILES, _TCP, _OTHERS)))
     size = ctypes.sizeof(ruleset)
     rules = kernel.call("landlock_create_ruleset", ctypes.byref(ruleset), size, 0)
     try:
@@ -63,7 +63,7 @@ def restrict(readable: Iterable[Path], folder: Path | None = None) -> None:
         os.close(rules)
 
 
-def _known(rights: dict[int, int], offered: int) -> int:
+def _supported(rights: dict[int, int], offered: int) -> int:
     return sum(right for first, right in rights.items() if first <= offered)
 
 

@@ -89,11 +89,11 @@ def _steps(*, writes: bool) -> Iterator[_Step]:
             yield _Step(_ANSWER, 0, 0, _ALLOW)
     for name, numbers in LIMITED.items():
         if (number := numbers[column]) is not None:
-            yield from _limited(number, _limits(name, writes=writes), _REFUSALS.get(name, errno.EPERM))
+            yield from _limit_steps(number, _limits(name, writes=writes), _REFUSALS.get(name, errno.EPERM))
     yield _Step(_ANSWER, 0, 0, _REFUSE | errno.ENOSYS)
 
 
-def _limited(number: int, limits: Sequence[Sequence[_Word]], refusal: int) -> Iterator[_Step]:
+def _limit_steps(number: int, limits: Sequence[Sequence[_Word]], refusal: int) -> Iterator[_Step]:
     """Steps that allow a call where all words of one limit are as they must be."""
     tries = [[step for word in limit for step in _compared(word)] for limit in limits]
     for steps in tries:

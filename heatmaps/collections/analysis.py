@@ -33,21 +33,21 @@ def result_of(release: Release) -> Result:
 
     Errors: TooFew; PromiseChanged; `KeyMissing`; OSError.
     """
-    found = release.round
-    plan = plans.of_round(found)
-    if not (plans.keeps_promise(release, plan) and facts.are_of(found, plan)):
+    collection_round = release.round
+    plan = plans.of_round(collection_round)
+    if not (plans.keeps_promise(release, plan) and facts.are_of(collection_round, plan)):
         raise PromiseChanged
-    if found.reports is None or found.reports < plan.least_reports:
+    if collection_round.reports is None or collection_round.reports < plan.least_reports:
         raise TooFew
     with spool.opened(handover.batch_path(release.pk)) as file:
         batch = file.read()
     messages = opened(
         batch,
         round_keys.load(release.pk),
-        facts_sha256=bytes.fromhex(found.facts_sha256),
+        facts_sha256=bytes.fromhex(collection_round.facts_sha256),
         message_bytes=plan.device.message_bytes,
     )
-    return plan.device.analyse(messages, found.reports)
+    return plan.device.analyse(messages, collection_round.reports)
 
 
 def opened(

@@ -111,7 +111,7 @@ def take(round_id: UUID, *, sha256: str, reports: int, blocks: Iterable[bytes]) 
                 return _same(now, sha256, reports)
             _check_moment(now)
             path.replace(batch_path(round_id))
-            sync_folder(batch_folder())
+            spool.sync_folder(batch_folder())
             Round.objects.filter(pk=round_id).update(
                 batch_sha256=sha256, reports=reports, received_at=timezone.now()
             )
@@ -152,8 +152,8 @@ def forget_ended() -> None:
     if not left:
         return
     ended = Release.objects.filter(pk__in=left).exclude(state__in=moves.QUEUED)
-    drawn = Drawing.objects.filter(pk__in=left, state__in=_ENDED)
-    for round_id in {*ended.values_list("pk", flat=True), *drawn.values_list("pk", flat=True)}:
+    drawings = Drawing.objects.filter(pk__in=left, state__in=_ENDED)
+    for round_id in {*ended.values_list("pk", flat=True), *drawings.values_list("pk", flat=True)}:
         forget(round_id)
 
 
@@ -172,14 +172,6 @@ def _forget_parts() -> None:
         with contextlib.suppress(FileNotFoundError):  # another sweep was faster, or it is received
             if time.time() - path.stat().st_mtime > _PART_SECONDS:
                 spool.take_away(path)
-
-
-def sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)  # the name is on disk too, not only the content
-    finally:
-        os.close(descriptor)
 
 
 def _found(round_id: UUID) -> Round:

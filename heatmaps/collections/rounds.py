@@ -230,7 +230,7 @@ def _release(version: DataVersion, steward: User, found: PlannedRound) -> Releas
     return release
 
 
-def question_of(release: Release, found: PlannedRound | Round) -> str:
+def question_of(release: Release, terms: PlannedRound | Round) -> str:
     """SHA-256 of what is asked; no other release asks it, as each round is a version of its own."""
     body = {
         "dataset": release.version.dataset_id,
@@ -240,8 +240,8 @@ def question_of(release: Release, found: PlannedRound | Round) -> str:
         "delta": str(release.delta),
         "resolution": release.resolution,
         "parameters": {name: str(value) for name, value in release.parameters.items()},
-        "reports_per_person": found.reports_per_person,
-        "least_honest": found.least_honest,
-        "dishonest_share": str(found.dishonest_share),
+        "reports_per_person": terms.reports_per_person,
+        "least_honest": terms.least_honest,
+        "dishonest_share": str(terms.dishonest_share),
     }
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

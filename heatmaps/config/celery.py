@@ -27,7 +27,7 @@ app.set_default()
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery carries no types
-def check_record(**_others: object) -> None:
+def check_record(**_arguments: object) -> None:
     """Ends a worker at once whose record of draws ends with its container."""
     try:
         place.check()
@@ -36,13 +36,13 @@ def check_record(**_others: object) -> None:
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery carries no types
-def say_what_confines(**_others: object) -> None:
+def say_what_confines(**_arguments: object) -> None:
     """Warns where files of others are read with less between them and this worker's secrets."""
     notice.warn()
 
 
 @task_prerun.connect  # type: ignore[untyped-decorator]  # Celery carries no types
-def name_task(task_id: str, task: Task, **_others: object) -> None:
+def name_task(task_id: str, task: Task, **_arguments: object) -> None:
     """Every line that is logged while a task runs says which."""
     clear_contextvars()
     bind_contextvars(task=task.name, task_id=task_id)

@@ -94,10 +94,10 @@ def shared_dir(name: str, usual: Path) -> Path:
 
     Errors: as `private_files.folder`; those who only read get a folder that somebody else made.
     """
-    given = os.environ.get(name, "")
-    if not given:
+    value = os.environ.get(name, "")
+    if not value:
         return private_files.folder(usual)
-    path = Path(given).absolute()
+    path = Path(value).absolute()
     return path if path.is_dir() and not os.access(path, os.W_OK) else private_files.folder(path)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 
 from heatmaps import spool
 from heatmaps.config import environment, private_files
+from heatmaps.spool import sync_folder
 
 NONE: Final = "none"
 SIGNING: Final = "django-secret-key"
@@ -112,13 +113,5 @@ def _move(old: Path, new: Path) -> None:
         except FileExistsError:
             if environment.written_key(new) != key:
                 raise RuntimeError(_TWO_KEYS.format(name=new.name, old=old, new=new)) from None
-    _sync(new.parent)
+    sync_folder(new.parent)
     old.unlink(missing_ok=True)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -19,27 +19,27 @@ from mechanisms.space.grid import Region
 _SECONDS: Final = 20.0  # for which a request waits for another one that makes the same frame
 
 
-def comparison_of(one: Release, other: Release) -> MapParts | None:
+def comparison_of(first: Release, second: Release) -> MapParts | None:
     """Two published maps as `maps.comparison.comparison_document` takes them.
 
     None where they share no ground, or one states no errors. Errors: Busy, NotRendered.
     """
-    overlap = overlap_of(one, other)
+    overlap = overlap_of(first, second)
     if overlap is None:
         return None
-    called = names(one, other)
-    about = [version(), *(facts_of_result(release)[0] for release in (one, other)), list(overlap), called]
+    called = names(first, second)
+    about = [version(), *(facts_of_result(release)[0] for release in (first, second)), list(overlap), called]
     key = hashlib.sha256(json.dumps(["comparison", *about]).encode()).hexdigest()
 
     def make(stream: BinaryIO) -> None:
-        parts = _parts(one, other, overlap, called)
+        parts = _parts(first, second, overlap, called)
         stream.write(json.dumps(None if parts is None else asdict(parts)).encode())
 
     with file_cache.opened(key, make, seconds=_SECONDS) as stream:
-        kept = json.load(stream)
-    return None if kept is None else MapParts.kept(kept)
+        content = json.load(stream)
+    return None if content is None else MapParts.from_json(content)
 
 
-def _parts(one: Release, other: Release, overlap: Region, called: tuple[str, str]) -> MapParts | None:
-    maps = [heat for heat in map(heat_of, (one, other)) if heat is not None]
+def _parts(first: Release, second: Release, overlap: Region, called: tuple[str, str]) -> MapParts | None:
+    maps = [heat for heat in map(heat_of, (first, second)) if heat is not None]
     return comparison_parts(maps, overlap, called) if len(maps) == 2 else None

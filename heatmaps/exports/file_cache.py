@@ -75,11 +75,11 @@ def _made(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
         raise
     finally:
         part.unlink(missing_ok=True)
-    made = sealed_file.opened(path)
-    if made is None:
+    content = sealed_file.opened(path)
+    if content is None:
         raise NotRendered
     _make_room()
-    return made
+    return content
 
 
 def _take_away(path: Path) -> None:

@@ -169,7 +169,7 @@ def sheet_of(release: Release) -> dict[str, Any]:
 
 def parts_of(release: Release) -> MapParts:
     """Returns what was released before it becomes a document. Errors: as `sheet_of`."""
-    return MapParts.kept(_part(release, PARTS))
+    return MapParts.from_json(_part(release, PARTS))
 
 
 def heat_of(release: Release) -> dict[str, Any] | None:

@@ -57,10 +57,10 @@ class Seal:
 
 def seal(descriptor: int, name: str) -> None:
     """Appends the tags of a file of that name, open to read and write."""
-    made = Seal(name=name, size=os.fstat(descriptor).st_size, key=_key())
+    file_seal = Seal(name=name, size=os.fstat(descriptor).st_size, key=_key())
     tags = (
-        made.tag(number, os.pread(descriptor, BLOCK_BYTES, number * BLOCK_BYTES))
-        for number in range(made.blocks)
+        file_seal.tag(number, os.pread(descriptor, BLOCK_BYTES, number * BLOCK_BYTES))
+        for number in range(file_seal.blocks)
     )
     with os.fdopen(os.dup(descriptor), "r+b") as file:
         file.seek(0, os.SEEK_END)
@@ -79,9 +79,9 @@ def opened(path: Path) -> BinaryIO | None:
     except OSError:
         return None
     try:
-        made = _seal_of(descriptor, path.name)
-        for number in range(made.blocks):
-            made.checked(descriptor, number)
+        file_seal = _seal_of(descriptor, path.name)
+        for number in range(file_seal.blocks):
+            file_seal.checked(descriptor, number)
         with suppress(PermissionError):
             os.utime(descriptor)  # read last now
     except BaseException as error:
@@ -89,7 +89,7 @@ def opened(path: Path) -> BinaryIO | None:
         if isinstance(error, BadSealError):
             return None
         raise
-    return cast(BinaryIO, io.BufferedReader(_Content(descriptor, made), BLOCK_BYTES))
+    return cast(BinaryIO, io.BufferedReader(_Content(descriptor, file_seal), BLOCK_BYTES))
 
 
 def content_bytes(size: int) -> int:
@@ -100,8 +100,8 @@ def content_bytes(size: int) -> int:
 class _Content(io.RawIOBase):
     """The content of a sealed file, each block checked when it is read."""
 
-    def __init__(self, descriptor: int, made: Seal) -> None:
-        self._descriptor, self._seal, self._at = descriptor, made, 0
+    def __init__(self, descriptor: int, file_seal: Seal) -> None:
+        self._descriptor, self._seal, self._at = descriptor, file_seal, 0
 
     def readable(self) -> bool:
         return True

@@ -92,11 +92,11 @@ def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
     files, public maps of other datasets; `MOST_OFFERED` of each."""
     place = text_of(_covered(dataset, data_slice))
     own = _maps().filter(dataset=dataset, covered=place)[:MOST_OFFERED]
-    others = _maps().exclude(dataset=dataset).filter(IS_PUBLIC, covered=place)[:MOST_OFFERED]
+    public_maps = _maps().exclude(dataset=dataset).filter(IS_PUBLIC, covered=place)[:MOST_OFFERED]
     return [
         *_releases(dataset, own, data_slice),
         *islice(_files(dataset, data_slice), MOST_OFFERED),
-        *_releases(dataset, others, data_slice),
+        *_releases(dataset, public_maps, data_slice),
     ]
 
 

@@ -81,8 +81,8 @@ def sweep(in_use: Collection[UUID]) -> None:
             spool.take_away(path)
 
 
-def kept() -> list[UUID]:
-    """The uploads whose files are on disk."""
+def stored_uploads() -> list[UUID]:
+    """Returns the uploads whose files are on disk."""
     return list(spool.ids(Path(settings.UPLOAD_DIR), suffix=_RAW))
 
 

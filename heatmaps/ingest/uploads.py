@@ -190,7 +190,7 @@ def _restart_alone(upload_id: UUID) -> None:
 
 def forget_ended() -> None:
     """Delete the files of uploads that ended; for the web server, where workers may not."""
-    ended = Upload.objects.filter(pk__in=upload_files.kept()).exclude(state__in=_WORKING)
+    ended = Upload.objects.filter(pk__in=upload_files.stored_uploads()).exclude(state__in=_WORKING)
     for upload_id in ended.values_list("pk", flat=True):
         upload_files.remove(upload_id)
     upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))

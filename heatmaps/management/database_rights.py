@@ -1,8 +1,8 @@
 """Says what the database lets web processes, workers and the clock do, on PostgreSQL.
 
 Tables belong to the role that migrates. Web, workers and the clock sign in as three others, which may neither
-change a table nor disable a trigger. Each of the three names every table; what is not named here, nobody but
-the owner may touch, and `grant-roles` says so.
+change a table nor disable a trigger. Every table is named for each of the three; what is not named here,
+nobody but the owner may touch, and `grant-roles` says so.
 
 The web hashes names of people who opt out, and bytes of files, so it has the keys; nothing of that needs a
 check-in. The clock moves what was asked and drawn; it needs neither check-ins nor what lets somebody in.
@@ -119,8 +119,9 @@ WEB: Final[Tables] = {
     "heatmaps_heartbeat": READ,
     "heatmaps_installation": APPEND,
 }
-# What lets somebody in, or makes somebody more than they are: a worker needs the name behind a number alone.
-WORKER: Final[Tables] = {
+# The same for both. Of what lets somebody in, or makes somebody more than they are, they need the name behind
+# a number alone.
+_WORKER_AND_CLOCK: Final[Tables] = {
     "account_emailaddress": NOTHING,
     "account_emailconfirmation": NOTHING,
     "auth_user": NAMES,
@@ -128,7 +129,6 @@ WORKER: Final[Tables] = {
     "heatmaps_apitoken": NOTHING,
     "heatmaps_codetries": NOTHING,
     "heatmaps_invitation": NOTHING,
-    "heatmaps_membership": READ,
     "heatmaps_passwordlink": NOTHING,
     "heatmaps_peoplerules": NOTHING,
     "heatmaps_profile": NOTHING,
@@ -144,25 +144,30 @@ WORKER: Final[Tables] = {
     "auth_user_user_permissions": NOTHING,
     "django_admin_log": NOTHING,
     "django_content_type": NOTHING,
-    "django_migrations": READ,
     "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
-    "heatmaps_administratorread": APPEND,
-    "heatmaps_allowance": EVERYTHING,
     "heatmaps_charge": READ,
-    "heatmaps_drawing": EVERYTHING,
-    "heatmaps_election": APPEND,
     "heatmaps_event": APPEND,
     "heatmaps_ledger": (*READ, LOCK),
     "heatmaps_publication": READ,
     "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
-    "heatmaps_requestkey": EVERYTHING,
-    "heatmaps_restoration": READ,
     "heatmaps_restoredcharge": READ,
     "heatmaps_result": APPEND,
+    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
+}
+# It reads check-ins and draws.
+WORKER: Final[Tables] = {
+    **_WORKER_AND_CLOCK,
+    "heatmaps_membership": READ,
+    "django_migrations": READ,
+    "heatmaps_administratorread": APPEND,
+    "heatmaps_allowance": EVERYTHING,
+    "heatmaps_drawing": EVERYTHING,
+    "heatmaps_election": APPEND,
+    "heatmaps_requestkey": EVERYTHING,
+    "heatmaps_restoration": READ,
     "heatmaps_round": EVERYTHING,
     "heatmaps_checkin": ("SELECT", "INSERT", "DELETE"),
     "heatmaps_collection": EVERYTHING,
-    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
     "heatmaps_dataversion": (*APPEND, Columns("UPDATE", ("is_cleared",))),
     "heatmaps_districtfile": EVERYTHING,
     "heatmaps_enrolment": EVERYTHING,
@@ -179,48 +184,18 @@ WORKER: Final[Tables] = {
 }
 # It moves what is due and publishes what was drawn; it reads no check-in and no hash of a person or password.
 CLOCK: Final[Tables] = {
-    "account_emailaddress": NOTHING,
-    "account_emailconfirmation": NOTHING,
-    "auth_user": NAMES,
-    "django_session": NOTHING,
-    "heatmaps_apitoken": NOTHING,
-    "heatmaps_codetries": NOTHING,
-    "heatmaps_invitation": NOTHING,
+    **_WORKER_AND_CLOCK,
     "heatmaps_membership": NOTHING,
-    "heatmaps_passwordlink": NOTHING,
-    "heatmaps_peoplerules": NOTHING,
-    "heatmaps_profile": NOTHING,
-    "knox_authtoken": NOTHING,
-    "mfa_authenticator": NOTHING,
-    "socialaccount_socialaccount": NOTHING,
-    "socialaccount_socialapp": NOTHING,
-    "socialaccount_socialtoken": NOTHING,
-    "auth_group": NOTHING,
-    "auth_group_permissions": NOTHING,
-    "auth_permission": NOTHING,
-    "auth_user_groups": NOTHING,
-    "auth_user_user_permissions": NOTHING,
-    "django_admin_log": NOTHING,
-    "django_content_type": NOTHING,
     "django_migrations": NOTHING,
-    "heatmaps_account": (*READ, Columns("UPDATE", COMMITTED)),
     "heatmaps_administratorread": NOTHING,
     "heatmaps_allowance": (*READ, Columns("UPDATE", ("committed",))),
-    "heatmaps_charge": READ,
     "heatmaps_drawing": ("SELECT", "INSERT", "DELETE", Columns("UPDATE", ("state", "lease_until"))),
     "heatmaps_election": READ,
-    "heatmaps_event": APPEND,
-    "heatmaps_ledger": (*READ, LOCK),
-    "heatmaps_publication": READ,
-    "heatmaps_release": (*READ, Columns("UPDATE", MOVES)),
     "heatmaps_requestkey": NOTHING,
     "heatmaps_restoration": NOTHING,
-    "heatmaps_restoredcharge": READ,
-    "heatmaps_result": APPEND,
     "heatmaps_round": READ,
     "heatmaps_checkin": NOTHING,
     "heatmaps_collection": READ,
-    "heatmaps_dataset": (*READ, Columns("UPDATE", ("next_version_at", "slot_doublings"))),
     "heatmaps_dataversion": APPEND,
     "heatmaps_districtfile": NOTHING,
     "heatmaps_enrolment": NOTHING,

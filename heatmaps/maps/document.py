@@ -57,7 +57,7 @@ class _Drawn(TypedDict):
     drawings: tuple[Drawing, ...]
 
 
-def drawn(region: Region, layers: Iterable[Drawing]) -> _Drawn:
+def content_of(region: Region, layers: Iterable[Drawing]) -> _Drawn:
     """Holds what is on a map of the region with these layers, in the order of its drawing."""
     around = (Drawing("fit", image.bounds(region)), Drawing("permalink", None))
     centre = ((region.south + region.north) / 2, (region.west + region.east) / 2)
@@ -129,12 +129,12 @@ class MapParts:
     note: str = ""  # under the legend
 
     @classmethod
-    def kept(cls, parts: Mapping[str, Any]) -> Self:
-        """Returns what was kept of one as JSON. Errors: KeyError, TypeError, ValueError for another form."""
+    def from_json(cls, parts: Mapping[str, Any]) -> Self:
+        """Returns parts stored as JSON. Errors: KeyError, TypeError, ValueError for another form."""
         lat, lon = map(float, parts["centre"])
         return cls(
             centre=(lat, lon),
-            drawings=tuple(Drawing(**one) for one in parts["drawings"]),
+            drawings=tuple(Drawing(**drawing) for drawing in parts["drawings"]),
             legend=str(parts["legend"]),
             rows=tuple(LegendClass(**row) for row in parts["rows"]),
             note=str(parts["note"]),
@@ -183,7 +183,7 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
     merged = _MERGED.format(cells.merged) if cells.merged > 1 else ""
     signs = [LegendClass(key="sign-point", label=_CENTRES, light="", dark="")] if centres else []
     return MapParts(
-        **drawn(region, [*layers, *marks]),
+        **content_of(region, [*layers, *marks]),
         legend=key.title,
         rows=(*key.rows, *signs),
         note=" ".join(filter(None, (merged, why_no_heat(heatmap)))),

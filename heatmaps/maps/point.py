@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from heatmaps.maps.document import Drawing, MapParts, basemap, drawn
+from heatmaps.maps.document import Drawing, MapParts, basemap, content_of
 from heatmaps.maps.legend import LegendClass
 from heatmaps.numbers import degrees, error_length
 from heatmaps.places import nearest
@@ -30,7 +30,7 @@ def point_parts(point: Point, region: Region) -> MapParts:
     marks = Drawing("point", {"lat": point.lat, "lon": point.lon, "circle": circle(point), "meaning": told})
     signs = zip(("sign-point", "sign-circle"), LEGEND, strict=True)
     return MapParts(
-        **drawn(region, [basemap(region), marks]),
+        **content_of(region, [basemap(region), marks]),
         legend="Central point",
         rows=tuple(LegendClass(key=key, label=label, light="", dark="") for key, label in signs),
     )

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from heatmaps.maps.document import Drawing, MapParts, basemap, drawn
+from heatmaps.maps.document import Drawing, MapParts, basemap, content_of
 from heatmaps.maps.legend import LegendClass
 from mechanisms.space.grid import Region
 
@@ -34,4 +34,4 @@ def parts_of(
     """Rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is told."""
     marks = Drawing("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
     layers = [basemap(region), marks]
-    return MapParts(**drawn(region, layers), legend=legend, rows=rows, note=_NOTE)
+    return MapParts(**content_of(region, layers), legend=legend, rows=rows, note=_NOTE)

@@ -39,8 +39,8 @@ def end_ways_in() -> None:
 def hide(dataset: Dataset) -> None:
     """Hides all of a dataset, from websites too, until a steward says so again."""
     with transitions.locked(dataset.pk):
-        shown = Q(public_since__isnull=False) | Q(publication__is_public=True)
-        for pk in list(Release.objects.filter(shown, dataset=dataset).values_list("pk", flat=True)):
+        is_visible = Q(public_since__isnull=False) | Q(publication__is_public=True)
+        for pk in list(Release.objects.filter(is_visible, dataset=dataset).values_list("pk", flat=True)):
             Release.objects.filter(pk=pk).update(public_since=None, is_name_public=False)
             after = {"shown_release": str(pk), "readable_by": FOR_MEMBERS}
             before = {"readable_by": FOR_EVERYBODY}

@@ -25,7 +25,7 @@ from uuid import UUID
 import structlog
 
 from heatmaps import spool
-from heatmaps.record.place import RecordError, sync
+from heatmaps.record.place import RecordError
 
 Line: TypeAlias = Mapping[str, Any]
 PLACE, BOOT, INTENT, DONE, VOID, RESUMED = "place", "boot", "intent", "done", "void", "resumed"
@@ -106,8 +106,8 @@ def opened(path: Path) -> Iterator[Journal]:
     with os.fdopen(descriptor, "r+b", buffering=0) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         if is_new:
-            sync(path.parent)
-            sync(path.parent.parent)
+            spool.sync_folder(path.parent)
+            spool.sync_folder(path.parent.parent)
         _cut_torn_line(file)
         yield Journal(path, file)
 

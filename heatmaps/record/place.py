@@ -7,6 +7,8 @@ from typing import Final
 from django.conf import settings
 from django.db import connection
 
+from heatmaps.spool import sync_folder
+
 _MACHINE: Final = Path("/etc/machine-id")
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _MOUNTS: Final = Path("/proc/self/mountinfo")
@@ -38,16 +40,7 @@ def stamp(path: Path) -> None:
     """
     _stamp(path).unlink(missing_ok=True)
     _stamp(path).touch(mode=0o600)
-    sync(path.parent)
-
-
-def sync(folder: Path) -> None:
-    """Has the names in a folder on disk before it returns."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(path.parent)
 
 
 def _stamp(path: Path) -> Path:

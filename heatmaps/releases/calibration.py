@@ -17,14 +17,17 @@ from subprocess import Popen
 from threading import Lock, Timer
 from typing import BinaryIO, ClassVar, Final, cast
 
+import structlog
 from django.conf import settings
 
 from heatmaps.children import planner, process
 from heatmaps.children.calibrated import Asked, Calibrated, Refused
+from heatmaps.children.messages import MessageError
 from heatmaps.children.turns import Busy, turn
 from mechanisms.check import ParameterError
 
 _REMEMBERED: Final = 256
+_log: Final = structlog.stdlib.get_logger(__name__)
 _LIMITS: Final = process.Limits(memory_bytes=2**30, nicer=3)  # somebody waits for it
 
 
@@ -142,14 +145,16 @@ def _ask(asked: Asked, seconds: float) -> Calibrated | Refused:
         child = process.started("heatmaps.children.planner", _LIMITS)
     timer = Timer(seconds, child.kill)
     timer.start()
+    answer = None
     try:
-        planner.send(asked, cast(BinaryIO, child.stdin))
-        answer = planner.received(cast(BinaryIO, child.stdout))
+        answer = planner.answer(asked, cast(BinaryIO, child.stdin), cast(BinaryIO, child.stdout))
     except BrokenPipeError:
-        answer = None
+        pass
+    except MessageError:  # it does what it was not made for, and asks for nothing more
+        _log.error("planning.answer_refused")
     finally:
         timer.cancel()
-    if not isinstance(answer, Calibrated | Refused):
+    if answer is None:
         process.ended(child)
         raise TakesLong
     with _lock:

@@ -3,15 +3,15 @@
 request -> reserve -> (commit) -> spend -> task -> read masses -> draw -> publish
 Spend and publish come at public moments (`heatmaps.releases.clock`); what was drawn waits in between
 (`heatmaps.releases.draws`).
-Questions and their costs are in `heatmaps.releases.quotes`, states and balances in
-`heatmaps.ledger.transitions`.
+Questions and their costs are in `heatmaps.releases.quotes`, what was published in
+`heatmaps.releases.results`, states and balances in `heatmaps.ledger.transitions`.
 """
 
 import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -38,7 +38,6 @@ from heatmaps.models import (
     Release,
     ReleaseState,
     RequestKey,
-    Result,
 )
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections, hold
@@ -48,12 +47,11 @@ from heatmaps.releases import draws, promises, quotes, source_readings
 from heatmaps.releases.names import UNNAMED, Label
 from heatmaps.releases.promises import BrokenPromise
 from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
+from heatmaps.releases.results import content_of_result, facts_of_result, heatmap_of, result_of
 from heatmaps.sources.manifest import FilesChanged
 from mechanisms.check import ParameterError
 from mechanisms.randomness import SystemSource
-from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.serialization import Result as Released
-from mechanisms.results.serialization import result_from_bytes
 
 __all__ = [
     "ChargeLine",
@@ -171,34 +169,6 @@ def may_be_cancelled(release: Release) -> bool:
         return False
     is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
     return is_ahead and not hold.keeps_back(release)
-
-
-def result_of(release: Release) -> Released:
-    """The published map or point. Errors: Result.DoesNotExist without one, ValueError if it was changed."""
-    return result_from_bytes(content_of_result(release))
-
-
-def content_of_result(release: Release) -> bytes:
-    """What was published, as it is stored. Errors: as `result_of`."""
-    result = Result.objects.get(pk=release.pk)
-    content = bytes(result.content)
-    if hashlib.sha256(content).hexdigest() != result.sha256:
-        raise ValueError(f"the stored result of release {release.pk} is not the one that was published")
-    return content
-
-
-def facts_of_result(release: Release) -> tuple[str, date]:
-    """(SHA-256, day in UTC) of what was published, which is not read. Errors: Result.DoesNotExist."""
-    digest, made = Result.objects.values_list("sha256", "created_at").get(pk=release.pk)
-    return digest, made.date()
-
-
-def heatmap_of(release: Release) -> Heatmap:
-    """The published map. Errors: as `result_of`; ValueError where something else than a map was published."""
-    released = result_of(release)
-    if not isinstance(released, Heatmap):
-        raise ValueError(f"release {release.pk} is no map")
-    return released
 
 
 def sweep() -> None:

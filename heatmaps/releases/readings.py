@@ -143,18 +143,21 @@ def planned(
     entry = registry.get(name)
     if dataset.source:
         check_source(entry, resolution)
-    arguments = {"target": _target(dataset, cost, steering), **_grid(entry, resolution)}
+    target, grid = _target(dataset, cost, steering), _grid(entry, resolution)
     if not READINGS[entry.reads].whole_records:
-        return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
-    arguments |= {
-        "region": region_of(dataset),
+        return Draw(entry=entry, mechanism=entry.calibrated(target, parameters, **grid))
+    question = Asked(
+        name=name,
+        target=target,
+        region=region_of(dataset),
         # Declared under REPLACE. Under ADD_REMOVE the relation is refused, whatever stands here.
-        "persons": dataset.persons or 1,
-        "parameters": _reaching(dataset, entry, parameters),
-    }
-    asked = Asked(name=name, arguments=arguments)
-    known = build(asked)
-    return Draw(entry=entry, mechanism=asked.built() if known is None else known.mechanism, known=known)
+        persons=dataset.persons or 1,
+        parameters=_reaching(dataset, entry, parameters),
+        **grid,
+    )
+    calibrated = build(question)
+    mechanism = question.built() if calibrated is None else calibrated.mechanism
+    return Draw(entry=entry, mechanism=mechanism, known=calibrated)
 
 
 def offered(dataset: Dataset) -> list[AnyEntry]:

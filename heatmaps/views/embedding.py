@@ -59,11 +59,11 @@ def embed(request: HttpRequest, release_id: UUID) -> HttpResponseBase:
     """A public map with its title, legend and promise, for a frame in a page of another website."""
     release = publication.public_release(release_id)
     origins = rule.origins_of(release.dataset)
-    drawn = release_files.parts_of(release)
-    style = render_to_string("maps/legend_colours.css", {"map": drawn})
+    parts = release_files.parts_of(release)
+    style = render_to_string("maps/legend_colours.css", {"map": parts})
     streets = streets_of(public=True)
     page = {
-        "map": drawn,
+        "map": parts,
         "frame": frame(),
         "streets": streets,
         "style": style,

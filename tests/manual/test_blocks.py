@@ -1,5 +1,7 @@
 """Every code block of tutorials and how-to guides is run, shown, or listed with why it cannot run here."""
 
+import re
+
 import pytest
 
 from tests.manual.blocks import RUN, SHOWN, blocks, documents, says
@@ -16,7 +18,7 @@ OTHERS = "needs other machines, or data of others"
 ELSEWHERE = {
     ("../README.md", "make run"): STARTS,
     ("../README.md", "make wheel && python3 -m venv ../hazemap-env &&"): PACKAGES,
-    ("how-to/backup.md", "docker compose exec -T postgres pg_dump --userna"): DOCKER,
+    ("how-to/backup.md", "docker compose exec -T postgres sh -c 'PGPASSWOR"): DOCKER,
     ("how-to/backup.md", 'manage.py resume --reason "disk failed, restored'): OTHERS,
     ("how-to/collections.md", ".venv/bin/python manage.py createdemo --collecti"): OTHERS,
     ("how-to/collections.md", "docker compose --file docker-compose.collections"): DOCKER,
@@ -82,3 +84,17 @@ def test_the_list_of_what_runs_elsewhere_is_neither_short_nor_stale():
 )
 def test_an_answer_has_a_line_or_not(line, said):
     assert says("abc\nb\ndemo: ok, 3 events", line) is said
+
+
+def test_programs_of_the_database_in_a_container_have_a_password():
+    """Its cluster asks everybody (`--auth=scram-sha-256`), and without a terminal nobody answers."""
+    commands = [
+        part.replace("\\\n", " ")
+        for document in documents()
+        for block in blocks(document)
+        for part in re.split(r"(?<!\\)\n(?! )", block.text)
+    ]
+    within = [command for command in commands if re.search(r"compose exec (-T )?postgres\b", command)]
+
+    assert within
+    assert [command for command in within if "PGPASSWORD=" not in command] == []

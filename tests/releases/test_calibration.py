@@ -1,20 +1,28 @@
 """Questions that take long to plan: by children, one at a time a person, for seconds, and remembered."""
 
+import os
 import time
 from contextlib import suppress
 from fractions import Fraction
+from signal import SIGKILL
 from threading import Thread
 
 import psutil
 import pytest
+from structlog.testing import capture_logs
 
+from heatmaps.children import process
 from heatmaps.children.calibrated import Asked
 from heatmaps.releases import calibration
 from heatmaps.releases.calibration import OneAtATime, TakesLong
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
+from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
+from tests.children.questions import NAMES, data_for
+from tests.children.questions import question as question_of
+from tests.mechanisms.examples import SEED
 
 
 @pytest.fixture(autouse=True)
@@ -29,20 +37,46 @@ def asked(**changes):
         delta=Fraction(changes.pop("delta", 0)),
         radius_m=Fraction(600),
     )
-    arguments = {"target": target, "region": Region(-98.0, 30.0, -97.0, 31.0), "persons": 5000}
-    parameters = {"parameters": changes.pop("parameters", {})}
-    return Asked(name=changes.pop("name", "emd-linear"), arguments=arguments | parameters)
+    region, name = Region(-98.0, 30.0, -97.0, 31.0), changes.pop("name", "emd-linear")
+    return Asked(name=name, target=target, region=region, persons=5000, **changes)
 
 
 LONG = {"name": "sgdl-shuffle", "epsilon": "1/100", "delta": "1/1000000000000"}
 
 
-def test_a_child_finds_what_would_be_found_here():
-    question = asked()
-    found, own = calibration.calibrated(question), question.answer()
+@pytest.mark.parametrize(
+    "question",
+    [*map(question_of, NAMES), question_of("sgdl-shuffle", own={})],
+    ids=lambda question: f"{question.name}-{len(question.parameters)}",
+)
+def test_a_child_finds_what_would_be_found_here(question):
+    answer, own = calibration.calibrated(question), question.answer()
+    data = data_for(own.mechanism)
+    drawn = [each.mechanism.release(data, SeededSource(SEED)).to_bytes() for each in (answer, own)]
 
-    assert found == own
-    assert found.mechanism.guarantee == own.guarantee
+    assert answer == own
+    assert repr(answer) == repr(own)  # to the bit and to the type
+    assert answer.mechanism.guarantee == own.guarantee
+    assert drawn[0] == drawn[1]
+
+
+def test_a_child_that_was_taken_over_runs_nothing_here(monkeypatch):
+    monkeypatch.delenv("HAZEMAP_TAKEN_OVER", raising=False)
+    started, children = process.started, []
+
+    def start(module, limits):
+        children.append(started("tests.children.liar", limits))
+        return children[0]
+
+    monkeypatch.setattr(process, "started", start)
+    monkeypatch.setattr(calibration, "_idle", [])
+    with capture_logs() as logs, pytest.raises(TakesLong):
+        calibration.calibrated(asked())
+
+    assert "HAZEMAP_TAKEN_OVER" not in os.environ
+    assert [line["event"] for line in logs] == ["planning.answer_refused"]
+    assert (len(children), children[0].poll()) == (1, -SIGKILL)
+    assert not calibration._idle
 
 
 def test_a_refusal_stays_a_refusal():

@@ -70,10 +70,10 @@ class Collections(GisView):
         offset = parameters.whole(request.GET, "offset", usual=0, least=0, most=10**9)
         rows = queries.readable_releases(request.user)
         shown = list(rows[offset : offset + limit])
-        note_reads(request.user, {one.dataset_id for one in shown if not one.is_public})
+        note_reads(request.user, {release.dataset_id for release in shown if not release.is_public})
         links = Links(request)
         links.add_pages("collections", offset=offset, limit=limit, count=rows.count())
-        content = {"links": links.made, "collections": [collection(request, one) for one in shown]}
+        content = {"links": links.made, "collections": [collection(request, release) for release in shown]}
         return answered(request, content)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
