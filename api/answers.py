@@ -49,7 +49,8 @@ from heatmaps.people.permissions import Act
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle, readings
 from heatmaps.releases.epsilon.forecast import Forecast
-from heatmaps.releases.quotes import Quote, data_slice_of
+from heatmaps.releases.question import data_slice_of
+from heatmaps.releases.quote import Quote
 from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.sources.sources_file import Source
 from heatmaps.wording import mechanism_choice

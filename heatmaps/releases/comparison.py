@@ -10,7 +10,7 @@ from heatmaps.models import Dataset, Release, ReleaseState
 from heatmaps.models.release import IS_PUBLIC
 from heatmaps.people.permissions import Person, is_administrator, memberships, note_reads
 from heatmaps.regions import region_of
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds import names_of_kind
 from heatmaps.result_kinds.entries import kind_of_release
 from mechanisms.catalogue import registry

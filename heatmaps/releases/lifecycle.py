@@ -3,7 +3,7 @@
 request -> reserve -> (commit) -> spend -> task -> read masses -> draw -> publish
 Spend and publish come at public moments (`heatmaps.releases.clock`); what was drawn waits in between
 (`heatmaps.releases.draws`).
-Questions and their costs are in `heatmaps.releases.quotes`, states and balances in
+Questions and their costs are in `heatmaps.releases.request` and `quote`, states and balances in
 `heatmaps.ledger.transitions`.
 """
 
@@ -44,10 +44,12 @@ from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections, hold
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of, text_of
-from heatmaps.releases import draws, promises, quotes, source_readings
+from heatmaps.releases import draws, engine, source_readings
+from heatmaps.releases.engine import BrokenPromise
 from heatmaps.releases.names import UNNAMED, Label
-from heatmaps.releases.promises import BrokenPromise
-from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
+from heatmaps.releases.question import data_slice_of, latest_version, same_release
+from heatmaps.releases.quote import ChargeLine, NoDataVersion, Quote, quote
+from heatmaps.releases.request import Plan, ReleaseRequest
 from heatmaps.sources.manifest import FilesChanged
 from mechanisms.check import ParameterError
 from mechanisms.randomness import SystemSource
@@ -103,7 +105,7 @@ def request_release(
     if earlier is not None and earlier.body_sha256 == key.body_sha256:
         return earlier.release  # whatever has become of what it names
     while True:
-        planned = quotes.plan(dataset, request)
+        planned = Plan.of(dataset, request)
         try:
             return _answer(requester, dataset, planned, key, label)
         except Overtaken:
@@ -149,7 +151,7 @@ def is_as_promised(release: Release) -> bool:
 
     Of a round, which may have reports, only whoever reads it asks.
     """
-    return release.dataset.is_collection or promises.is_kept(release)
+    return release.dataset.is_collection or engine.is_kept(release)
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -266,12 +268,12 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         if not _asks_the_same(earlier.release, dataset, planned):
             raise IdempotencyConflict
         return earlier.release
-    version = quotes.latest_version(dataset)
+    version = latest_version(dataset)
     if version is None:
         raise NoDataVersion
     if planned.guide is not None and planned.guide.version_id not in (None, version.pk):
         raise Overtaken
-    release = quotes.same_release(dataset, planned.question(version))
+    release = same_release(dataset, planned.question(version))
     if release is None:
         # A published answer is given whatever became of the files.
         if dataset.source and not sources.may_be_read(version):
@@ -308,7 +310,7 @@ def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
     costs, stored_costs = (planned.epsilon, planned.delta), (release.epsilon, release.delta)
     asked = (dataset.pk, planned.mechanism.name, costs, planned.draw.resolution)
     stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
-    same_slice = quotes.data_slice_of(release) == planned.data_slice
+    same_slice = data_slice_of(release) == planned.data_slice
     guide = None if planned.guide is None else planned.guide.id
     same_guide = guide == (release.guide_release_id or release.guide_file_id)
     return asked == stored and same_slice and same_guide and release.parameters == planned.parameters
@@ -364,8 +366,8 @@ def _run_in_lake(release: Release) -> None:
     try:
         with source_readings.kept(release.pk, tag):
             version_commitments.check(release.dataset, release.version)
-            draw = promises.draw_of(release)
-            read = draw.read(release.dataset, release.version, quotes.data_slice_of(release))
+            draw = engine.promised_draw_of(release)
+            read = draw.read(release.dataset, release.version, data_slice_of(release))
     except (FilesChanged, BrokenPromise, VersionChanged) as error:
         _log.error("release.no_result", release=release.pk, cause=type(error))
         source_readings.give_up(release.pk, tag)
@@ -389,8 +391,8 @@ def _draw(release: Release) -> Released:
     version_commitments.check(release.dataset, release.version)
     if release.dataset.is_collection:
         return analysis.result_of(release)
-    draw = promises.draw_of(release)
-    return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
+    draw = engine.promised_draw_of(release)
+    return draw.draw(release.dataset, release.version, data_slice_of(release), SystemSource())
 
 
 def _is_ready(release: Release) -> bool:

@@ -15,7 +15,7 @@ from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
 from heatmaps.ledger.verification import check_accounts, check_head, check_round
 from heatmaps.models import Charge, Event, Ledger, Release, ReleaseState
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
+from heatmaps.releases.question import question_of
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import Guarantee, Relation
@@ -80,7 +80,7 @@ def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str
 def _question(release: Release) -> str:
     if release.dataset.is_collection:
         return rounds.question_of(release, release.round)
-    return quotes.question_of(release)
+    return question_of(release)
 
 
 def _problem_of_price(release: Release, reserved: ReplayedRelease) -> str:

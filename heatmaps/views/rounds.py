@@ -25,7 +25,7 @@ from heatmaps.numbers import count, size
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of
-from heatmaps.releases.quotes import refusals
+from heatmaps.releases.quote import refusals
 from heatmaps.views.forms.rounds import RoundForm
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest

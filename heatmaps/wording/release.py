@@ -9,7 +9,7 @@ from heatmaps.guides.chain import Together, together
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
 from heatmaps.regions import region_of
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds import kind_of_mechanism
 from heatmaps.result_kinds.entries import entry_of
 from heatmaps.wording import collection

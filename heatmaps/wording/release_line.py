@@ -9,7 +9,7 @@ from heatmaps.models import Release
 from heatmaps.numbers import amount, length
 from heatmaps.people.permissions import Person, member_of
 from heatmaps.places import whereabouts
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording.collection import title_of
 from heatmaps.wording.data_slice import short_period
