@@ -6,18 +6,17 @@ reserved this release, one spent it, none ended it, and the charge is what such 
 
 from typing import Final
 
-from django.conf import settings
-
 from heatmaps.collections import rounds
 from heatmaps.ledger import amounts, facts
 from heatmaps.ledger.events import genesis
 from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
 from heatmaps.ledger.verification import check_accounts, check_head, check_round
 from heatmaps.models import Charge, Event, Ledger, Release, ReleaseState
+from heatmaps.parameters import exact_epsilon
 from heatmaps.regions import region_of
 from heatmaps.releases.question import question_of
 from mechanisms.catalogue import registry
-from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee, Relation
 
 _MOMENTS: Final = ("state", "starts_at", "visible_at", "late")  # the clock moves them until it is drawn
@@ -107,7 +106,7 @@ def _covers(charged: int | str, price: int | None) -> bool:
 
 def _is_within_limits(release: Release) -> bool:
     try:
-        exact_decimal("epsilon", release.epsilon, low=settings.MIN_EPSILON, high=settings.MAX_EPSILON)
+        exact_epsilon(release.epsilon)
         if not release.dataset.is_collection:
             registry.get(release.mechanism).delta(release.delta)
     except ParameterError:

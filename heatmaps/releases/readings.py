@@ -1,6 +1,5 @@
 """Plans draws: which mechanism is calibrated how, what it reads of the data, and what may be asked of it."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -9,7 +8,8 @@ from typing import Any, Final, TypeAlias
 from heatmaps import masses
 from heatmaps.children.calibrated import Asked, Calibrated
 from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
-from heatmaps.models import AccountKind, Dataset, DataVersion
+from heatmaps.models import Dataset, DataVersion
+from heatmaps.parameters import reaching
 from heatmaps.regions import region_of
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.entries import AnyEntry, Reads
@@ -146,11 +146,12 @@ def planned(
     arguments = {"target": _target(dataset, cost, steering), **_grid(entry, resolution)}
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
+    region = region_of(dataset)
     arguments |= {
-        "region": region_of(dataset),
+        "region": region,
         # Declared under REPLACE. Under ADD_REMOVE the relation is refused, whatever stands here.
         "persons": dataset.persons or 1,
-        "parameters": _reaching(dataset, entry, parameters),
+        "parameters": reaching(dataset, region, entry.parameters, parameters),
     }
     asked = Asked(name=name, arguments=arguments)
     known = build(asked)
@@ -194,15 +195,6 @@ def _grid(entry: AnyEntry, resolution: int | None) -> dict[str, Any]:
         allowed = f"a power of two from 2 to {entry.max_resolution}"
         raise ParameterError("resolution", "missing", allowed)
     return {"resolution": resolution}
-
-
-def _reaching(dataset: Dataset, entry: AnyEntry, parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Where whole records have a limit, a mechanism without a bound for them would be refused."""
-    own = {parameter.name for parameter in entry.parameters}
-    limited = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
-    if "reach_m" in own - set(parameters) and limited.exists():
-        return {**parameters, "reach_m": math.floor(region_of(dataset).diameter_m) + 1}
-    return parameters
 
 
 def _target(dataset: Dataset, cost: Cost, steering: Steering) -> Target:

@@ -5,19 +5,18 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Self
 
-from django.conf import settings
-
 from heatmaps import sources
 from heatmaps.data_slice import DataSlice, Edge
 from heatmaps.guides import choices, epsilons
 from heatmaps.guides.choices import Chosen
 from heatmaps.ledger import amounts
 from heatmaps.models import Dataset, DataVersion
+from heatmaps.parameters import exact_epsilon
 from heatmaps.regions import region_of
 from heatmaps.releases import calibration, question, readings, slice_guarantee
 from heatmaps.releases.readings import Cost, Draw, Steering
 from mechanisms.catalogue import registry
-from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.check import ParameterError
 from mechanisms.error_bounds import ExpectedError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.mechanism import Mechanism
@@ -53,9 +52,7 @@ class Plan:
     @classmethod
     def of(cls, dataset: Dataset, request: ReleaseRequest) -> Self:
         """Checks everything that can be checked without data. Errors: `ParameterError`."""
-        epsilon = exact_decimal(
-            "epsilon", request.epsilon, low=settings.MIN_EPSILON, high=settings.MAX_EPSILON
-        )
+        epsilon = exact_epsilon(request.epsilon)
         if not isinstance(request.parameters, Mapping):
             raise ParameterError("parameters", request.parameters, "an object of names and values")
         delta = registry.get(request.mechanism).delta(request.delta)
