@@ -91,11 +91,7 @@ def planned(
             "another one: by an open link one sender could set any number of it",
         )
     epsilon = exact_epsilon(request.epsilon)
-    delta = Fraction(0)
-    if entry.needs_delta:
-        delta = exact_decimal("delta", request.delta or entry.usual_delta, low=0, low_open=True, high=1)
-    elif request.delta not in (None, "", "0", 0):
-        raise ParameterError("delta", request.delta, "nothing: this method has none")
+    delta = entry.delta(request.delta)
     whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=request.reports_per_person)
     if collection.open_link and request.reports_per_person != 1:
         allowed = "1: by an open link nobody can count what one person sends"
@@ -107,11 +103,7 @@ def planned(
     if needed > most:
         allowed = f"less: {needed} reports would be needed, and there are at most {most}"
         raise ParameterError("dishonest_share", request.dishonest_share, allowed)
-    resolution = request.resolution
-    if entry.has_resolution:
-        resolution = entry.usual_resolution if resolution is None else resolution
-    elif resolution is not None:
-        raise ParameterError("resolution", resolution, "none: what comes out has no cells; leave it out")
+    resolution = entry.side(request.resolution)
     region, parameters = region_of(dataset), dict(request.parameters)
     if not is_stored:
         parameters = reaching(dataset, region, entry.parameters, parameters)

@@ -143,7 +143,9 @@ def planned(
     entry = registry.get(name)
     if dataset.source:
         check_source(entry, resolution)
-    arguments = {"target": _target(dataset, cost, steering), **_grid(entry, resolution)}
+    arguments: dict[str, Any] = {"target": _target(dataset, cost, steering)}
+    if (side := entry.side(resolution)) is not None:
+        arguments["resolution"] = side
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(parameters=parameters, **arguments))
     region = region_of(dataset)
@@ -182,19 +184,6 @@ def check_source(entry: AnyEntry, resolution: int | None) -> None:
         raise ParameterError(
             "resolution", resolution, f"at most {FINEST_OF_A_LAKE}: check-ins stay in their owner's lake"
         )
-
-
-def _grid(entry: AnyEntry, resolution: int | None) -> dict[str, Any]:
-    if not entry.max_resolution:
-        if resolution is not None:
-            raise ParameterError(
-                "resolution", resolution, "none: what is released has no cells; leave it out"
-            )
-        return {}
-    if resolution is None:
-        allowed = f"a power of two from 2 to {entry.max_resolution}"
-        raise ParameterError("resolution", "missing", allowed)
-    return {"resolution": resolution}
 
 
 def _target(dataset: Dataset, cost: Cost, steering: Steering) -> Target:
