@@ -92,7 +92,9 @@ def enter(
     In the caller's transaction, which locks the release's row.
     """
     earlier = Election.objects.filter(release=release.pk).count()
-    if Drawing.objects.filter(pk=release.pk).exists() or (earlier and not release.dataset.is_collection):
+    if Drawing.objects.filter(pk=release.pk).exists() or (
+        earlier and not release.dataset.origin.may_be_drawn_again
+    ):
         return False
     lease = lease_end() if state == DrawingState.RUNNING else None
     Drawing.objects.create(pk=release.pk, state=state, claimed_at=claimed_at, lease_until=lease)

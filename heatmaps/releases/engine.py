@@ -12,6 +12,8 @@ from heatmaps.releases.readings import Cost, Draw, Steering
 from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee
+from mechanisms.randomness import SystemSource
+from mechanisms.results.serialization import Result
 
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -48,6 +50,12 @@ def promised_draw_of(release: Release) -> Draw:
         _log.error("release.promised_by_another_version", release=release.pk)
         raise BrokenPromise
     return draw
+
+
+def result_of(release: Release) -> Result:
+    """Reads the data and draws. Errors: `BrokenPromise`."""
+    draw = promised_draw_of(release)
+    return draw.draw(release.dataset, release.version, data_slice_of(release), SystemSource())
 
 
 def is_kept(release: Release) -> bool:

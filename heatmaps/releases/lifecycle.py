@@ -22,14 +22,11 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.utils import timezone
 
-from heatmaps import queue, sources
+from heatmaps import queue
 from heatmaps.budget import alerts
-from heatmaps.collections import analysis, handover, rounds
-from heatmaps.ingest import uploads
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel
 from heatmaps.ledger.version_commitments import VersionChanged
-from heatmaps.masses import column_copies
 from heatmaps.models import (
     Dataset,
     DataVersion,
@@ -40,6 +37,7 @@ from heatmaps.models import (
     RequestKey,
     Result,
 )
+from heatmaps.origins import ORIGINS
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections, hold
 from heatmaps.record.hold import OnHold
@@ -122,14 +120,15 @@ def run(release_id: UUID) -> None:
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
     release = Release.objects.select_related(*_RELATED).filter(pk=release_id).first()
-    if release is not None and release.dataset.source:
+    if release is not None and release.dataset.origin.reads_before_election:
         _run_in_lake(release)
         return
-    if release is None or not _is_ready(release) or not draws.claim(release):
+    if release is None or not release.dataset.origin.is_ready(release) or not draws.claim(release):
         _log.info("release.not_waiting", release=release_id)
         return
     cause = _cause(release, lambda: _draw(release))
-    if cause is not None and release.dataset.is_collection and cause not in analysis.FINAL:
+    origin = release.dataset.origin
+    if cause is not None and origin.may_be_drawn_again and not origin.is_final(cause):
         # Nothing is drawn: whatever is wrong with this machine, the sweep has it read again.
         _log.error("round.not_read", release=release_id, cause=cause)
         draws.begin_again(release_id)
@@ -137,21 +136,17 @@ def run(release_id: UUID) -> None:
         # The name of the error's class only: its message and its traceback may hold data.
         _log.error("release.no_result", release=release_id, cause=cause)
         draws.give_up(release_id)
-    if release.dataset.is_collection:
-        handover.forget_ended()
+    origin.after_draw()
 
 
 def send(release: Release) -> None:
     """Have a spent release drawn by a worker."""
-    queue.send(queue.SOURCE_RELEASE if release.dataset.source else queue.RELEASE, str(release.pk))
+    queue.send(release.dataset.origin.task, str(release.pk))
 
 
 def is_as_promised(release: Release) -> bool:
-    """Whether today's program keeps the promise that a release is charged for.
-
-    Of a round, which may have reports, only whoever reads it asks.
-    """
-    return release.dataset.is_collection or engine.is_kept(release)
+    """Whether today's program keeps the promise that a release is charged for."""
+    return release.dataset.origin.is_promise_kept(release)
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -169,7 +164,7 @@ def cancel(person: Person, release: Release) -> None:
 def may_be_cancelled(release: Release) -> bool:
     """Before it begins, as it says, unless it waits for an operator; a round is cancelled where it was
     planned."""
-    if release.dataset.is_collection:
+    if release.dataset.origin.has_rounds:
         return False
     is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
     return is_ahead and not hold.keeps_back(release)
@@ -213,17 +208,20 @@ def sweep() -> None:
     except OnHold:
         return
     over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
-    for release_id, may_begin_again in over.values_list("pk", "release__dataset__is_collection"):
-        end = draws.begin_again if may_begin_again else draws.give_up_if_over
-        end(release_id, timezone.now())
+    for drawing in over.select_related("release__dataset").defer("content"):
+        again = drawing.release.dataset.origin.may_be_drawn_again
+        end = draws.begin_again if again else draws.give_up_if_over
+        end(drawing.release_id, timezone.now())
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
-    undrawn = undrawn.exclude(round__reports=None, dataset__is_collection=True)
+    for origin in ORIGINS:
+        if origin.unread is not None:
+            undrawn = undrawn.exclude(origin.of("dataset") & origin.unread)
     undrawn = undrawn.exclude(source_reading__lease_until__gte=timezone.now())
     for release in undrawn.select_related("dataset")[:RESENT_AT_ONCE]:
         send(release)
-    uploads.sweep()
-    column_copies.sweep()
-    handover.forget_ended()
+    for origin in ORIGINS:
+        for sweep_origin in origin.sweeps:
+            sweep_origin()
 
 
 def recover() -> None:
@@ -233,7 +231,7 @@ def recover() -> None:
     except OnHold:
         return
     for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
-        end = draws.begin_again if drawing.release.dataset.is_collection else draws.give_up
+        end = draws.begin_again if drawing.release.dataset.origin.may_be_drawn_again else draws.give_up
         end(drawing.release_id)
     source_readings.forget_leases()
     sweep()
@@ -276,7 +274,7 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
     release = same_release(dataset, planned.question(version))
     if release is None:
         # A published answer is given whatever became of the files.
-        if dataset.source and not sources.may_be_read(version):
+        if not dataset.origin.may_be_read(version):
             raise SourceChanged
         new = _new_release(requester, version, planned, label)
         elections.ensure_begun()
@@ -389,15 +387,8 @@ def _run_in_lake(release: Release) -> None:
 def _draw(release: Release) -> Released:
     """Errors: `BrokenPromise`, `VersionChanged`."""
     version_commitments.check(release.dataset, release.version)
-    if release.dataset.is_collection:
-        return analysis.result_of(release)
-    draw = engine.promised_draw_of(release)
-    return draw.draw(release.dataset, release.version, data_slice_of(release), SystemSource())
-
-
-def _is_ready(release: Release) -> bool:
-    """A round has something to read once its messages are here."""
-    return not (release.dataset.is_collection and rounds.is_waiting_for_batch(release))
+    released: Released = release.dataset.origin.result(release)
+    return released
 
 
 def _store(release: Release, drawn: Released) -> None:

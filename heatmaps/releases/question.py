@@ -61,6 +61,11 @@ def question_of(release: Release) -> str:
     )
 
 
+def check_delta(release: Release) -> None:
+    """Errors: `ParameterError` where a stored release's mechanism takes no such δ."""
+    registry.get(release.mechanism).delta(release.delta)
+
+
 def data_slice_of(release: Release) -> DataSlice:
     """Returns the slice of the data that a stored release asks about."""
     return DataSlice.stored(release.since, release.until, release.rectangle)

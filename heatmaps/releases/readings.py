@@ -141,7 +141,7 @@ def planned(
     build: gives what takes long about mechanisms that take long: those of whole records.
     """
     entry = registry.get(name)
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         check_source(entry, resolution)
     arguments: dict[str, Any] = {"target": _target(dataset, cost, steering)}
     if (side := entry.side(resolution)) is not None:
@@ -163,12 +163,14 @@ def planned(
 def offered(dataset: Dataset) -> list[AnyEntry]:
     """What can be asked of a dataset, in the order of the catalogue."""
     entries = registry.entries(relation=Relation(dataset.relation))
-    return [entry for entry in entries if not dataset.source or entry.reads in IN_A_LAKE]
+    return [entry for entry in entries if not dataset.origin.is_elsewhere or entry.reads in IN_A_LAKE]
 
 
 def finest(dataset: Dataset, entry: AnyEntry) -> int:
     """Most cells a side; 0: what is released has no cells."""
-    return min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.source else entry.max_resolution
+    return (
+        min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.origin.is_elsewhere else entry.max_resolution
+    )
 
 
 def check_source(entry: AnyEntry, resolution: int | None) -> None:

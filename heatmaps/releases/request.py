@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Self
 
-from heatmaps import sources
 from heatmaps.data_slice import DataSlice, Edge
 from heatmaps.guides import choices, epsilons
 from heatmaps.guides.choices import Chosen
@@ -74,7 +73,7 @@ class Plan:
             resolution=draw.resolution or 1,
         )
         draw.check(data_slice)
-        if dataset.source and data_slice.has_period and not sources.has_times(dataset):
+        if data_slice.has_period and not dataset.origin.has_times(dataset):
             field_name, asked = ("since", request.since) if request.since else ("until", request.until)
             raise ParameterError(field_name, asked, "nothing: the table of this dataset has no times")
         guarantee = slice_guarantee.promise(dataset, draw.guarantee, data_slice)

@@ -109,8 +109,8 @@ def _extent(region: Region) -> str:
 
 def _error(release: Release) -> str:
     region = queries.released_region(release)
-    on_devices = release.dataset.is_collection
-    error = error_words(release.mechanism, release.expected_error, region, on_devices=on_devices)
+    runs_on = release.dataset.origin.runs_on
+    error = error_words(release.mechanism, release.expected_error, region, runs_on=runs_on)
     return "" if error is None else error.short
 
 
