@@ -38,4 +38,5 @@ LAKE: Final = Lake(
     may_be_read=Named("heatmaps.sources.may_be_read"),
     can_be_read=Named("heatmaps.sources.can_be_read"),
     has_times=Named("heatmaps.sources.has_times"),
+    appear=Named("heatmaps.ingest.versions.surveys.appear"),
 )

@@ -80,6 +80,7 @@ class Origin:
 
     unread: Q | None = None  # selects releases that have nothing to read yet; None: all have
     after_draw: Callable[[], None] = nothing
+    appear: Callable[..., None] = nothing  # at a moment: data versions that wait for theirs
     sweeps: tuple[Callable[[], None], ...] = ()  # end and send again what nobody does; safe at any time
 
     def of(self, prefix: str) -> Q:

@@ -17,12 +17,11 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from heatmaps import queue
-from heatmaps.ingest.versions import surveys
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Dataset, Drawing, DrawingState, Release, ReleaseState
-from heatmaps.origins import where
+from heatmaps.origins import ORIGINS, where
 from heatmaps.record import hold
 from heatmaps.releases import draws, lifecycle
 
@@ -64,7 +63,8 @@ def tick() -> None:
     if hold.cause() is not None:
         return
     now = timezone.now()
-    surveys.appear(now)
+    for origin in ORIGINS:
+        origin.appear(now)
     for dataset_id in _due(now):
         _advance_alone(dataset_id, now)
 

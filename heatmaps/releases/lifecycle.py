@@ -26,7 +26,6 @@ from heatmaps import queue
 from heatmaps.budget import alerts
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel
-from heatmaps.ledger.version_commitments import VersionChanged
 from heatmaps.models import (
     Dataset,
     DataVersion,
@@ -43,12 +42,10 @@ from heatmaps.record import elections, hold
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of, text_of
 from heatmaps.releases import draws, engine, source_readings
-from heatmaps.releases.engine import BrokenPromise
 from heatmaps.releases.names import UNNAMED, Label
 from heatmaps.releases.question import data_slice_of, latest_version, same_release
 from heatmaps.releases.quote import ChargeLine, NoDataVersion, Quote, quote
 from heatmaps.releases.request import Plan, ReleaseRequest
-from heatmaps.sources.manifest import FilesChanged
 from mechanisms.check import ParameterError
 from mechanisms.randomness import SystemSource
 from mechanisms.results.heatmap import Heatmap
@@ -366,7 +363,7 @@ def _run_in_lake(release: Release) -> None:
             version_commitments.check(release.dataset, release.version)
             draw = engine.promised_draw_of(release)
             read = draw.read(release.dataset, release.version, data_slice_of(release))
-    except (FilesChanged, BrokenPromise, VersionChanged) as error:
+    except source_readings.FINAL as error:
         _log.error("release.no_result", release=release.pk, cause=type(error))
         source_readings.give_up(release.pk, tag)
         return
