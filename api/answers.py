@@ -49,7 +49,8 @@ from heatmaps.people.permissions import Act
 from heatmaps.regions import region_of
 from heatmaps.releases import lifecycle, readings
 from heatmaps.releases.epsilon.forecast import Forecast
-from heatmaps.releases.quotes import Quote, data_slice_of
+from heatmaps.releases.question import data_slice_of
+from heatmaps.releases.quote import Quote
 from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.sources.sources_file import Source
 from heatmaps.wording import mechanism_choice
@@ -74,7 +75,7 @@ def dataset(request: Request, found: Dataset) -> Body:
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
         *("districts", "guides", "members", "invitations", "allowances", "spending", "administrator-reads"),
-        *(("rounds",) if found.is_collection else ()),
+        *(("rounds",) if found.origin.has_rounds else ()),
     )
     links = {part.replace("-", "_"): address(request, part, found.slug) for part in parts}
     return _answer(
@@ -83,7 +84,7 @@ def dataset(request: Request, found: Dataset) -> Body:
         bbox=list(region_of(found)),
         version=queries.current_version(found),
         schedule=schedule(found),
-        collection=found.collection if found.is_collection else None,
+        collection=found.collection if found.origin.has_rounds else None,
         source=found.source or None,
         slot_seconds=slots.length(found).total_seconds(),
         roles=sorted(permissions.roles(request.user, found)),

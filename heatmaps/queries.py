@@ -35,7 +35,7 @@ from heatmaps.people.permissions import Act, Person, is_stranger, memberships, r
 from heatmaps.record import hold
 from heatmaps.regions import region_of
 from heatmaps.releases.publication import readable_release
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds import RESULT_KINDS, ResultKind, kind_of_mechanism, names_of_kind
 from mechanisms.catalogue.registry import Kind
 from mechanisms.guarantee import INFINITY, Guarantee, Relation
@@ -112,7 +112,7 @@ def budget(dataset: Dataset) -> tuple[BudgetLine, ...]:
 
 def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Release]:
     """All releases, or those of one kind of result, the latest first."""
-    of_kind = {} if kind is None else {"mechanism__in": names_of_kind(kind, on_devices=dataset.is_collection)}
+    of_kind = {} if kind is None else {"mechanism__in": names_of_kind(kind, runs_on=dataset.origin.runs_on)}
     return (
         Release.objects.filter(dataset=dataset, **of_kind)
         .select_related(
@@ -126,7 +126,7 @@ def releases_of(dataset: Dataset, *, kind: Kind | None = None) -> QuerySet[Relea
 def kinds_of(dataset: Dataset) -> list[ResultKind]:
     """The kinds of result that were asked for, in the order of the catalogue."""
     asked = Release.objects.filter(dataset=dataset).order_by().values_list("mechanism", flat=True).distinct()
-    names = {kind_of_mechanism(name, on_devices=dataset.is_collection).name for name in asked}
+    names = {kind_of_mechanism(name, runs_on=dataset.origin.runs_on).name for name in asked}
     return [kind for kind in RESULT_KINDS.values() if kind.name in names]
 
 

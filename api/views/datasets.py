@@ -126,7 +126,7 @@ class Versions(ApiView):
     def get(self, request: Request, slug: str) -> Response:
         """List data versions, latest first. Also says when the schedule makes the next one."""
         found = dataset_for(request.user, slug)
-        to_steward = bool(found.source) and may(request.user, found, Act.SEE_DATA)
+        to_steward = found.origin.is_elsewhere and may(request.user, found, Act.SEE_DATA)
         rows = queries.versions_of(found).select_related("source_state")
         page = pagination.page(request, rows, lambda row: shown.version(row, to_steward=to_steward))
         survey = queries.survey_of(found) if to_steward else None
@@ -142,7 +142,7 @@ class Versions(ApiView):
         and where one is on its way (`survey_under_way`)."""
         found = dataset_for(request.user, slug, Act.UPLOAD)
         body(request, Strict)
-        if found.source:
+        if found.origin.is_elsewhere:
             return Response(shown.survey(surveys.advance_by(request.user, found)), 202)
         return Response(shown.version(uploads.advance(request.user, found), to_steward=True), 201)
 

@@ -2,7 +2,7 @@
 
 A child that was taken over answers what it likes. Of a mechanism it sends the numbers alone that calibrating
 chose; all else is what was asked for. Whoever draws works out the guarantee once more
-(`heatmaps.releases.promises`).
+(`heatmaps.releases.engine`).
 """
 
 import json

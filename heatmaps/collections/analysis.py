@@ -28,6 +28,11 @@ class PromiseChanged(Exception):  # noqa: N818 - reads as what it says
 FINAL: Final = (TooFew, PromiseChanged)
 
 
+def is_final(cause: type[Exception]) -> bool:
+    """Tells whether the round would fail again, whichever machine reads it."""
+    return cause in FINAL
+
+
 def result_of(release: Release) -> Result:
     """The result of a round; its rows are not read again.
 

@@ -7,15 +7,13 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
 
-from django.conf import settings
-
 from heatmaps.ledger import amounts
 from heatmaps.ledger.amounts import Charges
 from heatmaps.models import AccountKind, Collection, Dataset, Release, Round
+from heatmaps.parameters import exact_epsilon, reaching
 from heatmaps.regions import region_of
 from mechanisms.check import ParameterError, exact_decimal, whole
 from mechanisms.devices import catalogue
-from mechanisms.devices.catalogue import DeviceEntry
 from mechanisms.devices.plan import DevicePlan
 from mechanisms.guarantee import Guarantee, Relation, Trust
 from mechanisms.mechanism import Target
@@ -92,12 +90,8 @@ def planned(
             request.mechanism,
             "another one: by an open link one sender could set any number of it",
         )
-    epsilon = exact_decimal("epsilon", request.epsilon, low=settings.MIN_EPSILON, high=settings.MAX_EPSILON)
-    delta = Fraction(0)
-    if entry.needs_delta:
-        delta = exact_decimal("delta", request.delta or entry.usual_delta, low=0, low_open=True, high=1)
-    elif request.delta not in (None, "", "0", 0):
-        raise ParameterError("delta", request.delta, "nothing: this method has none")
+    epsilon = exact_epsilon(request.epsilon)
+    delta = entry.delta(request.delta)
     whole(1, MOST_REPORTS_PER_PERSON, reports_per_person=request.reports_per_person)
     if collection.open_link and request.reports_per_person != 1:
         allowed = "1: by an open link nobody can count what one person sends"
@@ -109,12 +103,10 @@ def planned(
     if needed > most:
         allowed = f"less: {needed} reports would be needed, and there are at most {most}"
         raise ParameterError("dishonest_share", request.dishonest_share, allowed)
-    resolution = request.resolution
-    if entry.has_resolution:
-        resolution = entry.usual_resolution if resolution is None else resolution
-    elif resolution is not None:
-        raise ParameterError("resolution", resolution, "none: what comes out has no cells; leave it out")
-    parameters = dict(request.parameters) if is_stored else _reaching(dataset, entry, request.parameters)
+    resolution = entry.side(request.resolution)
+    region, parameters = region_of(dataset), dict(request.parameters)
+    if not is_stored:
+        parameters = reaching(dataset, region, entry.parameters, parameters)
     target = Target(
         relation=Relation.REPLACE,
         epsilon=epsilon,
@@ -124,7 +116,7 @@ def planned(
     )
     device = _device(
         entry.name,
-        region=region_of(dataset),
+        region=region,
         target=target,
         least_honest=request.least_honest,
         most_reports=most,
@@ -152,7 +144,7 @@ def planned(
             relation=Relation.REPLACE,
             radius_m=dataset.radius_m,
             guarantee=guarantee,
-            diameter_m=region_of(dataset).diameter_m,
+            diameter_m=region.diameter_m,
         ),
     )
     _check_size(found)
@@ -209,15 +201,6 @@ def loss_facts(per_report: Guarantee, dataset: Dataset) -> dict[str, str]:
         "delta": texts[AccountKind.DELTA],
         "radius_m": str(dataset.radius_m),
     }
-
-
-def _reaching(dataset: Dataset, entry: DeviceEntry, parameters: Mapping[str, object]) -> dict[str, object]:
-    """Where whole records have a limit, a round without a bound for them would be refused."""
-    own = {parameter.name for parameter in entry.parameters}
-    limited = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
-    if "reach_m" in own - set(parameters) and limited.exists():
-        return {**parameters, "reach_m": math.floor(region_of(dataset).diameter_m) + 1}
-    return dict(parameters)
 
 
 def _check_size(plan: PlannedRound) -> None:

@@ -178,10 +178,10 @@ def is_given_up(release: Release, now: datetime) -> bool:
     return found is not None and found.reports is None and now >= last_moment(found)
 
 
-def is_waiting_for_batch(release: Release) -> bool:
-    """Whether there is nothing to read of a round yet."""
+def has_batch(release: Release) -> bool:
+    """Tells whether there is something to read of a round."""
     row = getattr(release, "round", None)
-    return row is None or row.reports is None
+    return row is not None and row.reports is not None
 
 
 def _check_moments(opens_at: datetime, closes_at: datetime) -> None:
@@ -228,6 +228,11 @@ def _release(version: DataVersion, steward: User, found: PlannedRound) -> Releas
     )
     release.question = question_of(release, found)
     return release
+
+
+def stored_question(release: Release) -> str:
+    """Returns the digest of what the round of a stored release asks."""
+    return question_of(release, release.round)
 
 
 def question_of(release: Release, terms: PlannedRound | Round) -> str:

@@ -235,7 +235,7 @@ def _job(release: Release, wanted: str) -> Job:
         radius_m=release.dataset.radius_m,
         data_slice=[release.since, release.until, release.rectangle],
         statements=list(for_release(release)),
-        users="" if release.dataset.is_collection else told_apart(release.dataset),
+        users="" if release.dataset.origin.has_rounds else told_apart(release.dataset),
         collection=sheet_facts(release),
         mechanism_version=release.mechanism_version,
         guide=file_facts(release),

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from heatmaps.budget import alerts, allowances
 from heatmaps.models import Account, Charge, Dataset, DataVersion, Release, ReleaseState, Role
+from heatmaps.origins import COLUMNS
 from heatmaps.people.permissions import ALLOWED, Act, memberships, note_reads
 from heatmaps.queries import percent_of
 from heatmaps.releases.epsilon.forecast import fitting
@@ -54,15 +55,15 @@ class Card:
 
     @property
     def may_release(self) -> bool:
-        return self.has_data and self.role in ASKERS and not self.dataset.is_collection
+        return self.has_data and self.role in ASKERS and self.dataset.origin.is_asked
 
     @property
     def has_rounds(self) -> bool:
-        return self.dataset.is_collection
+        return self.dataset.origin.has_rounds
 
     @property
     def may_upload_first(self) -> bool:
-        uploads = not (self.has_data or self.dataset.is_collection)
+        uploads = not self.has_data and self.dataset.origin.is_asked
         return uploads and self.role in ALLOWED[Act.UPLOAD]
 
     @property
@@ -140,7 +141,7 @@ def _words(latest: Release | None, charges: Mapping[UUID, list[Charge]], pots: P
     more = min((count for count in fits if count is not None), default=None)
     is_used_up = any(0 in units for units in left)
     return more_like_the_last(
-        result_word(latest.mechanism, on_devices=latest.dataset.is_collection), more, is_used_up=is_used_up
+        result_word(latest.mechanism, runs_on=latest.dataset.origin.runs_on), more, is_used_up=is_used_up
     )
 
 
@@ -155,7 +156,7 @@ def _latest(datasets: Sequence[Dataset]) -> QuerySet[Release]:
     return (
         Release.objects.filter(pk__in=newest.order_by())
         .select_related("dataset")
-        .only("mechanism", "dataset__is_collection")
+        .only("mechanism", *(f"dataset__{column}" for column in COLUMNS))
     )
 
 

@@ -17,6 +17,7 @@ from django.db import DatabaseError, connection
 from heatmaps import schema
 from heatmaps.broker import heartbeats
 from heatmaps.models import Dataset, Release, ReleaseState
+from heatmaps.origins import where
 from heatmaps.record import hold
 from heatmaps.releases.heartbeat import DatabaseHeartbeat
 
@@ -168,7 +169,7 @@ def _reason() -> str:
         return "the database is not migrated"
     if problem := _hold_problem():
         return problem
-    if not Dataset.objects.filter(is_demo=True, is_collection=False).exists():
+    if not Dataset.objects.filter(where("is_asked"), is_demo=True).exists():
         return ""
     published = Release.objects.filter(dataset__is_demo=True, state=ReleaseState.PUBLISHED)
     return "" if published.exists() else "the demo's first release is not published yet"

@@ -91,7 +91,7 @@ def replay(dataset: Dataset, *, entered_by: User) -> bool:
     `entered_by`: whose name the entries bear. The caller holds the ledger's lock. Returns whether the record
     has all of its lines.
     """
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         return True
     _leave_out(dataset, sorted(record.recorded(dataset)), entered_by)
     return record.is_whole()
@@ -115,7 +115,7 @@ def pending(dataset: Dataset) -> int:
 
 def _check_has_entries(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         raise UploadError(
             READS_A_SOURCE,
             f"this dataset reads its opt-outs from the table that the source {dataset.source} names; enter "

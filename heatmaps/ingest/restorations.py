@@ -25,8 +25,6 @@ from mechanisms.check import ParameterError
 # Where opt-outs came from, as the event says it.
 REPLAYED: Final = "from the record of this server"
 ENTERED: Final = "entered again by a steward"
-IN_THE_LAKE: Final = "in the table that the dataset reads"
-BY_DEVICE: Final = "none: people's devices take part by themselves"
 
 
 class NothingRestored(LedgerError):
@@ -103,7 +101,7 @@ def confirm(
         if asks_opt_outs(restoration) and not opt_outs_entered:
             raise ParameterError("opt_outs_entered", opt_outs_entered, "yes, once all opt-outs are entered")
         _keep(steward, dataset, set(members_kept))
-        has_opt_outs = not (dataset.source or dataset.is_collection)
+        has_opt_outs = dataset.origin.takes_files
         if has_opt_outs and dataset.versions.exists():
             advance.next_version(dataset, actor=steward)
         transitions.confirm(dataset, actor=steward, opt_outs=_opt_outs(restoration))
@@ -122,7 +120,10 @@ def _waiting(dataset: Dataset) -> Restoration:
 def _check_lake(dataset: Dataset, steward: User) -> None:
     """Errors: NothingRestored; NeedsVersion, and the table is being read."""
     restoration = _waiting(dataset)
-    if not dataset.source or dataset.versions.filter(created_at__gt=restoration.resumed_at).exists():
+    if (
+        not dataset.origin.is_elsewhere
+        or dataset.versions.filter(created_at__gt=restoration.resumed_at).exists()
+    ):
         return
     with transitions.locked(dataset.pk), suppress(UploadError):  # it is being read since the restore
         surveys.ask(dataset, actor=steward)
@@ -139,8 +140,5 @@ def _keep(steward: User, dataset: Dataset, accounts: set[int]) -> None:
 
 
 def _opt_outs(restoration: Restoration) -> str:
-    if restoration.dataset.source:
-        return IN_THE_LAKE
-    if restoration.dataset.is_collection:
-        return BY_DEVICE
-    return REPLAYED if restoration.opt_outs_replayed else ENTERED
+    entered = REPLAYED if restoration.opt_outs_replayed else ENTERED
+    return restoration.dataset.origin.restored_opt_outs or entered

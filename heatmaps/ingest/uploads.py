@@ -131,7 +131,7 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
 def check_takes_uploads(dataset: Dataset) -> None:
     """Errors: `UploadError`."""
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         raise UploadError(
             READS_A_SOURCE,
             f"this dataset reads the table of {dataset.source} where it is and takes no files; add check-ins "

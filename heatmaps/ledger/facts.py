@@ -53,9 +53,9 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
         facts["row_capacity"] = dataset.row_capacity
     if dataset.user_form == UserForm.DECIMAL:  # left out, as before, of the forms that there were before
         facts["user_form"] = str(dataset.user_form)
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         facts |= {"source": dataset.source, "source_fingerprint": dataset.source_fingerprint}
-    if dataset.is_collection:
+    if dataset.origin.has_rounds:
         collection = Collection.objects.filter(pk=dataset.pk).first()
         facts["collection"] = "" if collection is None else collection_fact(collection)
     return facts

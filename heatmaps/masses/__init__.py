@@ -17,9 +17,7 @@ slot, so sums of slots are sums of persons: exact, in integers.
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import TypeVar
-
-from django.db import connection
+from typing import Final, TypeVar
 
 from heatmaps.data_slice import WHOLE, DataSlice
 from heatmaps.masses import lake, postgresql, sqlite
@@ -32,6 +30,7 @@ from mechanisms.records.means import RecordMeans
 __all__ = ["of_items", "read", "read_items", "read_means"]
 
 Made = TypeVar("Made")
+_READERS: Final = {"lake": lake, "postgresql": postgresql, "sqlite": sqlite}
 
 
 def read(
@@ -75,11 +74,9 @@ def of_items(
     data_slice: DataSlice = WHOLE,
 ) -> list[Made]:
     """What `work` makes of what `read_items` reads, of some of the persons after the other."""
-    reader = postgresql.items if connection.vendor == "postgresql" else sqlite.items
-    return reader(dataset, version, data_slice, work, level=level)
+    made: list[Made] = _reader(dataset).items(dataset, version, data_slice, work, level=level)
+    return made
 
 
 def _reader(dataset: Dataset) -> ModuleType:
-    if dataset.source:
-        return lake
-    return postgresql if connection.vendor == "postgresql" else sqlite
+    return _READERS[dataset.origin.reader()]

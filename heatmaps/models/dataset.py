@@ -7,6 +7,9 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import Q
 
+from heatmaps import origins
+from heatmaps.origins import Origin
+
 
 class RelationChoice(models.TextChoices):
     """The neighbouring relation, chosen for good; values as in `mechanisms.guarantee.Relation`."""
@@ -87,6 +90,11 @@ class Dataset(models.Model):
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     members = models.ManyToManyField(settings.AUTH_USER_MODEL, through="Membership", related_name="datasets")
+
+    @property
+    def origin(self) -> Origin:
+        """Where its check-ins come from."""
+        return origins.of_columns(is_collection=self.is_collection, source=self.source)
 
     class Meta:
         ordering = ["title", "slug"]

@@ -117,7 +117,7 @@ def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
 
 def misfit(dataset: Dataset, act: Act) -> str:
     """Why nobody may do so with a dataset of this kind; empty: somebody may."""
-    if dataset.is_collection:
+    if dataset.origin.has_rounds:
         return _FILLED_BY_DEVICES if act in _NOT_OF_COLLECTIONS else ""
     return _FILLED_BY_UPLOADS if act in _OF_COLLECTIONS else ""
 

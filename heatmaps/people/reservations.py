@@ -14,6 +14,7 @@ from django.utils import timezone
 from heatmaps.ledger import transitions
 from heatmaps.ledger.transitions.moves import QUEUED
 from heatmaps.models import Release, ReleaseState
+from heatmaps.origins import where
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,7 @@ class Ending:
 
 def queued_by(user: User) -> QuerySet[Release]:
     """Selects somebody's queued releases, in all datasets."""
-    return Release.objects.filter(requested_by=user, state__in=QUEUED, dataset__is_collection=False)
+    return Release.objects.filter(where("is_asked", "dataset"), requested_by=user, state__in=QUEUED)
 
 
 def foreseen(queued: QuerySet[Release]) -> Ending:

@@ -1,1 +1,1 @@
-"""Releases: quotes, the life of a release, its clock, draws and publication."""
+"""Releases: requests, quotes, the life of a release, its clock, draws and publication."""

@@ -16,16 +16,14 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import Min, Q
 from django.utils import timezone
 
-from heatmaps import queue, sources
-from heatmaps.collections import rounds
-from heatmaps.ingest.versions import surveys
+from heatmaps import queue
 from heatmaps.ledger import transitions
 from heatmaps.ledger.errors import IllegalTransition
 from heatmaps.ledger.transitions import moves, slots
 from heatmaps.models import Dataset, Drawing, DrawingState, Release, ReleaseState
+from heatmaps.origins import ORIGINS, where
 from heatmaps.record import hold
 from heatmaps.releases import draws, lifecycle
-from heatmaps.sources.sources_file import SourcesFileError
 
 TICK_SECONDS: Final = 0.2
 _LONGEST_WAIT_SECONDS: Final = 5.0  # between two looks, where every attempt fails
@@ -65,7 +63,8 @@ def tick() -> None:
     if hold.cause() is not None:
         return
     now = timezone.now()
-    surveys.appear(now)
+    for origin in ORIGINS:
+        origin.appear(now)
     for dataset_id in _due(now):
         _advance_alone(dataset_id, now)
 
@@ -122,7 +121,7 @@ def _advance(dataset_id: int, now: datetime) -> None:
 
 def _expire_rounds(dataset_id: int, now: datetime) -> None:
     """Rounds that no shuffler joined, wherever they stand: the ones before them may be open for months."""
-    queued = slots.queue(dataset_id).filter(dataset__is_collection=True, state=ReleaseState.RESERVED)
+    queued = slots.queue(dataset_id).filter(where("has_rounds", "dataset"), state=ReleaseState.RESERVED)
     for release_id in queued.filter(expires_at__lt=now).values_list("pk", flat=True):
         transitions.cancel(release_id, actor=None)
 
@@ -131,31 +130,21 @@ def _begin(release: Release) -> bool:
     """Spend it, and have it drawn; True where the queue goes on, as its promise could not be kept."""
     # Working a promise out may take seconds, in which all datasets wait: only where another version of the
     # program may have made it. Whoever draws looks again.
-    if not release.dataset.is_collection and not _has_place(release.dataset):
+    if not _has_place(release.dataset):
         return False
     if release.requested_at < _STARTED_AT and not lifecycle.is_as_promised(release):
         return transitions.cancel(release.pk, actor=None)
-    if release.dataset.source and not _may_be_read(release):
+    if not release.dataset.origin.can_be_read(release.version):
         return transitions.cancel(release.pk, actor=None)  # nothing could be read: nothing is spent
     if transitions.spend(release.pk):
         lifecycle.send(release)
     return False
 
 
-def _may_be_read(release: Release) -> bool:
-    try:
-        return sources.may_be_read(release.version)
-    except SourcesFileError:
-        return False
-
-
 def _has_place(dataset: Dataset) -> bool:
     """Places are taken and given back at public moments: what waits for one tells nothing about data."""
-    drawn = Release.objects.filter(state=ReleaseState.SPENT, dataset__is_collection=False)
-    if dataset.source:
-        return drawn.exclude(dataset__source="").count() < settings.SOURCE_PLACES
-    same_size = drawn.filter(dataset__source="", dataset__row_capacity=dataset.row_capacity)
-    return same_size.count() < settings.DRAW_PLACES[dataset.row_capacity]
+    drawn = Release.objects.filter(dataset.origin.of("dataset"), state=ReleaseState.SPENT)
+    return dataset.origin.has_place(dataset, drawn)
 
 
 def _end(release: Release) -> bool:
@@ -163,9 +152,10 @@ def _end(release: Release) -> bool:
     drawing = Drawing.objects.filter(pk=release.pk).defer("content").first()
     in_time = drawing is not None and slots.has_had_time(release, drawing.claimed_at, release.dataset)
     state = drawing.state if drawing is not None and in_time else None
-    end = draws.begin_again if release.dataset.is_collection else draws.give_up_if_over
+    origin = release.dataset.origin
+    end = draws.begin_again if origin.may_be_drawn_again else draws.give_up_if_over
     is_over = state == DrawingState.RUNNING and end(release.pk, timezone.now())
-    is_dead = is_over and not release.dataset.is_collection
+    is_dead = is_over and not origin.may_be_drawn_again
     try:
         if state == DrawingState.DRAWN:
             transitions.publish(release.pk)
@@ -173,7 +163,7 @@ def _end(release: Release) -> bool:
             transitions.fail(release.pk)
         else:
             transitions.delay(release.pk)
-            if release.dataset.is_collection and rounds.is_given_up(release, timezone.now()):
+            if origin.is_given_up(release, timezone.now()):
                 draws.fail_unclaimed(release)  # told at the moment that it was put off to
             elif drawing is None or is_over:
                 lifecycle.send(release)  # the message was lost, or no worker is there

@@ -1,16 +1,19 @@
 """Finds the released maps that a person may compare with one of them: those whose regions overlap."""
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import islice
+from operator import or_
 from typing import Final
 
 from django.db.models import Q, QuerySet
 
 from heatmaps.models import Dataset, Release, ReleaseState
 from heatmaps.models.release import IS_PUBLIC
+from heatmaps.origins import ORIGINS
 from heatmaps.people.permissions import Person, is_administrator, memberships, note_reads
 from heatmaps.regions import region_of
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds import names_of_kind
 from heatmaps.result_kinds.entries import kind_of_release
 from mechanisms.catalogue import registry
@@ -43,9 +46,13 @@ def comparable_with(person: Person, release: Release) -> list[Release]:
 
 
 def _overlapping(person: Person, release: Release) -> Iterator[Release]:
-    stored, rounds = (names_of_kind(COMPARED, on_devices=on_devices) for on_devices in (False, True))
-    maps = Q(mechanism__in=stored, dataset__is_collection=False)
-    maps |= Q(mechanism__in=rounds, dataset__is_collection=True)
+    maps = reduce(
+        or_,
+        (
+            origin.of("dataset") & Q(mechanism__in=names_of_kind(COMPARED, runs_on=origin.runs_on))
+            for origin in ORIGINS
+        ),
+    )
     rows = _readable(person).filter(maps, state=ReleaseState.PUBLISHED).exclude(pk=release.pk)
     near = _datasets_near(_region(release))
     rows = (

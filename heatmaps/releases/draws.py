@@ -105,8 +105,10 @@ def enter(
 
 
 def _may_not_draw_again(release: Release) -> bool:
-    """Whether somebody was elected to draw; of a round reading draws nothing."""
-    return not release.dataset.is_collection and Election.objects.filter(release=release.pk).exists()
+    """Tells whether somebody was elected to draw, where drawing takes random numbers."""
+    if release.dataset.origin.may_be_drawn_again:
+        return False
+    return Election.objects.filter(release=release.pk).exists()
 
 
 @contextmanager

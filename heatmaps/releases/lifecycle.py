@@ -3,7 +3,7 @@
 request -> reserve -> (commit) -> spend -> task -> read masses -> draw -> publish
 Spend and publish come at public moments (`heatmaps.releases.clock`); what was drawn waits in between
 (`heatmaps.releases.draws`).
-Questions and their costs are in `heatmaps.releases.quotes`, what was published in
+Questions and their costs are in `heatmaps.releases.request` and `quote`, what was published in
 `heatmaps.releases.results`, states and balances in `heatmaps.ledger.transitions`.
 """
 
@@ -22,14 +22,10 @@ from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
 from django.utils import timezone
 
-from heatmaps import queue, sources
+from heatmaps import queue
 from heatmaps.budget import alerts
-from heatmaps.collections import analysis, handover, rounds
-from heatmaps.ingest import uploads
 from heatmaps.ledger import transitions, version_commitments
 from heatmaps.ledger.errors import IdempotencyConflict, Overtaken, SourceChanged, TooLateToCancel
-from heatmaps.ledger.version_commitments import VersionChanged
-from heatmaps.masses import column_copies
 from heatmaps.models import (
     Dataset,
     DataVersion,
@@ -39,16 +35,17 @@ from heatmaps.models import (
     ReleaseState,
     RequestKey,
 )
+from heatmaps.origins import COLUMNS, ORIGINS
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.record import elections, hold
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of, text_of
-from heatmaps.releases import draws, promises, quotes, source_readings
+from heatmaps.releases import draws, engine, source_readings
 from heatmaps.releases.names import UNNAMED, Label
-from heatmaps.releases.promises import BrokenPromise
-from heatmaps.releases.quotes import ChargeLine, NoDataVersion, Plan, Quote, ReleaseRequest, quote
+from heatmaps.releases.question import data_slice_of, latest_version, same_release
+from heatmaps.releases.quote import ChargeLine, NoDataVersion, Quote, quote
+from heatmaps.releases.request import Plan, ReleaseRequest
 from heatmaps.releases.results import content_of_result, facts_of_result, heatmap_of, result_of
-from heatmaps.sources.manifest import FilesChanged
 from mechanisms.check import ParameterError
 from mechanisms.randomness import SystemSource
 from mechanisms.results.serialization import Result as Released
@@ -75,6 +72,7 @@ __all__ = [
 
 LONGEST_KEY: Final = 120  # characters of an Idempotency-Key
 RESENT_AT_ONCE: Final = 100  # reserved releases that one sweep sends to the workers again, the oldest first
+_ORIGIN_COLUMNS: Final = tuple(f"dataset__{column}" for column in COLUMNS)
 _RELATED: Final = ("dataset__collection", "version", "round")  # read once, with what is drawn
 _log = structlog.stdlib.get_logger(__name__)
 
@@ -101,7 +99,7 @@ def request_release(
     if earlier is not None and earlier.body_sha256 == key.body_sha256:
         return earlier.release  # whatever has become of what it names
     while True:
-        planned = quotes.plan(dataset, request)
+        planned = Plan.of(dataset, request)
         try:
             return _answer(requester, dataset, planned, key, label)
         except Overtaken:
@@ -118,14 +116,15 @@ def run(release_id: UUID) -> None:
     The charge stays, whatever happens; that this worker draws is committed before any data are read.
     """
     release = Release.objects.select_related(*_RELATED).filter(pk=release_id).first()
-    if release is not None and release.dataset.source:
+    if release is not None and release.dataset.origin.reads_before_election:
         _run_in_lake(release)
         return
-    if release is None or not _is_ready(release) or not draws.claim(release):
+    if release is None or not release.dataset.origin.is_ready(release) or not draws.claim(release):
         _log.info("release.not_waiting", release=release_id)
         return
     cause = _cause(release, lambda: _draw(release))
-    if cause is not None and release.dataset.is_collection and cause not in analysis.FINAL:
+    origin = release.dataset.origin
+    if cause is not None and origin.may_be_drawn_again and not origin.is_final(cause):
         # Nothing is drawn: whatever is wrong with this machine, the sweep has it read again.
         _log.error("round.not_read", release=release_id, cause=cause)
         draws.begin_again(release_id)
@@ -133,21 +132,17 @@ def run(release_id: UUID) -> None:
         # The name of the error's class only: its message and its traceback may hold data.
         _log.error("release.no_result", release=release_id, cause=cause)
         draws.give_up(release_id)
-    if release.dataset.is_collection:
-        handover.forget_ended()
+    origin.after_draw()
 
 
 def send(release: Release) -> None:
     """Have a spent release drawn by a worker."""
-    queue.send(queue.SOURCE_RELEASE if release.dataset.source else queue.RELEASE, str(release.pk))
+    queue.send(release.dataset.origin.task, str(release.pk))
 
 
 def is_as_promised(release: Release) -> bool:
-    """Whether today's program keeps the promise that a release is charged for.
-
-    Of a round, which may have reports, only whoever reads it asks.
-    """
-    return release.dataset.is_collection or promises.is_kept(release)
+    """Whether today's program keeps the promise that a release is charged for."""
+    return release.dataset.origin.is_promise_kept(release)
 
 
 def cancel(person: Person, release: Release) -> None:
@@ -165,7 +160,7 @@ def cancel(person: Person, release: Release) -> None:
 def may_be_cancelled(release: Release) -> bool:
     """Before it begins, as it says, unless it waits for an operator; a round is cancelled where it was
     planned."""
-    if release.dataset.is_collection:
+    if release.dataset.origin.has_rounds:
         return False
     is_ahead = release.state == ReleaseState.RESERVED and release.starts_at > timezone.now()
     return is_ahead and not hold.keeps_back(release)
@@ -181,17 +176,22 @@ def sweep() -> None:
     except OnHold:
         return
     over = Drawing.objects.filter(state=DrawingState.RUNNING, lease_until__lt=timezone.now())
-    for release_id, may_begin_again in over.values_list("pk", "release__dataset__is_collection"):
-        end = draws.begin_again if may_begin_again else draws.give_up_if_over
-        end(release_id, timezone.now())
+    columns = [f"release__{column}" for column in _ORIGIN_COLUMNS]
+    for drawing in over.select_related("release__dataset").only(*columns):
+        again = drawing.release.dataset.origin.may_be_drawn_again
+        end = draws.begin_again if again else draws.give_up_if_over
+        end(drawing.release_id, timezone.now())
     undrawn = Release.objects.filter(state=ReleaseState.SPENT, drawing=None).order_by("starts_at")
-    undrawn = undrawn.exclude(round__reports=None, dataset__is_collection=True)
+    for origin in ORIGINS:
+        if origin.unread is not None:
+            undrawn = undrawn.exclude(origin.of("dataset") & origin.unread)
     undrawn = undrawn.exclude(source_reading__lease_until__gte=timezone.now())
-    for release in undrawn.select_related("dataset").only("dataset__source")[:RESENT_AT_ONCE]:
-        send(release)  # whatever else its row says, and whether that can be read
-    uploads.sweep()
-    column_copies.sweep()
-    handover.forget_ended()
+    # What else a row says may be unreadable, and holds up no other.
+    for release in undrawn.select_related("dataset").only(*_ORIGIN_COLUMNS)[:RESENT_AT_ONCE]:
+        send(release)
+    for origin in ORIGINS:
+        for sweep_origin in origin.sweeps:
+            sweep_origin()
 
 
 def recover() -> None:
@@ -201,7 +201,7 @@ def recover() -> None:
     except OnHold:
         return
     for drawing in Drawing.objects.filter(state=DrawingState.RUNNING).select_related("release__dataset"):
-        end = draws.begin_again if drawing.release.dataset.is_collection else draws.give_up
+        end = draws.begin_again if drawing.release.dataset.origin.may_be_drawn_again else draws.give_up
         end(drawing.release_id)
     source_readings.forget_leases()
     sweep()
@@ -236,15 +236,15 @@ def _answer(requester: User, dataset: Dataset, planned: Plan, key: _Key, label: 
         if not _asks_the_same(earlier.release, dataset, planned):
             raise IdempotencyConflict
         return earlier.release
-    version = quotes.latest_version(dataset)
+    version = latest_version(dataset)
     if version is None:
         raise NoDataVersion
     if planned.guide is not None and planned.guide.version_id not in (None, version.pk):
         raise Overtaken
-    release = quotes.same_release(dataset, planned.question(version))
+    release = same_release(dataset, planned.question(version))
     if release is None:
         # A published answer is given whatever became of the files.
-        if dataset.source and not sources.may_be_read(version):
+        if not dataset.origin.may_be_read(version):
             raise SourceChanged
         new = _new_release(requester, version, planned, label)
         elections.ensure_begun()
@@ -278,7 +278,7 @@ def _asks_the_same(release: Release, dataset: Dataset, planned: Plan) -> bool:
     costs, stored_costs = (planned.epsilon, planned.delta), (release.epsilon, release.delta)
     asked = (dataset.pk, planned.mechanism.name, costs, planned.draw.resolution)
     stored = (release.dataset_id, release.mechanism, stored_costs, release.resolution)
-    same_slice = quotes.data_slice_of(release) == planned.data_slice
+    same_slice = data_slice_of(release) == planned.data_slice
     guide = None if planned.guide is None else planned.guide.id
     same_guide = guide == (release.guide_release_id or release.guide_file_id)
     return asked == stored and same_slice and same_guide and release.parameters == planned.parameters
@@ -334,9 +334,9 @@ def _run_in_lake(release: Release) -> None:
     try:
         with source_readings.kept(release.pk, tag):
             version_commitments.check(release.dataset, release.version)
-            draw = promises.draw_of(release)
-            read = draw.read(release.dataset, release.version, quotes.data_slice_of(release))
-    except (FilesChanged, BrokenPromise, VersionChanged) as error:
+            draw = engine.promised_draw_of(release)
+            read = draw.read(release.dataset, release.version, data_slice_of(release))
+    except source_readings.FINAL as error:
         _log.error("release.no_result", release=release.pk, cause=type(error))
         source_readings.give_up(release.pk, tag)
         return
@@ -357,15 +357,8 @@ def _run_in_lake(release: Release) -> None:
 def _draw(release: Release) -> Released:
     """Errors: `BrokenPromise`, `VersionChanged`."""
     version_commitments.check(release.dataset, release.version)
-    if release.dataset.is_collection:
-        return analysis.result_of(release)
-    draw = promises.draw_of(release)
-    return draw.draw(release.dataset, release.version, quotes.data_slice_of(release), SystemSource())
-
-
-def _is_ready(release: Release) -> bool:
-    """A round has something to read once its messages are here."""
-    return not (release.dataset.is_collection and rounds.is_waiting_for_batch(release))
+    released: Released = release.dataset.origin.result(release)
+    return released
 
 
 def _store(release: Release, drawn: Released) -> None:

@@ -6,18 +6,14 @@ reserved this release, one spent it, none ended it, and the charge is what such 
 
 from typing import Final
 
-from django.conf import settings
-
-from heatmaps.collections import rounds
 from heatmaps.ledger import amounts, facts
 from heatmaps.ledger.events import genesis
 from heatmaps.ledger.replay import Disagreement, Replay, ReplayedRelease
 from heatmaps.ledger.verification import check_accounts, check_head, check_round
 from heatmaps.models import Charge, Event, Ledger, Release, ReleaseState
+from heatmaps.parameters import exact_epsilon
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
-from mechanisms.catalogue import registry
-from mechanisms.check import ParameterError, exact_decimal
+from mechanisms.check import ParameterError
 from mechanisms.guarantee import Guarantee, Relation
 
 _MOMENTS: Final = ("state", "starts_at", "visible_at", "late")  # the clock moves them until it is drawn
@@ -60,7 +56,7 @@ class Payment:
 
 def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str:
     """Errors: Disagreement."""
-    if release.dataset.is_collection:
+    if release.dataset.origin.has_rounds:
         check_round(release.round, replay)
     changed = facts.differences(release, reserved.facts)
     moments = reserved.moments or facts.moments(release)  # none: reserved before there were slots
@@ -71,16 +67,10 @@ def _problem(release: Release, reserved: ReplayedRelease, replay: Replay) -> str
         f"its {', '.join(changed)} were changed": bool(changed),
         "its dataset was changed": facts.dataset_facts(release.dataset) != replay.dataset,
         "its moments were changed": (moments, reserved.late) != (facts.moments(release), release.late),
-        "its question is another one": _question(release) != release.question,
+        "its question is another one": release.dataset.origin.question(release) != release.question,
     }
     problem = next((text for text, holds in problems.items() if holds), "")
     return problem or _problem_of_price(release, reserved)
-
-
-def _question(release: Release) -> str:
-    if release.dataset.is_collection:
-        return rounds.question_of(release, release.round)
-    return quotes.question_of(release)
 
 
 def _problem_of_price(release: Release, reserved: ReplayedRelease) -> str:
@@ -107,9 +97,8 @@ def _covers(charged: int | str, price: int | None) -> bool:
 
 def _is_within_limits(release: Release) -> bool:
     try:
-        exact_decimal("epsilon", release.epsilon, low=settings.MIN_EPSILON, high=settings.MAX_EPSILON)
-        if not release.dataset.is_collection:
-            registry.get(release.mechanism).delta(release.delta)
+        exact_epsilon(release.epsilon)
+        release.dataset.origin.check_delta(release)
     except ParameterError:
         return False
     return True

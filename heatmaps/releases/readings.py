@@ -1,6 +1,5 @@
 """Plans draws: which mechanism is calibrated how, what it reads of the data, and what may be asked of it."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -9,7 +8,8 @@ from typing import Any, Final, TypeAlias
 from heatmaps import masses
 from heatmaps.children.calibrated import Asked, Calibrated
 from heatmaps.data_slice import ALL_IN_THE_SLICE, RECTANGLE, WHOLE, DataSlice
-from heatmaps.models import AccountKind, Dataset, DataVersion
+from heatmaps.models import Dataset, DataVersion
+from heatmaps.parameters import reaching
 from heatmaps.regions import region_of
 from mechanisms.catalogue import registry
 from mechanisms.catalogue.entries import AnyEntry, Reads
@@ -141,18 +141,20 @@ def planned(
     build: gives what takes long about mechanisms that take long: those of whole records.
     """
     entry = registry.get(name)
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         check_source(entry, resolution)
-    target, grid = _target(dataset, cost, steering), _grid(entry, resolution)
+    target, side = _target(dataset, cost, steering), entry.side(resolution)
+    grid = {} if side is None else {"resolution": side}
     if not READINGS[entry.reads].whole_records:
         return Draw(entry=entry, mechanism=entry.calibrated(target, parameters, **grid))
+    region = region_of(dataset)
     question = Asked(
         name=name,
         target=target,
-        region=region_of(dataset),
+        region=region,
         # Declared under REPLACE. Under ADD_REMOVE the relation is refused, whatever stands here.
         persons=dataset.persons or 1,
-        parameters=_reaching(dataset, entry, parameters),
+        parameters=reaching(dataset, region, entry.parameters, parameters),
         **grid,
     )
     calibrated = build(question)
@@ -163,12 +165,14 @@ def planned(
 def offered(dataset: Dataset) -> list[AnyEntry]:
     """What can be asked of a dataset, in the order of the catalogue."""
     entries = registry.entries(relation=Relation(dataset.relation))
-    return [entry for entry in entries if not dataset.source or entry.reads in IN_A_LAKE]
+    return [entry for entry in entries if not dataset.origin.is_elsewhere or entry.reads in IN_A_LAKE]
 
 
 def finest(dataset: Dataset, entry: AnyEntry) -> int:
     """Most cells a side; 0: what is released has no cells."""
-    return min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.source else entry.max_resolution
+    return (
+        min(entry.max_resolution, FINEST_OF_A_LAKE) if dataset.origin.is_elsewhere else entry.max_resolution
+    )
 
 
 def check_source(entry: AnyEntry, resolution: int | None) -> None:
@@ -184,28 +188,6 @@ def check_source(entry: AnyEntry, resolution: int | None) -> None:
         raise ParameterError(
             "resolution", resolution, f"at most {FINEST_OF_A_LAKE}: check-ins stay in their owner's lake"
         )
-
-
-def _grid(entry: AnyEntry, resolution: int | None) -> dict[str, Any]:
-    if not entry.max_resolution:
-        if resolution is not None:
-            raise ParameterError(
-                "resolution", resolution, "none: what is released has no cells; leave it out"
-            )
-        return {}
-    if resolution is None:
-        allowed = f"a power of two from 2 to {entry.max_resolution}"
-        raise ParameterError("resolution", "missing", allowed)
-    return {"resolution": resolution}
-
-
-def _reaching(dataset: Dataset, entry: AnyEntry, parameters: Mapping[str, object]) -> Mapping[str, object]:
-    """Where whole records have a limit, a mechanism without a bound for them would be refused."""
-    own = {parameter.name for parameter in entry.parameters}
-    limited = dataset.accounts.filter(kind=AccountKind.RECORD, limit__isnull=False)
-    if "reach_m" in own - set(parameters) and limited.exists():
-        return {**parameters, "reach_m": math.floor(region_of(dataset).diameter_m) + 1}
-    return parameters
 
 
 def _target(dataset: Dataset, cost: Cost, steering: Steering) -> Target:

@@ -3,7 +3,16 @@
 import math
 from dataclasses import replace
 
+from heatmaps.data_slice import DataSlice
+from heatmaps.models import Dataset
+from heatmaps.regions import region_of
 from mechanisms.guarantee import INFINITY, Exact, Guarantee, Relation, Term
+
+
+def promise(dataset: Dataset, guarantee: Guarantee, data_slice: DataSlice) -> Guarantee:
+    """Returns what a release about a data slice promises, by a mechanism of that guarantee."""
+    diameter_m = region_of(dataset).diameter_m
+    return promised(guarantee, by_period=data_slice.has_period, diameter_m=diameter_m)
 
 
 def promised(guarantee: Guarantee, *, by_period: bool, diameter_m: float) -> Guarantee:

@@ -18,18 +18,21 @@ from django.utils import timezone
 
 from heatmaps import leases
 from heatmaps.ledger.transitions.locks import locked_release
+from heatmaps.ledger.version_commitments import VersionChanged
 from heatmaps.models import Drawing, DrawingState, Release, SourceReading
 from heatmaps.record import elections
 from heatmaps.releases import draws
+from heatmaps.releases.engine import BrokenPromise
 from heatmaps.releases.payment import Payment
 from heatmaps.sources.engine import ServerAway, ServerRefused
-from heatmaps.sources.manifest import FilesAway
+from heatmaps.sources.manifest import FilesAway, FilesChanged
 from heatmaps.sources.sources_file import SourcesFileError
 
 MOST_ATTEMPTS: Final = 3
 PAUSE: Final = timedelta(seconds=20)  # after a failed attempt: a Spark that starts again needs some time
 LONG_PAUSE: Final = timedelta(minutes=5)  # where nothing was asked: somebody has to mend something first
 NOT_ASKED: Final = (ServerAway, ServerRefused, FilesAway, SourcesFileError)
+FINAL: Final = (FilesChanged, BrokenPromise, VersionChanged)  # another attempt would fail as well
 
 
 def begin(release_id: UUID) -> UUID | None:

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset
-from heatmaps.releases import quotes
-from heatmaps.releases.quotes import ReleaseRequest
+from heatmaps.releases.question import latest_version, same_release
+from heatmaps.releases.request import Plan, ReleaseRequest
 
 
 def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen]) -> Chosen | None:
@@ -14,8 +14,8 @@ def proposed(dataset: Dataset, request: ReleaseRequest, fitting: Sequence[Chosen
 
     That answer is free. Errors: `ParameterError` for a question that is refused without a guide, too.
     """
-    plain, version = quotes.plan(dataset, replace(request, guide=None)), quotes.latest_version(dataset)
-    if version is not None and quotes.same_release(dataset, plain.question(version)):
+    plain, version = Plan.of(dataset, replace(request, guide=None)), latest_version(dataset)
+    if version is not None and same_release(dataset, plain.question(version)):
         return None
     return first_proposable(fitting, request.resolution)
 

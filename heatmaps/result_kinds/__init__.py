@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from heatmaps.origins import RunsOn
 from heatmaps.result_kinds.distances import DISTANCES
 from heatmaps.result_kinds.format import Format, Group
 from heatmaps.result_kinds.heatmap import HEATMAP
@@ -16,6 +17,7 @@ from mechanisms.devices import catalogue
 from mechanisms.results.serialization import Result
 
 __all__ = [
+    "CATALOGUES",
     "RESULT_KINDS",
     "Format",
     "Group",
@@ -27,24 +29,23 @@ __all__ = [
     "names_of_kind",
 ]
 
+CATALOGUES: Final = MappingProxyType({"stored": registry, "devices": catalogue})
 RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
     {kind.name: kind for kind in (HEATMAP, POINT, ZONES, DISTANCES)}
 )
 
 
-def kind_of_mechanism(name: str, *, on_devices: bool = False) -> ResultKind:
+def kind_of_mechanism(name: str, *, runs_on: RunsOn = "stored") -> ResultKind:
     """What a mechanism releases, on stored check-ins or in a round of devices: `geo-local` differs.
 
     Errors: `ParameterError` for an unknown name.
     """
-    return RESULT_KINDS[catalogue.get(name).kind if on_devices else registry.get(name).kind]
+    return RESULT_KINDS[CATALOGUES[runs_on].get(name).kind]
 
 
-def names_of_kind(kind: Kind, *, on_devices: bool) -> list[str]:
+def names_of_kind(kind: Kind, *, runs_on: RunsOn) -> list[str]:
     """The mechanisms that release a kind of result, on stored check-ins or on devices."""
-    if on_devices:
-        return [entry.name for entry in catalogue.entries() if entry.kind == kind]
-    return [entry.name for entry in registry.entries(kind=kind)]
+    return [entry.name for entry in CATALOGUES[runs_on].entries() if entry.kind == kind]
 
 
 def kind_of_result(result: Result) -> ResultKind:

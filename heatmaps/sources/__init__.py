@@ -19,7 +19,7 @@ from heatmaps.sources import looks, manifest, sources_file, tables
 from heatmaps.sources.engine import Lake, lake
 from heatmaps.sources.manifest import FilesAway, FilesChanged, Manifest
 from heatmaps.sources.question import Columns
-from heatmaps.sources.sources_file import Source, SourceNotTheSame
+from heatmaps.sources.sources_file import Source, SourceNotTheSame, SourcesFileError
 from mechanisms.check import ParameterError
 
 # Of a stored manifest whose files a request looks at: some 20,000 files.
@@ -143,6 +143,14 @@ def may_be_read(version: DataVersion) -> bool:
     """
     of(version.dataset)
     return is_as_pinned(version)
+
+
+def can_be_read(version: DataVersion) -> bool:
+    """As `may_be_read`; False, too, where the administrator's file does not say."""
+    try:
+        return may_be_read(version)
+    except SourcesFileError:
+        return False
 
 
 def is_as_pinned(version: DataVersion) -> bool:

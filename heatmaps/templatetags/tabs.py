@@ -51,7 +51,7 @@ def tabs_of(dataset: Dataset, person: Person) -> Tabs:
         shown=tuple(
             Tab(name=name, title=title, address=address)
             for name, title, address, act in _TABS
-            if would_allow(person, dataset, act) and (name != "rounds" or dataset.is_collection)
+            if would_allow(person, dataset, act) and (name != "rounds" or dataset.origin.has_rounds)
         ),
         may_release=would_allow(person, dataset, Act.RELEASE),
         lacks_data=would_allow(person, dataset, Act.UPLOAD) and current_version(dataset) is None,

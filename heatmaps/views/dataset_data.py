@@ -50,7 +50,7 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "may_upload": may(request.user, dataset, Act.UPLOAD),
     }
     if may(request.user, dataset, Act.SEE_DATA):
-        context |= _of_lake(dataset, versions) if dataset.source else _of_data(request, dataset)
+        context |= _of_lake(dataset, versions) if dataset.origin.is_elsewhere else _of_data(request, dataset)
     return render(request, "datasets/data.html", context)
 
 

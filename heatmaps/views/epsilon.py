@@ -10,9 +10,9 @@ from heatmaps.guides.chain import chain, counted_sheet
 from heatmaps.models import Dataset
 from heatmaps.numbers import UP, length
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
 from heatmaps.releases.epsilon import for_error, for_protection
 from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.releases.request import Plan
 from heatmaps.views.forms.goals import WishForm
 from heatmaps.views.forms.release import ReleaseForm
 from heatmaps.views.forms.start import GOES_BACK, too_exact
@@ -121,5 +121,5 @@ def _unguided(form: ReleaseForm) -> ReleaseRequest:
 
 
 def _granted(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
-    guarantee = quotes.plan(dataset, _unguided(form)).guarantee
+    guarantee = Plan.of(dataset, _unguided(form)).guarantee
     return goals.granted(guarantee, wishes, diameter_m=region_of(dataset).diameter_m)

@@ -31,7 +31,7 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = create(creator, form.new)
-            return redirect("dataset-rounds" if made.is_collection else "dataset-data", slug=made.slug)
+            return redirect("dataset-rounds" if made.origin.has_rounds else "dataset-data", slug=made.slug)
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)

@@ -68,7 +68,7 @@ def about(request: PersonRequest, release: Release) -> dict[str, Any]:
         "line": line,
         "start": line_of(release, member=line.is_for_member),
         "start_at": _start_at(release, outsider=outsider),
-        "result_word": wording.result_word(release.mechanism, on_devices=release.dataset.is_collection),
+        "result_word": wording.result_word(release.mechanism, runs_on=release.dataset.origin.runs_on),
         "parameters": wording.parameter_words(release),
         "outsider": outsider,  # somebody who reads it only because it is public
         "charges": [] if outsider else queries.charges_of(release),
@@ -77,7 +77,7 @@ def about(request: PersonRequest, release: Release) -> dict[str, Any]:
             release.mechanism,
             release.expected_error,
             queries.released_region(release),
-            on_devices=release.dataset.is_collection,
+            runs_on=release.dataset.origin.runs_on,
         ),
         "may_read_ledger": may(request.user, release.dataset, Act.READ_LEDGER),
     }

@@ -25,7 +25,7 @@ from heatmaps.numbers import count, size
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.record.hold import OnHold
 from heatmaps.regions import region_of
-from heatmaps.releases.quotes import refusals
+from heatmaps.releases.quote import refusals
 from heatmaps.views.forms.rounds import RoundForm
 from heatmaps.views.pages import page_of
 from heatmaps.views.requests import PersonRequest
@@ -91,7 +91,7 @@ class RoundQuote:
 def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
     """GET lists the rounds; POST shows what another one costs, or plans it."""
     dataset = dataset_for(request.user, slug)
-    if not dataset.is_collection:
+    if not dataset.origin.has_rounds:
         raise Http404("this dataset has no rounds")
     may_plan = may(request.user, dataset, Act.PLAN_ROUNDS)
     form = RoundForm(dataset, request.POST if request.method == "POST" else None)
@@ -235,7 +235,9 @@ def _words(dataset: Dataset, quoted: PlannedRound, form: RoundForm) -> RoundQuot
         charges=charges,
         fits=not any(cost.problem for cost in charges),
         seen=form.seen,
-        error=error_words(form.cleaned_data["mechanism"], error, region_of(dataset), on_devices=True),
+        error=error_words(
+            form.cleaned_data["mechanism"], error, region_of(dataset), runs_on=dataset.origin.runs_on
+        ),
         least_reports=count(quoted.least_reports),
         messages=count(quoted.device.messages),
         packet=size(quoted.packet_bytes),

@@ -23,7 +23,7 @@ from heatmaps.views.submissions import submitted
 def new_version(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     try:
-        if found.source:
+        if found.origin.is_elsewhere:
             surveys.advance_by(request.user, found)  # the page itself says how far that is
         else:
             version = uploads.advance(request.user, found)
@@ -55,7 +55,7 @@ def retention(request: PersonRequest, slug: str) -> HttpResponse:
     found = dataset_for(request.user, slug, Act.UPLOAD)
     now = words(found.retention_days)
     form = RetentionForm(request.POST or None, initial={"retention_days": found.retention_days})
-    if found.source:
+    if found.origin.is_elsewhere:
         form.word_for_lake()
 
     def change() -> None:

@@ -50,7 +50,7 @@ def title_of(release: Release) -> str:
 
 def sentences(release: Release) -> tuple[str, ...]:
     """What has to be said beside the promise; nothing of releases from uploads."""
-    if not release.dataset.is_collection:
+    if not release.dataset.origin.has_rounds:
         return ()
     collection, found = release.dataset.collection, release.round
     return for_round(collection, Guarantee.from_json(release.guarantee), found.least_honest)
@@ -71,7 +71,7 @@ def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -
 
 def sheet_facts(release: Release) -> dict[str, object] | None:
     """What the release sheet says of a round; None of releases from uploads."""
-    if not release.dataset.is_collection:
+    if not release.dataset.origin.has_rounds:
         return None
     collection = release.dataset.collection
     found: Round = release.round

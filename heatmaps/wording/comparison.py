@@ -6,7 +6,7 @@ from typing import Final
 
 from heatmaps.models import Release
 from heatmaps.numbers import day
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.wording.collection import title_of
 from heatmaps.wording.data_slice import short_period
 from heatmaps.wording.release import parameter_words

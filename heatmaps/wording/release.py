@@ -8,8 +8,9 @@ from heatmaps.guides import choices
 from heatmaps.guides.chain import Together, together
 from heatmaps.guides.choices import Chosen
 from heatmaps.models import Dataset, Release
+from heatmaps.origins import RunsOn
 from heatmaps.regions import region_of
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds import kind_of_mechanism
 from heatmaps.result_kinds.entries import entry_of
 from heatmaps.wording import collection
@@ -36,9 +37,9 @@ _ELSEWHERE: Final = (
 STARTED_FROM: Final = "and those it started from"
 
 
-def result_word(mechanism: str, *, on_devices: bool = False) -> str:
+def result_word(mechanism: str, *, runs_on: RunsOn = "stored") -> str:
     """What a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
-    return kind_of_mechanism(mechanism, on_devices=on_devices).word
+    return kind_of_mechanism(mechanism, runs_on=runs_on).word
 
 
 def for_release(release: Release) -> tuple[str, ...]:
@@ -61,7 +62,7 @@ def for_map(
     """What a map of a dataset promises, with all that it goes back to. start: what it begins from."""
     chain = together(dataset, guarantee, start)
     promised = for_guarantee(
-        chain.guarantee, dataset, subject=_subject(mechanism, chain, on_devices=dataset.is_collection)
+        chain.guarantee, dataset, subject=_subject(mechanism, chain, runs_on=dataset.origin.runs_on)
     )
     own = () if chain.is_alone else (added(guarantee),)
     unchecked = unchecked_of(start, dataset.relation)
@@ -73,7 +74,7 @@ def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None
     """As `for_map`, in one sentence, and one more each for maps of other datasets and for files."""
     chain = together(dataset, guarantee, start)
     promised = promise_for(
-        chain.guarantee, dataset, subject=_subject(mechanism, chain, on_devices=dataset.is_collection)
+        chain.guarantee, dataset, subject=_subject(mechanism, chain, runs_on=dataset.origin.runs_on)
     )
     more = [_ELSEWHERE] if chain.goes_elsewhere else []
     unchecked = unchecked_of(start, dataset.relation)
@@ -81,8 +82,8 @@ def promise_for_map(guarantee: Guarantee, dataset: Dataset, start: Chosen | None
     return " ".join([promised, *more, *only_if])
 
 
-def _subject(mechanism: str, chain: Together, *, on_devices: bool) -> str:
-    word = f"this {result_word(mechanism, on_devices=on_devices)}"
+def _subject(mechanism: str, chain: Together, *, runs_on: RunsOn) -> str:
+    word = f"this {result_word(mechanism, runs_on=runs_on)}"
     return word if chain.is_alone else f"{word} {STARTED_FROM}"
 
 
@@ -118,12 +119,12 @@ def promise_for(guarantee: Guarantee, dataset: Dataset, *, subject: str) -> str:
 
 
 def error_words(
-    mechanism: str, error: Mapping[str, object] | None, region: Region, *, on_devices: bool = False
+    mechanism: str, error: Mapping[str, object] | None, region: Region, *, runs_on: RunsOn = "stored"
 ) -> ErrorWords | None:
     """A predicted error, as it is stored; None where there is none. region: what the result covers."""
     if error is None:
         return None
-    words: ErrorWords = kind_of_mechanism(mechanism, on_devices=on_devices).predicted(error, region)
+    words: ErrorWords = kind_of_mechanism(mechanism, runs_on=runs_on).predicted(error, region)
     return words
 
 

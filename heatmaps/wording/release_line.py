@@ -9,7 +9,7 @@ from heatmaps.models import Release
 from heatmaps.numbers import amount, length
 from heatmaps.people.permissions import Person, member_of
 from heatmaps.places import whereabouts
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.result_kinds.entries import kind_of_release
 from heatmaps.wording.collection import title_of
 from heatmaps.wording.data_slice import short_period
@@ -109,8 +109,8 @@ def _extent(region: Region) -> str:
 
 def _error(release: Release) -> str:
     region = queries.released_region(release)
-    on_devices = release.dataset.is_collection
-    error = error_words(release.mechanism, release.expected_error, region, on_devices=on_devices)
+    runs_on = release.dataset.origin.runs_on
+    error = error_words(release.mechanism, release.expected_error, region, runs_on=runs_on)
     return "" if error is None else error.short
 
 

@@ -18,6 +18,7 @@ from mechanisms.results.zones import Zones
 Kind: TypeAlias = Literal["heatmap", "centroid", "zones", "distances"]
 # What a mechanism draws from: masses of people by cell, means of their records, their records, or sums of
 # answers about their records.
+RunsOn: TypeAlias = Literal["stored", "devices"]
 Reads: TypeAlias = Literal["masses", "means", "items", "sums"]
 Value: TypeAlias = int | Fraction | Zones | Places
 Mechanism = TypeVar("Mechanism", HeatmapMechanism, CentroidMechanism, EmdItemwise, EmdZones | EmdDistances)
@@ -80,23 +81,50 @@ EXPECTED_PERSONS: Final = Parameter(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Generic[Mechanism]):
-    """What people need to know to choose a mechanism, and what builds it."""
+class Entry:
+    """What people need to know to choose a mechanism, whatever it runs on."""
 
-    kind: ClassVar[Kind]
-    reads: ClassVar[Reads]
+    runs_on: ClassVar[RunsOn]
     title: str
     summary: str
-    mechanism: type[Mechanism]
-    relations: frozenset[Relation] = frozenset({Relation.REPLACE})
     trust: Trust = Trust.CENTRAL
     parameters: tuple[Parameter, ...] = ()
+    usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
+
+    def delta(self, given: str | int | Fraction | None) -> Fraction:
+        """Returns the exact δ that is spent, the usual one where none is given. Errors: `ParameterError`."""
+        raise NotImplementedError
+
+    def side(self, given: int | None) -> int | None:
+        """Returns the cells a side; None where what is released has none. Errors: `ParameterError`."""
+        raise NotImplementedError
+
+    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
+        """Returns exact values of what is given. Errors: `ParameterError` for a wrong value or name."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for name in given:
+            if name not in known:
+                raise ParameterError(str(name), given[name], self._parameter_names())
+        return {name: known[name].parse(value) for name, value in given.items()}
+
+    def _parameter_names(self) -> str:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEntry(Entry, Generic[Mechanism]):
+    """A mechanism that draws from check-ins that are stored, and what builds it."""
+
+    runs_on = "stored"
+    kind: ClassVar[Kind]
+    reads: ClassVar[Reads]
+    mechanism: type[Mechanism]
+    relations: frozenset[Relation] = frozenset({Relation.REPLACE})
     simulates_shuffling: bool = False  # made for a shuffler, run on stored check-ins
     simulates_devices: bool = False  # made for devices that blur their own reports, run on stored check-ins
     flat: bool = False  # under REPLACE only, and yet the same loss for every change of a record
     aside: bool = False  # a baseline, a simulation or for special needs: offered behind the others
     takes_guide: bool = False  # a public map of the same region can help it
-    usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
 
     @property
     def name(self) -> str:
@@ -109,7 +137,6 @@ class Entry(Generic[Mechanism]):
         return getattr(self.mechanism, "highest_resolution", 0)
 
     def delta(self, given: str | int | Fraction | None) -> Fraction:
-        """The exact δ that is spent, the usual one where none is given. Errors: `ParameterError`."""
         if not self.usual_delta:
             if given is not None and exact_decimal("delta", given, low=0, high=1):
                 raise ParameterError("delta", given, f"0 or nothing: {self.name} holds without exception")
@@ -123,13 +150,13 @@ class Entry(Generic[Mechanism]):
             )
         return exact
 
-    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
-        """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
-            if name not in known:
-                raise ParameterError(str(name), given[name], self._parameter_names())
-        return {name: known[name].parse(value) for name, value in given.items()}
+    def side(self, given: int | None) -> int | None:
+        if self.max_resolution and given is None:
+            allowed = f"a power of two from 2 to {self.max_resolution}"
+            raise ParameterError("resolution", "missing", allowed)
+        if not self.max_resolution and given is not None:
+            raise ParameterError("resolution", given, "none: what is released has no cells; leave it out")
+        return given
 
     def calibrated(self, target: Target, parameters: Mapping[str, object], **public: Any) -> Mechanism:
         """The mechanism that spends at most the target. Errors: `ParameterError`.
@@ -155,28 +182,28 @@ class Entry(Generic[Mechanism]):
         return f"no such parameter of {self.name}, which has {names or 'none'}"
 
 
-class HeatmapEntry(Entry[HeatmapMechanism]):
+class HeatmapEntry(StoredEntry[HeatmapMechanism]):
     """A mechanism that releases a map of cells."""
 
     kind = "heatmap"
     reads = "masses"
 
 
-class CentroidEntry(Entry[CentroidMechanism]):
+class CentroidEntry(StoredEntry[CentroidMechanism]):
     """A mechanism that releases one central point."""
 
     kind = "centroid"
     reads = "means"
 
 
-class ItemsEntry(Entry[EmdItemwise]):
+class ItemsEntry(StoredEntry[EmdItemwise]):
     """A mechanism that releases a map of cells, too, from whole records of declared persons."""
 
     kind = "heatmap"
     reads = "items"
 
 
-class AnswersEntry(Entry[EmdZones | EmdDistances]):
+class AnswersEntry(StoredEntry[EmdZones | EmdDistances]):
     """A mechanism that answers a few questions that are named for it."""
 
     reads = "sums"
@@ -194,7 +221,7 @@ class DistancesEntry(AnswersEntry):
     kind = "distances"
 
 
-AnyEntry: TypeAlias = Entry[Any]
+AnyEntry: TypeAlias = StoredEntry[Any]
 
 
 class Named(Protocol):

@@ -9,12 +9,13 @@ from mechanisms.catalogue.entries import (
     LARGEST_DELTA,
     SMALLEST_DELTA,
     USUAL_DELTA,
+    Entry,
     Parameter,
     Value,
     found,
     length_m,
 )
-from mechanisms.check import ParameterError, power_of_two, whole
+from mechanisms.check import ParameterError, exact_decimal, power_of_two, whole
 from mechanisms.devices import building
 from mechanisms.devices.building import Facts
 from mechanisms.devices.plan import MOST_REPORTS, DevicePlan, Kind
@@ -27,19 +28,15 @@ from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeviceEntry:
-    """What people need to know to choose a mechanism for rounds of devices."""
+class DeviceEntry(Entry):
+    """A mechanism for rounds of devices, and what builds its plan."""
 
+    runs_on = "devices"
     name: str
-    title: str
-    summary: str
-    trust: Trust
     kind: Kind
     make: Callable[[Facts, Mapping[str, Value]], DevicePlan]
     highest_resolution: int = 0  # 0: what is released has no resolution
     usual_resolution: int = 0
-    usual_delta: str = ""  # a decimal; empty: it holds without exception and takes no δ
-    parameters: tuple[Parameter, ...] = ()
     is_bounded: bool = True  # one device can move the result only so far
 
     @property
@@ -55,14 +52,23 @@ class DeviceEntry:
         """Whether anybody may ask for an invitation: where one sender can move a result only so far."""
         return self.is_bounded
 
-    def parsed(self, given: Mapping[str, object]) -> dict[str, Value]:
-        """Exact values of what is given. Errors: `ParameterError` for a wrong value or an unknown name."""
-        known = {parameter.name: parameter for parameter in self.parameters}
-        for name in given:
-            if name not in known:
-                names = ", ".join(known) or "none"
-                raise ParameterError(str(name), given[name], f"no such parameter of {self.name}: {names}")
-        return {name: known[name].parse(value) for name, value in given.items()}
+    def delta(self, given: str | int | Fraction | None) -> Fraction:
+        if self.needs_delta:
+            return exact_decimal("delta", given or self.usual_delta, low=0, low_open=True, high=1)
+        if given not in (None, "", "0", 0):
+            raise ParameterError("delta", given, "nothing: this method has none")
+        return Fraction(0)
+
+    def side(self, given: int | None) -> int | None:
+        if self.has_resolution:
+            return self.usual_resolution if given is None else given
+        if given is not None:
+            raise ParameterError("resolution", given, "none: what comes out has no cells; leave it out")
+        return None
+
+    def _parameter_names(self) -> str:
+        names = ", ".join(parameter.name for parameter in self.parameters) or "none"
+        return f"no such parameter of {self.name}: {names}"
 
 
 def entries() -> tuple[DeviceEntry, ...]:

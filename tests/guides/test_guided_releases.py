@@ -13,9 +13,12 @@ from heatmaps.guides import choices
 from heatmaps.ledger.errors import IdempotencyConflict
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, GuideFile, Release
-from heatmaps.releases import clock, lifecycle, publication, quotes
+from heatmaps.releases import clock, lifecycle, publication
+from heatmaps.releases.engine import draw_of
 from heatmaps.releases.epsilon import that_fits
 from heatmaps.releases.publication import GuideNotPublic, GuidesPublicMap
+from heatmaps.releases.question import latest_version
+from heatmaps.releases.request import Plan
 from heatmaps.wording.guides import line_of
 from mechanisms.check import ParameterError
 from mechanisms.guide import Guide
@@ -50,15 +53,15 @@ def test_a_file_guides_too(dataset, keep_file, publish):
     file = keep_file(dataset)
     release = publish(dataset, guide=str(file.pk))
     assert (release.guide_release_id, release.guide_file_id) == (None, file.pk)
-    assert quotes.draw_of(release).mechanism.guide.sha256 == release.guide_sha256 == file.sha256
+    assert draw_of(release).mechanism.guide.sha256 == release.guide_sha256 == file.sha256
 
 
 def test_the_draw_has_the_guide_and_the_version_of_the_row(guided):
     guide, release = guided
-    assert quotes.draw_of(release).mechanism.guide.sha256 == release.guide_sha256
-    assert quotes.draw_of(release).mechanism.version == 2
+    assert draw_of(release).mechanism.guide.sha256 == release.guide_sha256
+    assert draw_of(release).mechanism.version == 2
     guide.mechanism_version = 1
-    assert (quotes.draw_of(guide).mechanism.version, quotes.draw_of(guide).mechanism.guide) == (1, None)
+    assert (draw_of(guide).mechanism.version, draw_of(guide).mechanism.guide) == (1, None)
 
 
 @pytest.mark.unguarded
@@ -67,7 +70,7 @@ def test_another_guide_than_the_reserved_one_draws_nothing(dataset, publish, res
     release = reserve(dataset, guide=str(guide.pk))
     Release.objects.filter(pk=release.pk).update(guide_sha256="0" * 64)
     with pytest.raises(ParameterError, match="the guide that was reserved"):
-        quotes.draw_of(Release.objects.get(pk=release.pk))
+        draw_of(Release.objects.get(pk=release.pk))
     assert not lifecycle.is_as_promised(Release.objects.get(pk=release.pk))
     carry_out(release.pk)
     clock.tick()
@@ -101,10 +104,10 @@ def test_the_same_question_is_free_with_the_same_guide_only(dataset, guided, res
 
 def test_maps_of_the_first_version_answer_no_question_of_today(dataset, publish, ask):
     release = publish(dataset)
-    version = quotes.latest_version(dataset)
-    planned = quotes.plan(dataset, ask())
+    version = latest_version(dataset)
+    planned = Plan.of(dataset, ask())
     assert planned.question(version) == release.question
-    assert quotes.plan(dataset, ask(guide=str(release.pk))).question(version) != release.question
+    assert Plan.of(dataset, ask(guide=str(release.pk))).question(version) != release.question
 
 
 def test_a_version_that_comes_between_question_and_reservation_is_looked_at_again(
@@ -115,14 +118,14 @@ def test_a_version_that_comes_between_question_and_reservation_is_looked_at_agai
     # As a guide that counts as a measurement of the same people would be another one.
     measured, other = Guide.of_values(np.eye(64)), Guide.of_values(np.ones((64, 64)))
     monkeypatch.setattr(choices, "_of_release", lambda _id, _digest, same: measured if same else other)
-    early = quotes.plan(dataset, ask(guide=str(guide.pk)))
+    early = Plan.of(dataset, ask(guide=str(guide.pk)))
     add_checkins(dataset, seed=2)
-    later, plans = quotes.plan, [early]
-    monkeypatch.setattr(quotes, "plan", lambda *args: plans.pop() if plans else later(*args))
+    later, plans = Plan.of, [early]
+    monkeypatch.setattr(Plan, "of", lambda *args: plans.pop() if plans else later(*args))
     release = reserve(dataset, guide=str(guide.pk))
     assert not plans
     assert not choices.bound(release).same_people
-    assert quotes.draw_of(release).mechanism.guide.sha256 == release.guide_sha256
+    assert draw_of(release).mechanism.guide.sha256 == release.guide_sha256
 
 
 def test_a_quote_says_what_the_guide_is_worth(dataset, guided, ask):

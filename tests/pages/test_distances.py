@@ -5,7 +5,9 @@ from django.urls import reverse
 
 from heatmaps import masses
 from heatmaps.data_slice import WHOLE
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
+from heatmaps.releases.question import latest_version
+from heatmaps.releases.request import Plan
 from mechanisms.metric.linear.answers import PARTS
 from mechanisms.reproduction.seeded import SeededSource
 from tests.pages.questions import PLACES
@@ -31,7 +33,7 @@ def test_errors_are_beside_their_fields(client_of, panel, typed, field):
 def test_the_answer_is_near_the_truth(panel):
     """With 10 absent ones of 50 in the middle, seed's check-ins are as far."""
     request = lifecycle.ReleaseRequest(mechanism="emd-distances", epsilon="20", parameters=PLACES.parameters)
-    draw, version = quotes.plan(panel, request).draw, quotes.latest_version(panel)
+    draw, version = Plan.of(panel, request).draw, latest_version(panel)
     records = masses.read_items(panel, version, level=draw.mechanism.level)
     found, mechanism = draw.draw(panel, version, WHOLE, SeededSource(5)), draw.mechanism
     sums = draw.mechanism.sums(records).sums[0]

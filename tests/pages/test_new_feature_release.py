@@ -11,8 +11,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps.models import Dataset, Event, Release
-from heatmaps.releases import quotes
+from heatmaps.releases.engine import draw_of
 from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.releases.request import Plan
 from mechanisms.guarantee import Relation
 from mechanisms.space.geojson import LONGEST_TEXT
 from tests.geojson import NAME
@@ -160,7 +161,7 @@ def test_it_quotes_and_then_spends_the_same(send, asked):
     spent = send(**dict(quoted.context["typed"]), key="k1")
     made = Release.objects.get()
     assert spent["Location"] == reverse("release", args=[made.pk])
-    things = getattr(quotes.draw_of(made).mechanism, asked.parameter)
+    things = getattr(draw_of(made).mechanism, asked.parameter)
     assert [thing.name for thing in things] == [NAME, "Quay"]
 
 
@@ -190,7 +191,7 @@ def test_sentences_become_the_epsilon_that_grants_them(send, panel, asked):
     assert Fraction("0.199") <= Fraction(found) <= Fraction("0.2")
     assert "Moving a thirtieth of the record (as a day of a month) by up to 60 km costs ε = 0." in page
     request = ReleaseRequest(mechanism=asked.mechanism, epsilon=found, parameters=asked.parameters)
-    loss = quotes.plan(panel, request).guarantee.loss
+    loss = Plan.of(panel, request).guarantee.loss
     assert loss(2000) <= Fraction("0.2") < loss(2000) * Fraction(101, 100)
     assert loss(3000) <= Fraction("0.3")
     assert Event.objects.count() == before

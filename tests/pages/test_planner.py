@@ -8,9 +8,9 @@ from django.urls import reverse
 
 from heatmaps.models import Event
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
 from heatmaps.releases.epsilon import for_protection
 from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.releases.request import Plan
 from mechanisms.guarantee import Relation
 from mechanisms.metric.protection_planner import spent
 from tests.services import seed
@@ -44,7 +44,7 @@ def found(answer):
 
 def loss(panel, request, wish):
     diameter_m = region_of(panel).diameter_m
-    return spent(quotes.plan(panel, request).guarantee, wish, diameter_m=diameter_m)
+    return spent(Plan.of(panel, request).guarantee, wish, diameter_m=diameter_m)
 
 
 # 0.2 over 2,000 m and 0.3 over 3,000 m are the same α, which the radius of 2,000 m turns into ε = 0.2.

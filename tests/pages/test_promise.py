@@ -10,8 +10,8 @@ import pytest
 from heatmaps.data_slice import DataSlice
 from heatmaps.numbers import amount
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
-from heatmaps.releases.quotes import ReleaseRequest, plan
+from heatmaps.releases import slice_guarantee
+from heatmaps.releases.request import Plan, ReleaseRequest
 from heatmaps.wording.promise import promise
 from heatmaps.wording.release import promise_for
 from mechanisms.catalogue import registry
@@ -71,8 +71,8 @@ def test_every_mechanism_keeps_it_also_of_a_period(make_dataset, relation):
     dataset = make_dataset("panel", relation, **(facts if relation is Relation.REPLACE else {}))
     diameter_m = region_of(dataset).diameter_m
     for entry in registry.entries(relation=relation):
-        whole = plan(dataset, asked(entry)).guarantee
-        period = quotes.promise(dataset, whole, DataSlice(since=0))
+        whole = Plan.of(dataset, asked(entry)).guarantee
+        period = slice_guarantee.promise(dataset, whole, DataSlice(since=0))
         for guarantee in (whole, period):
             sentence = promise_for(guarantee, dataset, subject="this map")
             assert is_kept(sentence, guarantee, radius_m=5_000, diameter_m=diameter_m), entry.name

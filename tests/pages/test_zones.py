@@ -6,7 +6,9 @@ from django.urls import reverse
 from heatmaps import masses
 from heatmaps.data_slice import WHOLE
 from heatmaps.models import Release
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
+from heatmaps.releases.question import latest_version
+from heatmaps.releases.request import Plan
 from mechanisms.metric.linear.answers import PARTS
 from mechanisms.reproduction.seeded import SeededSource
 from tests.pages.questions import ZONES
@@ -54,7 +56,7 @@ def test_the_answer_is_near_the_truth(panel):
     request = lifecycle.ReleaseRequest(
         mechanism="emd-zones", epsilon="20", parameters=ZONES.parameters | {"margin_m": "20000"}
     )
-    draw, version = quotes.plan(panel, request).draw, quotes.latest_version(panel)
+    draw, version = Plan.of(panel, request).draw, latest_version(panel)
     records = masses.read_items(panel, version, level=draw.mechanism.level)
     found = draw.draw(panel, version, WHOLE, SeededSource(5))
     truth = draw.mechanism.sums(records).sums[0] / PARTS / panel.persons

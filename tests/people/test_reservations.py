@@ -11,8 +11,9 @@ from heatmaps.ledger.verification import verify
 from heatmaps.models import Event, Release
 from heatmaps.people import accounts, members
 from heatmaps.people.reservations import Ending
-from heatmaps.releases import clock, draws, lifecycle, quotes
+from heatmaps.releases import clock, draws, lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.releases.request import Plan
 from tests.pages.confirming import confirm
 from tests.services import seed
 
@@ -149,13 +150,13 @@ def test_nothing_is_reserved_for_who_goes_while_a_question_is_planned(
     ask, request, dataset, monkeypatch, act
 ):
     """Planning takes seconds: the role is looked at again where the charge is made."""
-    plan, end = quotes.plan, request.getfixturevalue(act)
+    plan, end = Plan.of, request.getfixturevalue(act)
 
     def planned(*about):
         end()
         return plan(*about)
 
-    monkeypatch.setattr(quotes, "plan", planned)
+    monkeypatch.setattr(Plan, "of", planned)
     with pytest.raises(Http404):
         ask()
     assert not Release.objects.exists()

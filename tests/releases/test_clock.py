@@ -14,7 +14,8 @@ from heatmaps.ledger.transitions import delaying
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Dataset, Drawing, Release, Result
 from heatmaps.releases import clock as moments
-from heatmaps.releases import draws, lifecycle, quotes
+from heatmaps.releases import draws, lifecycle
+from heatmaps.releases.question import same_release
 from mechanisms.check import ParameterError
 
 SLOT = timedelta(seconds=20)
@@ -83,7 +84,7 @@ def test_what_was_drawn_is_told_at_its_moment_and_stamped_with_it(dataset, three
     assert (told(three[0])[0], Result.objects.count(), kinds(dataset)[-1]) == ("spent", 0, "spend")
     with pytest.raises(IllegalTransition):
         transitions.publish(three[0].pk)
-    assert quotes.same_release(dataset, three[0].question) is None
+    assert same_release(dataset, three[0].question) is None
     assert cards_of(dataset.created_by, [dataset])[0].latest is None
     clock(timedelta(milliseconds=300))  # the clock need not come at the very instant
     moments.tick()

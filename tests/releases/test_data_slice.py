@@ -10,7 +10,9 @@ from heatmaps.data_slice import DataSlice
 from heatmaps.ledger.errors import IdempotencyConflict
 from heatmaps.ledger.verification import verify
 from heatmaps.models import CheckIn, Release
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
+from heatmaps.releases.question import data_slice_of, latest_version
+from heatmaps.releases.request import Plan
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 from mechanisms.space.grid import Region
@@ -132,22 +134,22 @@ def test_a_part_holds_as_many_lines_as_its_map_has_cells():
 
 def test_questions_are_what_they_always_were(dataset, ask):
     """Hashes of questions of old, without a slice and with one: stored releases stay free."""
-    version = quotes.latest_version(dataset)
+    version = latest_version(dataset)
     version.dataset_id, version.number = 7, 3
-    assert quotes.plan(dataset, ask(mechanism="laplace")).question(version) == (
+    assert Plan.of(dataset, ask(mechanism="laplace")).question(version) == (
         "a806c37a40a196e88e9d299219f6773d3aa731df5a8afda7ed74f6156cfb7439"
     )
     sliced = ask(mechanism="laplace", since="2026-01-01", rectangle=[0.5, 0.5, 1, 1])
-    assert quotes.plan(dataset, sliced).question(version) == (
+    assert Plan.of(dataset, sliced).question(version) == (
         "b112938f08f929e79e98cf1c82bdb3034fc0e0989edd0a3fff7b77fc6b52822e"
     )
 
 
 def test_equal_parts_are_equal_questions(dataset, ask):
-    version = quotes.latest_version(dataset)
+    version = latest_version(dataset)
 
     def question(**changes):
-        return quotes.plan(dataset, ask(**changes)).question(version)
+        return Plan.of(dataset, ask(**changes)).question(version)
 
     plain = {question(), question(rectangle=[0, 0, 1, 1]), question(rectangle=["0", "0", "1", "1.0"])}
     period = {
@@ -243,4 +245,4 @@ def test_a_part_reads_its_own_masses(dataset, analyst, ask):
     part = Rectangle(0, 0, LINES // 2, LINES)
     release = lifecycle.request_release(analyst, dataset, ask(rectangle=[0, 0, 0.5, 1], until="2026-01-01"))
     release.refresh_from_db()
-    assert quotes.data_slice_of(release) == DataSlice(until=NEW_YEAR, rectangle=part)
+    assert data_slice_of(release) == DataSlice(until=NEW_YEAR, rectangle=part)

@@ -18,8 +18,10 @@ from heatmaps.ledger import facts, transitions
 from heatmaps.ledger.facts import NOT_PAID_FOR
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Account, Drawing, Election, Event, Ledger, Release, Result
-from heatmaps.releases import clock, draws, lifecycle, quotes
+from heatmaps.releases import clock, draws, lifecycle
 from heatmaps.releases.names import UNNAMED
+from heatmaps.releases.question import latest_version, question_of
+from heatmaps.releases.request import Plan
 from mechanisms.guarantee import Guarantee, Relation
 from tests.services import seed
 from tests.services.draws import carry_out
@@ -180,7 +182,7 @@ def test_an_accuracy_of_100_000_is_not_drawn_for_a_fiftieth(release, ask, settin
     dataset = release.dataset
     committed = list(Account.objects.values())
     settings.MAX_EPSILON = 10**6
-    planned = quotes.plan(dataset, ask(epsilon="100000", since="2020-01-01"))
+    planned = Plan.of(dataset, ask(epsilon="100000", since="2020-01-01"))
     rows = Release.objects.filter(pk=release.pk)
     paid = rows.values("epsilon", "guarantee", "parameters", "question").get()
     rows.update(
@@ -217,8 +219,8 @@ def test_a_smaller_limit_of_the_server_holds_for_what_was_reserved_before(releas
 
 def test_a_charge_below_the_price_draws_nothing(dataset, analyst, ask, reads):
     """As whoever writes rows and events could reserve it: the ledger itself holds."""
-    planned = quotes.plan(dataset, ask())
-    release = lifecycle._new_release(analyst, quotes.latest_version(dataset), planned, UNNAMED)
+    planned = Plan.of(dataset, ask())
+    release = lifecycle._new_release(analyst, latest_version(dataset), planned, UNNAMED)
     cheap = {kind: amount and amount - 1 for kind, amount in planned.charges.items()}
     transitions.reserve(release, cheap, actor=analyst)
     transitions.spend(release.pk)
@@ -233,10 +235,10 @@ def test_a_part_of_the_region_is_not_drawn_of_whole_records(make_dataset, analys
     dataset = make_dataset("means", Relation.REPLACE, limits={"record": None, "radius": "2"})
     seed.add_checkins(dataset)
     request = lifecycle.ReleaseRequest(mechanism="emd-linear", epsilon="0.5")
-    planned = quotes.plan(dataset, request)
-    release = lifecycle._new_release(analyst, quotes.latest_version(dataset), planned, UNNAMED)
+    planned = Plan.of(dataset, request)
+    release = lifecycle._new_release(analyst, latest_version(dataset), planned, UNNAMED)
     release.rectangle = [0, 0, 2**30, 2**30]
-    release.question = quotes.question_of(release)
+    release.question = question_of(release)
     transitions.reserve(release, planned.charges, actor=analyst)
     transitions.spend(release.pk)
     lifecycle.run(release.pk)

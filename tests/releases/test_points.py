@@ -5,7 +5,9 @@ import pytest
 from heatmaps import masses
 from heatmaps.ledger.errors import BudgetExceeded, IdempotencyConflict
 from heatmaps.models import Release
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
+from heatmaps.releases.engine import draw_of
+from heatmaps.releases.request import Plan
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import PointError
 from mechanisms.guarantee import Guarantee, Relation
@@ -114,21 +116,21 @@ def test_a_key_is_bound_to_its_question(analyst, panel, ask_point, ask):
 )
 def test_what_does_not_fit_the_kind_is_refused_before_anything_is_spent(panel, ask_point, changes, complaint):
     with pytest.raises(ParameterError, match=complaint):
-        quotes.plan(panel, ask_point(**changes))
+        Plan.of(panel, ask_point(**changes))
 
 
 def test_it_is_refused_where_the_number_of_persons_is_secret(dataset, ask_point):
     with pytest.raises(ParameterError, match=r"relation is add_remove|radius_m is missing"):
-        quotes.plan(dataset, ask_point())
+        Plan.of(dataset, ask_point())
 
 
 def test_a_period_costs_a_whole_record_at_every_distance(panel, ask_point):
-    plan = quotes.plan(panel, ask_point(since="2026-01-01"))
+    plan = Plan.of(panel, ask_point(since="2026-01-01"))
     assert plan.guarantee.loss(1) == plan.guarantee.loss(10**6) > 1.4
 
 
 def test_a_stored_release_builds_the_same_draw(analyst, panel, ask_point):
     release = lifecycle.request_release(analyst, panel, ask_point(parameters={"spacing_m": "900"}))
     stored = Release.objects.get(pk=release.pk)
-    assert quotes.draw_of(stored) == quotes.plan(panel, ask_point(parameters={"spacing_m": "900"})).draw
+    assert draw_of(stored) == Plan.of(panel, ask_point(parameters={"spacing_m": "900"})).draw
     assert stored.parameters == {"spacing_m": "900"}

@@ -7,7 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext, override_settings
 
 from heatmaps.models import CheckIn
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
+from heatmaps.releases.engine import draw_of
+from heatmaps.releases.question import latest_version
+from heatmaps.releases.request import Plan
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import Relation
 
@@ -116,10 +119,10 @@ def test_it_takes_the_largest_epsilon_from_the_settings(dataset, ask):
 
 
 def test_it_knows_equal_questions_however_they_are_spelled(dataset, ask):
-    version = quotes.latest_version(dataset)
+    version = latest_version(dataset)
 
     def question(**changes):
-        return quotes.plan(dataset, ask(**changes)).question(version)
+        return Plan.of(dataset, ask(**changes)).question(version)
 
     same = [
         question(epsilon="0.5"),
@@ -140,9 +143,9 @@ def test_it_knows_equal_questions_however_they_are_spelled(dataset, ask):
 
 
 def test_it_asks_another_question_about_another_version(dataset, add_checkins, ask):
-    first = quotes.latest_version(dataset)
+    first = latest_version(dataset)
     second = add_checkins(dataset, seed=2)
-    planned = quotes.plan(dataset, ask())
+    planned = Plan.of(dataset, ask())
     assert planned.question(first) != planned.question(second)
 
 
@@ -153,6 +156,6 @@ def test_it_builds_a_stored_question_again_exactly(dataset, analyst, ask, decay)
     request = ask(parameters={"decay": decay, "width": 7})
     release = lifecycle.request_release(analyst, dataset, request)
     release.refresh_from_db()
-    assert quotes.draw_of(release) == quotes.plan(dataset, request).draw
+    assert draw_of(release) == Plan.of(dataset, request).draw
     assert release.parameters["width"] == 7
     assert Fraction(release.parameters["decay"]) == Fraction(decay)

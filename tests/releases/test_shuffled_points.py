@@ -9,7 +9,10 @@ import pytest
 from heatmaps.ledger import verification
 from heatmaps.ledger.errors import BudgetExceeded, IdempotencyConflict, UnboundedCharge
 from heatmaps.models import CheckIn, Event, Release, Result
-from heatmaps.releases import lifecycle, quotes, readings
+from heatmaps.releases import lifecycle, readings
+from heatmaps.releases.engine import draw_of
+from heatmaps.releases.question import latest_version
+from heatmaps.releases.request import Plan
 from mechanisms.audit.lower_bound import audited
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
@@ -72,7 +75,7 @@ def test_another_delta_is_another_question_and_the_usual_one_need_not_be_said(an
     other = lifecycle.request_release(analyst, panel, ask_point(delta="1e-8"))
     assert other.question != first.question
     assert committed(panel)["delta"] == USUAL + 10 * USUAL
-    assert quotes.draw_of(Release.objects.get(pk=other.pk)).mechanism.delta == Fraction(1, 10**8)
+    assert draw_of(Release.objects.get(pk=other.pk)).mechanism.delta == Fraction(1, 10**8)
     reserved = Event.objects.filter(dataset=panel, kind="reserve").order_by("sequence").last()
     assert '"delta":"1/100000000"' in reserved.after
 
@@ -107,16 +110,16 @@ def test_delta_that_does_not_fit_is_refused(analyst, panel, ask_point):
 )
 def test_what_cannot_be_is_refused_before_anything_is_spent(panel, ask_point, changes, complaint):
     with pytest.raises(ParameterError, match=complaint):
-        quotes.plan(panel, ask_point(**changes))
+        Plan.of(panel, ask_point(**changes))
 
 
 def test_where_whole_records_have_a_limit_it_promises_for_them_too(analyst, make_dataset, ask_point):
     limits = {"record": "3", "radius": "2", "delta": "0.000001"}
     limited = make_dataset("limited", Relation.REPLACE, radius_m=50_000, limits=limits)
-    plan = quotes.plan(limited, ask_point())
+    plan = Plan.of(limited, ask_point())
     assert 0.5 < plan.guarantee.loss(156_900) < 1.7  # the diameter: about three radii
     assert plan.guarantee.loss(200_000) == INFINITY
-    near = quotes.plan(limited, ask_point(parameters=COARSE | {"reach_m": "50000"}))
+    near = Plan.of(limited, ask_point(parameters=COARSE | {"reach_m": "50000"}))
     assert near.guarantee.loss(156_900) == INFINITY
     seed.add_checkins(limited)
     with pytest.raises(UnboundedCharge):
@@ -164,9 +167,9 @@ def test_two_neighbouring_datasets_are_told_apart_no_better_than_promised(make_d
         CheckIn.objects.filter(upload__dataset=dataset).exclude(person=0).delete()
         with disabled():
             CheckIn.objects.filter(upload__dataset=dataset).update(cell=int(SQUARE.morton([0.5], [lon])[0]))
-        plan = quotes.plan(dataset, ask_point(epsilon="2", delta="0.001", parameters={"cell_m": "5000"}))
+        plan = Plan.of(dataset, ask_point(epsilon="2", delta="0.001", parameters={"cell_m": "5000"}))
         promised.add(plan.guarantee)
-        means = readings.masses.read_means(dataset, quotes.latest_version(dataset), enrolled=10)
+        means = readings.masses.read_means(dataset, latest_version(dataset), enrolled=10)
         drawn = replace(plan.draw.mechanism, epsilon=louder * plan.draw.mechanism.epsilon)
         source = SeededSource(seed_of_noise)
         points = [drawn.release(means, source) for _ in range(2000)]

@@ -26,8 +26,10 @@ from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.errors import BudgetExceeded  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Membership, Release  # noqa: E402
-from heatmaps.releases import lifecycle, quotes  # noqa: E402
+from heatmaps.releases import lifecycle  # noqa: E402
 from heatmaps.releases.names import UNNAMED  # noqa: E402
+from heatmaps.releases.question import latest_version  # noqa: E402
+from heatmaps.releases.request import Plan  # noqa: E402
 from tests.services import seed  # noqa: E402
 
 ANALYSTS, PROCESSES = 50, 4
@@ -53,8 +55,8 @@ def request(person, dataset):
 
 def reserve(person, dataset):
     """The question is planned before the crowd begins: the other act has nothing to plan."""
-    planned = quotes.plan(dataset, REQUEST)
-    release = lifecycle._new_release(person, quotes.latest_version(dataset), planned, UNNAMED)
+    planned = Plan.of(dataset, REQUEST)
+    release = lifecycle._new_release(person, latest_version(dataset), planned, UNNAMED)
     return lambda: transitions.reserve(release, planned.charges, actor=person)
 
 

@@ -20,8 +20,10 @@ from heatmaps.ledger import transitions  # noqa: E402
 from heatmaps.ledger.transitions import locks  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, Release  # noqa: E402
-from heatmaps.releases import lifecycle, quotes  # noqa: E402
+from heatmaps.releases import lifecycle  # noqa: E402
 from heatmaps.releases.names import Label  # noqa: E402
+from heatmaps.releases.question import latest_version  # noqa: E402
+from heatmaps.releases.request import Plan  # noqa: E402
 from tests.services import seed  # noqa: E402
 from tests.services.programs import wait_until  # noqa: E402
 
@@ -33,9 +35,9 @@ WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT gra
 
 def new_release(dataset):
     """Not yet asked for, and what it is charged."""
-    planned = quotes.plan(dataset, REQUEST)
+    planned = Plan.of(dataset, REQUEST)
     person = User.objects.get(username="steward")
-    version = quotes.latest_version(dataset)
+    version = latest_version(dataset)
     return lifecycle._new_release(person, version, planned, Label()), planned.charges
 
 

@@ -23,7 +23,8 @@ from heatmaps.ingest import uploads  # noqa: E402
 from heatmaps.ingest.versions import surveys  # noqa: E402
 from heatmaps.ledger.verification import verify  # noqa: E402
 from heatmaps.models import Dataset, DataVersion, Drawing, Release, SourceState, SourceSurvey, UserForm  # noqa: E402
-from heatmaps.releases import lifecycle, quotes  # noqa: E402
+from heatmaps.releases import lifecycle  # noqa: E402
+from heatmaps.releases.request import Plan  # noqa: E402
 from mechanisms.guarantee import Relation  # noqa: E402
 from mechanisms.space.grid import Region  # noqa: E402
 from tests.sources.witness import digest  # noqa: E402
@@ -56,7 +57,7 @@ def upload(paths):
             made = uploads.receive(steward, dataset, file, name="rows.parquet", enqueue=False)
         uploads.run(made.pk)
     version = dataset.versions.order_by("number").last()
-    mechanism = quotes.plan(dataset, _request("0.6")).draw.mechanism
+    mechanism = Plan.of(dataset, _request("0.6")).draw.mechanism
     level, unit = mechanism.level, mechanism.unit
     assert sum(pq.read_metadata(path).num_rows for path in paths) > 0
     found = masses.read(dataset, version, level=level, unit=unit, data_slice=WHOLE)

@@ -18,9 +18,10 @@ from heatmaps.ingest.versions import surveys
 from heatmaps.ledger.verification import verify
 from heatmaps.models import Enrolment
 from heatmaps.releases import clock as moments
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.releases.readings import IN_A_LAKE
+from heatmaps.releases.request import Plan
 from heatmaps.sources import question
 from heatmaps.sources.engine import QuestionFailed
 from heatmaps.sources.engine import lake as session_of
@@ -166,7 +167,7 @@ def test_every_method_draws_from_a_lake_as_from_an_upload(steward, live_lake):
             asked = ReleaseRequest(
                 mechanism=entry.name, epsilon="0.5", resolution=16 if entry.max_resolution else None
             )
-            draw = quotes.plan(dataset, asked).draw
+            draw = Plan.of(dataset, asked).draw
             results.append(draw.release(draw.read(dataset, version, WHOLE), SeededSource(5)).to_bytes())
         assert results[0] == results[1], entry.name
         drawn.append(entry.name)

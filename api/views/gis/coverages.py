@@ -18,7 +18,7 @@ from heatmaps.exports import coverage, release_files
 from heatmaps.exports.geotiff import BAND
 from heatmaps.http import byte_ranges, caching
 from heatmaps.models import Release
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from mechanisms.check import ParameterError
 
 _TIFF: Final = "image/tiff; application=geotiff"

@@ -13,7 +13,7 @@ from api.views.gis.shared import GisView, Links, answered_text, published
 from api.views.shared import one_of
 from heatmaps.exports import release_files
 from heatmaps.exports.features import Features
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 
 USUAL: Final = 1_000  # features on a page
 MOST: Final = 2_000

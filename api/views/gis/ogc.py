@@ -17,7 +17,7 @@ from heatmaps.data_slice import moment_or_none
 from heatmaps.exports import release_files
 from heatmaps.models import Release
 from heatmaps.people.permissions import note_reads
-from heatmaps.releases.quotes import data_slice_of
+from heatmaps.releases.question import data_slice_of
 from heatmaps.wording.release import promise_of
 from heatmaps.wording.release_line import made_title
 

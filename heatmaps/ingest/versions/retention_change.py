@@ -33,7 +33,7 @@ def change(person: Person, dataset: Dataset, days: int | None, *, reason: str) -
     `ParameterError` for the days, or without a reason.
     """
     with scheduled.public_rule(person, dataset, reason) as steward:
-        if days is not None and dataset.source and sources.of(dataset).time is None:
+        if days is not None and dataset.origin.is_elsewhere and sources.of(dataset).time is None:
             allowed = "nothing; the source has no column of times, by which check-ins would be left out"
             raise ParameterError("retention_days", days, allowed)
         if dataset.retention_days != retention.check(days):

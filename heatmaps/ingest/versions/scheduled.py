@@ -85,7 +85,7 @@ def _advance(dataset_id: int, now: datetime) -> DataVersion | None:
         return None
     due_at = schedule.last_until(now)
     version = None
-    if dataset.source:
+    if dataset.origin.is_elsewhere:
         surveys.ask(dataset, actor=None, due_at=due_at)
     else:
         version = advance.next_version(dataset, actor=None, due_at=due_at)

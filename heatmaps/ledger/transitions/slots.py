@@ -24,9 +24,7 @@ _TOLERATED_PART: Final = 4  # of a slot
 
 def length(dataset: Dataset) -> timedelta:
     """How long a slot of the dataset lasts now."""
-    of_source, of_size = settings.SOURCE_SLOT_SECONDS, settings.SLOT_SECONDS[dataset.row_capacity]
-    seconds: float = of_source if dataset.source else of_size
-    return timedelta(seconds=seconds * 2**dataset.slot_doublings)
+    return timedelta(seconds=dataset.origin.slot_seconds(dataset) * 2**dataset.slot_doublings)
 
 
 def queue(dataset_id: int) -> "QuerySet[Release]":

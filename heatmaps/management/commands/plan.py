@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from heatmaps.management.parsing import PureCommand
-from heatmaps.releases.epsilon.for_protection import Plan, plan, rounded_down, wish
+from heatmaps.releases.epsilon.for_protection import PlannedAlpha, plan, rounded_down, wish
 from heatmaps.wording.goals import planned, wished
 from mechanisms.check import ParameterError
 from mechanisms.metric.protection_planner import Wish
@@ -41,7 +41,7 @@ def _wish(text: str) -> Wish:
     return wish(*parts)
 
 
-def _lines(found: Plan) -> list[str]:
+def _lines(found: PlannedAlpha) -> list[str]:
     lines = [wished(each) for each in found.wishes]
     lines.append(f"alpha per metre: {rounded_down(found.alpha_per_m)}")
     lines += planned(found.alpha_per_m, found.wishes)
@@ -50,7 +50,7 @@ def _lines(found: Plan) -> list[str]:
     return lines
 
 
-def _result(found: Plan) -> dict[str, object]:
+def _result(found: PlannedAlpha) -> dict[str, object]:
     return {
         "alpha_per_m": rounded_down(found.alpha_per_m),
         "epsilon": None if found.epsilon is None else rounded_down(found.epsilon),

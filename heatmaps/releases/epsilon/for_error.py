@@ -13,8 +13,7 @@ from heatmaps.guides import epsilons as guides
 from heatmaps.models import Dataset
 from heatmaps.numbers import UP, number
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
-from heatmaps.releases.quotes import ReleaseRequest
+from heatmaps.releases.request import Plan, ReleaseRequest
 from mechanisms.calibration import sensitivity
 from mechanisms.central.adaptive.mechanism import MOST_WALKED, Adaptive
 from mechanisms.check import ParameterError, exact_decimal
@@ -59,7 +58,7 @@ def epsilon_for(dataset: Dataset, request: ReleaseRequest, error_m: str) -> Frac
 
 def predicted_m(dataset: Dataset, request: ReleaseRequest, epsilon: Fraction) -> float:
     """The upper end of the error that is predicted for that ε, in metres. Errors: `ParameterError`."""
-    planned = quotes.plan(dataset, replace(request, epsilon=epsilon))
+    planned = Plan.of(dataset, replace(request, epsilon=epsilon))
     error = planned.expected_error(dataset)
     if error is None:
         raise ParameterError(

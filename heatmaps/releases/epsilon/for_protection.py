@@ -12,8 +12,7 @@ from heatmaps.ledger.amounts import EPSILON_UNITS
 from heatmaps.ledger.balances import balances
 from heatmaps.models import AccountKind, Dataset
 from heatmaps.regions import region_of
-from heatmaps.releases import quotes
-from heatmaps.releases.quotes import ReleaseRequest
+from heatmaps.releases.request import Plan, ReleaseRequest
 from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import INFINITY, Guarantee
 from mechanisms.metric.protection_planner import FARTHEST_M, Wish, planned_alpha, spent
@@ -27,7 +26,7 @@ _NO_PROMISE: Final = "a distance up to which this mechanism promises something i
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PlannedAlpha:
     """α per metre that grants all wishes."""
 
     alpha_per_m: Fraction
@@ -51,12 +50,12 @@ def wish(part: str, distance_m: str, epsilon: str) -> Wish:
     )
 
 
-def plan(wishes: Sequence[Wish], radius_m: str | None = None) -> Plan:
+def plan(wishes: Sequence[Wish], radius_m: str | None = None) -> PlannedAlpha:
     """Errors: `ParameterError` for no wishes, too many, or a radius that is none."""
     radius = None
     if radius_m is not None:
         radius = exact_decimal("radius_m", radius_m, low=0, low_open=True, high=FARTHEST_M)
-    return Plan(alpha_per_m=planned_alpha(wishes), wishes=tuple(wishes), radius_m=radius)
+    return PlannedAlpha(alpha_per_m=planned_alpha(wishes), wishes=tuple(wishes), radius_m=radius)
 
 
 def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish]) -> Fraction:
@@ -68,7 +67,7 @@ def epsilon_for(dataset: Dataset, request: ReleaseRequest, wishes: Sequence[Wish
     """
 
     def excess(epsilon: Fraction) -> Fraction:
-        planned = quotes.plan(dataset, replace(request, epsilon=epsilon))
+        planned = Plan.of(dataset, replace(request, epsilon=epsilon))
         return max(_part_spent(planned.guarantee, wish, diameter_m) for wish in wishes)
 
     diameter_m = region_of(dataset).diameter_m

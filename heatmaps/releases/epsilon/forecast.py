@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from heatmaps.budget import allowances
 from heatmaps.budget.allowances import Allowed
 from heatmaps.models import AccountKind, Dataset
-from heatmaps.releases.quotes import ChargeLine, Quote
+from heatmaps.releases.quote import ChargeLine, Quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,9 @@ from heatmaps.budget.allowances import Allowed
 from heatmaps.ledger.amounts import EPSILON_UNITS, LARGEST, Charges
 from heatmaps.ledger.balances import Balance, balances
 from heatmaps.models import AccountKind, Dataset
-from heatmaps.releases import quotes
-from heatmaps.releases.quotes import ReleaseRequest
+from heatmaps.releases.question import latest_version
+from heatmaps.releases.quote import refusals
+from heatmaps.releases.request import Plan, ReleaseRequest
 from mechanisms.check import ParameterError
 
 _MOST_LOOKS: Final = 24  # plans that are made: some take a good part of a second
@@ -33,7 +34,7 @@ class _Left:
 
     def holds(self, charges: Charges) -> bool:
         """Whether the ledger would take the charges now."""
-        limited = any(quotes.refusals(self.held, charges).values())
+        limited = any(refusals(self.held, charges).values())
         return not limited and allowances.refused(self.own, charges) is None
 
     def times(self, charges: Charges) -> Fraction:
@@ -63,8 +64,8 @@ def largest_epsilon(dataset: Dataset, person: User, request: ReleaseRequest) -> 
     Errors: `ParameterError` where the question itself is refused.
     """
     left = _Left(held=balances(dataset), own=allowances.own(dataset, person))
-    planned = quotes.plan(dataset, request)
-    if left.holds(planned.charges) or quotes.latest_version(dataset) is None:
+    planned = Plan.of(dataset, request)
+    if left.holds(planned.charges) or latest_version(dataset) is None:
         return None
     asked = ceil(planned.epsilon * EPSILON_UNITS)
     found = _search(dataset, request, left, asked, planned.charges)
@@ -96,7 +97,7 @@ def _search(dataset: Dataset, request: ReleaseRequest, left: _Left, at: int, cha
 def _charges(dataset: Dataset, request: ReleaseRequest, units: int) -> Charges | None:
     """What the question costs at so many units of ε; None below what its mechanism can do."""
     try:
-        return quotes.plan(dataset, replace(request, epsilon=Fraction(units, EPSILON_UNITS))).charges
+        return Plan.of(dataset, replace(request, epsilon=Fraction(units, EPSILON_UNITS))).charges
     except ParameterError:
         return None
 

@@ -12,7 +12,7 @@ from heatmaps.models import Dataset
 from heatmaps.numbers import UP, count, length
 from heatmaps.regions import region_of
 from heatmaps.releases import starts
-from heatmaps.releases.quotes import ReleaseRequest
+from heatmaps.releases.request import ReleaseRequest
 from heatmaps.wording.guides import option
 from mechanisms.catalogue.registry import AnyEntry
 from mechanisms.check import ParameterError, exact_decimal

@@ -13,8 +13,8 @@ import pytest
 from heatmaps import masses
 from heatmaps.ingest import opt_outs, uploads
 from heatmaps.models import AccountKind
-from heatmaps.releases import quotes
 from heatmaps.releases.lifecycle import ReleaseRequest
+from heatmaps.releases.request import Plan
 from mechanisms.records.means import PARTS
 from tests.geodesics import geodesic_m
 from tests.ingest.conftest import REGION, SQLITE, START, time_of
@@ -68,7 +68,7 @@ def losses(mechanism, one, other):
 def test_the_largest_distance_of_all_versions_that_are_read_counts(history):
     one = history("one", [*old(99), row(SOUTH, days_ago=1)])
     other = history("other", [*old(99), row(NORTH, days_ago=1)])
-    plan = quotes.plan(one[0], QUESTION)
+    plan = Plan.of(one[0], QUESTION)
     guarantee, (first, second) = plan.guarantee, losses(plan.mechanism, one, other)
     as_read_m = [APART_M / 100, APART_M]
     assert as_read_m[0] == pytest.approx(RADIUS_M, abs=1)
@@ -90,7 +90,7 @@ def test_a_record_that_is_empty_in_one_history_is_covered_by_the_whole_record_lo
     days_ago = 25 if opted_out is None else 1
     one = history("one", [row(SOUTH, days_ago=days_ago)], opted_out=opted_out)
     other = history("other", [row(SOUTH, days_ago=0)])
-    plan = quotes.plan(one[0], QUESTION)
+    plan = Plan.of(one[0], QUESTION)
     first, second = losses(plan.mechanism, one, other)
     assert first == 0
     assert second > 50 * float(plan.guarantee.loss(RADIUS_M))
@@ -100,5 +100,5 @@ def test_a_record_that_is_empty_in_one_history_is_covered_by_the_whole_record_lo
 
 def test_a_period_stays_charged_as_a_whole_record(history):
     dataset, _ = history("one", [row(SOUTH, days_ago=1)])
-    plan = quotes.plan(dataset, ReleaseRequest(mechanism="emd-linear", epsilon="1", since="2026-11-01"))
+    plan = Plan.of(dataset, ReleaseRequest(mechanism="emd-linear", epsilon="1", since="2026-11-01"))
     assert plan.charges[AccountKind.RADIUS] == plan.charges[AccountKind.RECORD] > 80 * 10**12

@@ -9,8 +9,9 @@ from django.test.utils import CaptureQueriesContext
 
 from heatmaps.budget import allowances
 from heatmaps.models import CheckIn, Dataset
-from heatmaps.releases import lifecycle, quotes
+from heatmaps.releases import lifecycle
 from heatmaps.releases.epsilon import forecast, that_fits
+from heatmaps.releases.request import Plan
 from mechanisms.guarantee import Relation
 
 UNIT = Fraction(1, 10**12)
@@ -36,7 +37,7 @@ def fits(analyst):
     """Whether a question would be taken now at an ε."""
 
     def check(dataset, question, epsilon):
-        quote = quotes.quote(dataset, replace(question, epsilon=epsilon))
+        quote = lifecycle.quote(dataset, replace(question, epsilon=epsilon))
         return forecast.for_person(dataset, analyst, quote).affordable
 
     return check
@@ -112,7 +113,7 @@ def test_a_charge_too_large_to_count_is_not_one_without_a_bound(panel, analyst, 
     Dataset.objects.filter(pk=dataset.pk).update(radius_m=1, west=-60, east=60, south=-30, north=30)
     dataset.refresh_from_db()
     question = ask(mechanism="emd-linear", resolution=None, epsilon="20")
-    assert quotes.plan(dataset, question).charges["record"] is None
+    assert Plan.of(dataset, question).charges["record"] is None
     found = that_fits.largest_epsilon(dataset, analyst, question)
     assert fits(dataset, question, found)
     assert not fits(dataset, question, found * Fraction(10001, 10000) + UNIT)

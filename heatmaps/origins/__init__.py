@@ -1,0 +1,29 @@
+"""Origins of check-ins: uploads, lakes and devices. Each is one object, which the rooms above ask."""
+
+from functools import reduce
+from operator import or_
+from typing import Final
+
+from django.db.models import Q
+
+from heatmaps.origins.devices import DEVICES
+from heatmaps.origins.lake import LAKE
+from heatmaps.origins.origin import COLUMNS, Origin, RunsOn
+from heatmaps.origins.uploads import UPLOADS
+
+__all__ = ["COLUMNS", "ORIGINS", "Origin", "RunsOn", "of_columns", "where"]
+
+ORIGINS: Final[tuple[Origin, ...]] = (UPLOADS, LAKE, DEVICES)
+
+
+def of_columns(*, is_collection: bool, source: str) -> Origin:
+    """Returns the origin of a dataset by its columns."""
+    if is_collection:
+        return DEVICES
+    return LAKE if source else UPLOADS
+
+
+def where(fact: str, prefix: str = "") -> Q:
+    """Selects datasets, or rows that name one, whose origin has a fact, such as `has_rounds`."""
+    having = [origin for origin in ORIGINS if getattr(origin, fact)]
+    return reduce(or_, (origin.of(prefix) if prefix else origin.filter for origin in having))

@@ -1,0 +1,76 @@
+"""Makes what draws a stored release, as long as today's program keeps the promise that was charged for."""
+
+from fractions import Fraction
+
+import structlog
+
+from heatmaps.guides import choices
+from heatmaps.models import Release
+from heatmaps.releases import readings, slice_guarantee
+from heatmaps.releases.question import data_slice_of
+from heatmaps.releases.readings import Cost, Draw, Steering
+from mechanisms.catalogue import registry
+from mechanisms.check import ParameterError
+from mechanisms.guarantee import Guarantee
+from mechanisms.randomness import SystemSource
+from mechanisms.results.serialization import Result
+
+_log = structlog.stdlib.get_logger(__name__)
+
+
+class BrokenPromise(Exception):  # noqa: N818 - what happened
+    """The promise that was charged for cannot be kept."""
+
+
+def draw_of(release: Release) -> Draw:
+    """Returns the draw that a stored release asked for, with its guide and by its version.
+
+    Errors: `ParameterError` if it is gone by now.
+    """
+    texts = [
+        one.name for one in registry.get(release.mechanism).parameters if one.kind in ("zones", "places")
+    ]
+    parameters = {
+        name: value if name in texts else Fraction(value) for name, value in release.parameters.items()
+    }
+    cost = Cost(epsilon=release.epsilon, delta=release.delta)
+    steering = Steering(guide=choices.bound_guide(release), version=release.mechanism_version)
+    return readings.planned(
+        release.dataset, release.mechanism, cost, release.resolution, parameters, steering=steering
+    )
+
+
+def promised_draw_of(release: Release) -> Draw:
+    """Returns what draws as promised.
+
+    Errors: `BrokenPromise`, where another version of the program spent, or nobody may ask it: whoever writes
+    rows and events could reserve what `Plan.of` refuses.
+    """
+    try:
+        draw = draw_of(release)
+        draw.check(data_slice_of(release))
+    except ParameterError:
+        draw = None
+    if draw is None or _today(release, draw) != Guarantee.from_json(release.guarantee):
+        _log.error("release.promised_by_another_version", release=release.pk)
+        raise BrokenPromise
+    return draw
+
+
+def result_of(release: Release) -> Result:
+    """Reads the data and draws. Errors: `BrokenPromise`."""
+    draw = promised_draw_of(release)
+    return draw.draw(release.dataset, release.version, data_slice_of(release), SystemSource())
+
+
+def is_kept(release: Release) -> bool:
+    """Tells whether `promised_draw_of` finds what draws as promised."""
+    try:
+        promised_draw_of(release)
+    except BrokenPromise:
+        return False
+    return True
+
+
+def _today(release: Release, draw: Draw) -> Guarantee:
+    return slice_guarantee.promise(release.dataset, draw.mechanism.guarantee, data_slice_of(release))

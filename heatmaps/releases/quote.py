@@ -1,0 +1,139 @@
+"""Quotes a release's cost and predicted error from public facts alone; writes nothing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from heatmaps.data_slice import DataSlice
+from heatmaps.guides.choices import Chosen
+from heatmaps.ledger import amounts, balances
+from heatmaps.ledger.balances import Balance
+from heatmaps.ledger.errors import BudgetExceeded, LedgerError, UnboundedCharge
+from heatmaps.models import AccountKind, Dataset, Release
+from heatmaps.releases import readings
+from heatmaps.releases.question import latest_version, same_release
+from heatmaps.releases.readings import Cost
+from heatmaps.releases.request import Plan, ReleaseRequest
+from mechanisms.central.adaptive.mechanism import Adaptive
+from mechanisms.error_bounds import ExpectedError
+from mechanisms.guarantee import Guarantee
+
+
+class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
+    """Nothing was made available in the dataset yet; whether it was is public."""
+
+    code = "no_data_version"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this dataset has no data version yet: a steward has to upload check-ins and make them "
+            "available first, or make a version of a table in a lake"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChargeLine:
+    """What a release costs on one account, in the account's units; an amount of None has no bound."""
+
+    kind: AccountKind
+    amount: int | None
+    limit: int | None
+    committed: int
+    available: int | None  # None: no limit
+    affordable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote:
+    """The exact cost. `problem` is empty, or the readable reason why it would be refused now."""
+
+    request: ReleaseRequest
+    data_slice: DataSlice
+    epsilon: Fraction
+    delta: Fraction  # as asked for, or the mechanism's usual one
+    guarantee: Guarantee
+    on_devices: Guarantee | None  # of the same protocol with a shuffler, where this one simulates it
+    lines: tuple[ChargeLine, ...]
+    expected_error: ExpectedError | None  # None: no public number of persons to reckon with
+    guide: Chosen | None
+    expected_error_without_guide: ExpectedError | None  # None, too, where no guide is named
+    is_in_rectangles: bool  # the map would state no errors of sums, as its guide says where people are
+    affordable: bool
+    problem: str
+    same_release: Release | None  # a published answer to the same question: free
+
+
+def quote(dataset: Dataset, request: ReleaseRequest) -> Quote:
+    """Returns the exact cost and the predicted error of a release. Errors: `ParameterError`."""
+    planned = Plan.of(dataset, request)
+    lines, refused = _lines(balances.balances(dataset), planned.charges)
+    version = latest_version(dataset)
+    same = None if version is None else same_release(dataset, planned.question(version))
+    if version is None:
+        refused = [NoDataVersion()]
+    elif same is not None:
+        refused = []
+    return Quote(
+        request=request,
+        data_slice=planned.data_slice,
+        epsilon=planned.epsilon,
+        delta=planned.delta,
+        guarantee=planned.guarantee,
+        on_devices=planned.draw.on_devices,
+        lines=lines,
+        expected_error=planned.expected_error(dataset),
+        guide=planned.guide,
+        expected_error_without_guide=_unguided_error(dataset, planned),
+        is_in_rectangles=isinstance(planned.mechanism, Adaptive) and planned.mechanism.is_in_rectangles,
+        affordable=not refused,
+        problem=str(refused[0]) if refused else "",
+        same_release=same,
+    )
+
+
+def refusals(held: Sequence[Balance], charges: amounts.Charges) -> Mapping[AccountKind, LedgerError | None]:
+    """Returns what the ledger would answer now, by account; None where a charge fits."""
+    return {balance.kind: _refusal(balance, charges[balance.kind]) for balance in held}
+
+
+def _unguided_error(dataset: Dataset, planned: Plan) -> ExpectedError | None:
+    """What the same question would have to expect if it named no guide."""
+    if planned.guide is None:
+        return None
+    draw = readings.planned(
+        dataset,
+        planned.mechanism.name,
+        Cost(epsilon=planned.epsilon, delta=planned.delta),
+        planned.draw.resolution,
+        planned.parameters,
+    )
+    return draw.expected_error(dataset, planned.data_slice)
+
+
+def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeLine, ...], list[LedgerError]]:
+    refused = refusals(held, charges)
+    lines = tuple(
+        ChargeLine(
+            kind=balance.kind,
+            amount=charges[balance.kind],
+            limit=balance.limit,
+            committed=balance.committed,
+            available=balance.available,
+            affordable=refused[balance.kind] is None,
+        )
+        for balance in held
+    )
+    return lines, [refusal for refusal in refused.values() if refusal is not None]
+
+
+def _refusal(balance: Balance, amount: int | None) -> LedgerError | None:
+    """What the ledger would answer now."""
+    if balance.available is None:
+        return None
+    if amount is None:
+        return UnboundedCharge(balance.kind)
+    if amount <= balance.available:
+        return None
+    return BudgetExceeded(
+        balance.kind, requested=amount, available=balance.available, reserved=balance.reserved
+    )
