@@ -1,5 +1,6 @@
 """For every test: a database that may be emptied, and real services when their programs are installed."""
 
+import gc
 from importlib import import_module
 
 import pytest
@@ -40,6 +41,17 @@ TransactionTestCase._fixture_teardown = flush
 
 WAITING = {"browser", "deployment", "services"}  # folders whose files take long
 WHOLE_SUITES = {"test_postgres.py"}  # one test runs a suite of its own, for minutes
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leaves tests and their modules out of searches for garbage: they are many, and live until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
