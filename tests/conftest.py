@@ -1,7 +1,9 @@
 """For every test: a database that may be emptied, and real services when their programs are installed."""
 
+import functools
 import gc
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -54,8 +56,35 @@ def pytest_collection():
         gc.freeze()
 
 
+TESTS = Path(__file__).parent
+LONG_WORDS = ("mark.long", "SQLITE_FIRST")  # what makes a test long
+
+
+@functools.cache
+def says_long(path):
+    """Returns whether a file, or the `conftest.py` of a folder that it is in, names what makes tests long."""
+    folders = [folder for folder in path.parents if TESTS in folder.parents]
+    sources = [path, *(folder / "conftest.py" for folder in folders)]
+    return any(words in source.read_text() for source in sources if source.is_file() for words in LONG_WORDS)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leaves files without a long test unread by `-m long`: most are."""
+    if config.option.markexpr == "long" and collection_path.name.startswith("test_"):
+        return True if not says_long(collection_path) else None
+    return None
+
+
 def pytest_collection_modifyitems(items):
-    """What takes long comes first, so that no process waits for another's last file."""
+    """What takes long comes first, so that no process waits for another's last file.
+
+    Raises `pytest.UsageError` for a long test that `make test-long` would not find.
+    """
+    unread = {
+        str(item.path) for item in items if item.get_closest_marker("long") and not says_long(item.path)
+    }
+    if unread:
+        raise pytest.UsageError(f"no {' or '.join(LONG_WORDS)} in {', '.join(sorted(unread))}")
     items.sort(key=lambda item: (item.path.name not in WHOLE_SUITES, item.path.parent.name not in WAITING))
 
 
