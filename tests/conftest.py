@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import os
 from importlib import import_module
 from pathlib import Path
 
@@ -75,16 +76,28 @@ def pytest_ignore_collect(collection_path, config):
     return None
 
 
-def pytest_collection_modifyitems(items):
+def asks_default_database(item):
+    """Returns whether a test asks the database of the settings: not none, and none of its own."""
+    fixtures, marks = set(item.fixturenames), {mark.name for mark in item.iter_markers()}
+    return bool({"db", "transactional_db"} & fixtures or {"django_db", "unguarded"} & marks) and (
+        "database" not in fixtures
+    )
+
+
+def pytest_collection_modifyitems(config, items):
     """What takes long comes first, so that no process waits for another's last file.
 
-    Raises `pytest.UsageError` for a long test that `make test-long` would not find.
+    With TEST_DATABASE_URL only tests remain that can end otherwise by it. Raises `pytest.UsageError` for a
+    long test that `make test-long` would not find.
     """
     unread = {
         str(item.path) for item in items if item.get_closest_marker("long") and not says_long(item.path)
     }
     if unread:
         raise pytest.UsageError(f"no {' or '.join(LONG_WORDS)} in {', '.join(sorted(unread))}")
+    if os.environ.get("TEST_DATABASE_URL"):
+        config.hook.pytest_deselected(items=[item for item in items if not asks_default_database(item)])
+        items[:] = filter(asks_default_database, items)
     items.sort(key=lambda item: (item.path.name not in WHOLE_SUITES, item.path.parent.name not in WAITING))
 
 
