@@ -1,6 +1,10 @@
 """For every test: a database that may be emptied, and real services when their programs are installed."""
 
+import functools
+import gc
+import os
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -42,8 +46,58 @@ WAITING = {"browser", "deployment", "services"}  # folders whose files take long
 WHOLE_SUITES = {"test_postgres.py"}  # one test runs a suite of its own, for minutes
 
 
-def pytest_collection_modifyitems(items):
-    """What takes long comes first, so that no process waits for another's last file."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leaves tests and their modules out of searches for garbage: they are many, and live until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+TESTS = Path(__file__).parent
+LONG_WORDS = ("mark.long", "SQLITE_FIRST")  # what makes a test long
+
+
+@functools.cache
+def says_long(path):
+    """Returns whether a file, or the `conftest.py` of a folder that it is in, names what makes tests long."""
+    folders = [folder for folder in path.parents if TESTS in folder.parents]
+    sources = [path, *(folder / "conftest.py" for folder in folders)]
+    return any(words in source.read_text() for source in sources if source.is_file() for words in LONG_WORDS)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leaves files without a long test unread by `-m long`: most are."""
+    if config.option.markexpr == "long" and collection_path.name.startswith("test_"):
+        return True if not says_long(collection_path) else None
+    return None
+
+
+def asks_default_database(item):
+    """Returns whether a test asks the database of the settings: not none, and none of its own."""
+    fixtures, marks = set(item.fixturenames), {mark.name for mark in item.iter_markers()}
+    return bool({"db", "transactional_db"} & fixtures or {"django_db", "unguarded"} & marks) and (
+        "database" not in fixtures
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """What takes long comes first, so that no process waits for another's last file.
+
+    With TEST_DATABASE_URL only tests remain that can end otherwise by it. Raises `pytest.UsageError` for a
+    long test that `make test-long` would not find.
+    """
+    unread = {
+        str(item.path) for item in items if item.get_closest_marker("long") and not says_long(item.path)
+    }
+    if unread:
+        raise pytest.UsageError(f"no {' or '.join(LONG_WORDS)} in {', '.join(sorted(unread))}")
+    if os.environ.get("TEST_DATABASE_URL"):
+        config.hook.pytest_deselected(items=[item for item in items if not asks_default_database(item)])
+        items[:] = filter(asks_default_database, items)
     items.sort(key=lambda item: (item.path.name not in WHOLE_SUITES, item.path.parent.name not in WAITING))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+ABSENT = ROOT / "tests" / "services" / "absent"  # packages of the tests that the product would load
 
 
 @dataclass(slots=True, kw_only=True)
@@ -23,6 +24,7 @@ class Installation:
     broker_url: str = ""
     settings: str = "heatmaps.config.settings"
     log_format: str = "text"
+    reads_lakes: bool = False  # with the packages of the extra `spark`
     others: dict = field(default_factory=dict)  # more variables of the environment
     processes: list = field(default_factory=list)
 
@@ -39,7 +41,7 @@ class Installation:
             "HAZEMAP_LOG_FORMAT": self.log_format,
             "HAZEMAP_SLOT_SECONDS": "1,1,1,1",
             "DJANGO_SETTINGS_MODULE": self.settings,
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": str(ROOT) if self.reads_lakes else f"{ROOT}{os.pathsep}{ABSENT}",
             "PYTHONUNBUFFERED": "1",
         }
         return kept | own | self.others

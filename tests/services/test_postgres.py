@@ -20,7 +20,10 @@ ALIKE_ANYWHERE = ("document", "fitting", "metres", "plans", "readme", "words")
 
 
 def passed(postgres, *suites, seconds):
-    """The tests of some folders and files that are not long, each in a transaction on that server."""
+    """Runs the tests of some folders and files that are not long, each in a transaction on that server.
+
+    Without those that ask no database, or one of their own: they end as in the other suite.
+    """
     files = [f"tests/api/test_{name}.py" for name in ALIKE_ANYWHERE]
     assert all((ROOT / file).is_file() for file in files), "a file was renamed: pytest ignores it no more"
     ignored = [f"--ignore={file}" for file in files]
