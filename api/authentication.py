@@ -16,7 +16,7 @@ _NEEDS_FACTOR = "this server requires a second factor; set one up on the page of
 
 
 class BearerAuthentication(TokenAuthentication):  # type: ignore[misc]  # knox carries no types
-    """`Authorization: Bearer <token>`; `request.auth` is the token's row."""
+    """`Authorization: Bearer <token>`; the request's `auth` is the token's row."""
 
     def authenticate_credentials(self, token: bytes) -> Any:
         if len(token) > _LONGEST_TOKEN or not (token.isascii() and token.isalnum()):

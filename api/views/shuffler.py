@@ -38,7 +38,7 @@ _HEADERS = [
 
 
 class ShufflerAuthentication(BaseAuthentication):
-    """`Authorization: Bearer <the shuffler's token>`; `request.auth` is its collection."""
+    """`Authorization: Bearer <the shuffler's token>`; the request's `auth` is its collection."""
 
     def authenticate(self, request: Request) -> tuple[AnonymousUser, Collection] | None:
         words = get_authorization_header(request).split()
