@@ -10,7 +10,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from heatmaps.ledger import transitions
 from heatmaps.ledger.verification import verify
 from heatmaps.management import resuming
-from heatmaps.models import Drawing, Election, HoldCause, Installation, Release
+from heatmaps.models import Drawing, DrawingState, Election, HoldCause, Installation, Release
 from heatmaps.record import elections, hold, place
 from heatmaps.record.hold import OnHold
 from heatmaps.record.journal import opened
@@ -71,7 +71,8 @@ def test_a_release_whose_drawing_was_taken_away_is_not_drawn_again(spent):
     assert draws.claim(spent)
     Drawing.objects.all().delete()
     assert not draws.claim(spent)
-    assert not Drawing.objects.exists()
+    # It ends, as nobody may draw it: its charge stays.
+    assert Drawing.objects.get().state == DrawingState.FAILED
 
 
 def test_elections_are_never_changed_or_deleted(spent):
