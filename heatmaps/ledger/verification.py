@@ -74,11 +74,8 @@ def verify(dataset: Dataset) -> Report:
         return Report(ok=False, events=0, problem="the ledger's own row is missing")
     except NotStored as found:
         return Report(ok=False, events=replay.sequence, problem=f"a release: {found}")
-    except (
-        DataError,
-        OverflowError,
-        ValueError,
-    ):  # what a database holds and Python does not
+    except (DataError, OverflowError, ValueError):
+        # A database holds moments and numbers that Python does not.
         return Report(ok=False, events=replay.sequence, problem="a row of it cannot be read")
     except Disagreement as found:
         return Report(
