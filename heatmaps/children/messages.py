@@ -18,6 +18,8 @@ from mechanisms.check import exact_decimal, whole
 from mechanisms.error_bounds import ErrorBound, ErrorForecast, ExpectedError, PointError, ShareError
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.mechanism import LARGEST_LENGTH_M, Target
+from mechanisms.results.distances import Places
+from mechanisms.results.zones import Zones
 from mechanisms.space.grid import Region
 
 LONGEST_TEXT: Final = 2_000  # characters
@@ -26,6 +28,7 @@ _TERMS: Final = 100
 _ERRORS: Final[Mapping[str, type[Any]]] = {
     kind.__name__: kind for kind in (ErrorBound, ErrorForecast, PointError, ShareError)
 }
+_PARSED: Final[Mapping[str, type[Zones | Places]]] = {"zones": Zones, "places": Places}
 _TARGET: Final = {"relation", "epsilon", "delta", "radius_m", "expected_persons", "version"}
 _MALFORMED: Final = (
     ValueError,
@@ -169,12 +172,19 @@ def _expected_error(body: Any) -> ExpectedError:
 
 
 def _parameter(value: object) -> list[object]:
-    """A person's own parameter: what JSON has, or an exact number."""
-    return ["exact", _pair(value)] if isinstance(value, Fraction) else ["json", value]
+    """Encodes a person's own parameter: what JSON has, an exact number, or what a form parsed, by its spelling."""
+    if isinstance(value, Fraction):
+        return ["exact", _pair(value)]
+    for kind, parsed in _PARSED.items():
+        if isinstance(value, parsed):
+            return [kind, value.text]
+    return ["json", value]
 
 
 def _parsed(body: list[Any]) -> object:
     kind, value = body
+    if kind in _PARSED:
+        return _PARSED[kind].parse(value)
     _check(kind in ("exact", "json"))
     return _fraction(value) if kind == "exact" else value
 

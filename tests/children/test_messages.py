@@ -10,6 +10,7 @@ import pytest
 from heatmaps.children import messages, planner
 from heatmaps.children.calibrated import Refused
 from heatmaps.children.messages import MessageError
+from mechanisms.catalogue import registry
 from mechanisms.check import ParameterError
 from tests.children.questions import NAMES, question
 
@@ -40,6 +41,15 @@ def test_a_question_comes_back_to_the_bit(name):
 def test_parameters_of_people_come_back_as_they_are():
     given = {"half": Fraction(1, 2), "text": "1e-3", "\ud800": [None, True, -0.0, 10**50, {"exact": [1, 2]}]}
     asked = replace(ASKED, parameters=given)
+    returned = messages.question_from(messages.question_bytes(asked))
+
+    assert repr(returned) == repr(asked)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_that_a_form_parsed_come_back_as_they_are(name):
+    asked = question(name)
+    asked = replace(asked, parameters=registry.get(name).parsed(asked.parameters))
     returned = messages.question_from(messages.question_bytes(asked))
 
     assert repr(returned) == repr(asked)
