@@ -172,7 +172,7 @@ def _expected_error(body: Any) -> ExpectedError:
 
 
 def _parameter(value: object) -> list[object]:
-    """Encodes a person's own parameter: what JSON has, an exact number, or a spelling of what a form parsed."""
+    """Encodes a parameter: what JSON has, an exact number, or the spelling of what a form parsed."""
     if isinstance(value, Fraction):
         return ["exact", _pair(value)]
     for kind, parsed in _PARSED.items():

@@ -93,7 +93,7 @@ class Dataset(models.Model):
 
     @property
     def origin(self) -> Origin:
-        """Where its check-ins come from."""
+        """Returns where its check-ins come from."""
         return origins.of_columns(is_collection=self.is_collection, source=self.source)
 
     class Meta:

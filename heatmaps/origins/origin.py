@@ -45,7 +45,7 @@ def nothing(*_arguments: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where check-ins come from, how they are read, and what may be asked of them."""
+    """Says where check-ins come from, how they are read, and what may be asked of them."""
 
     filter: Q  # selects the datasets of this origin
     runs_on: RunsOn = "stored"  # which mechanisms of the catalogue draw from it

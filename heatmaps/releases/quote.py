@@ -97,7 +97,7 @@ def refusals(held: Sequence[Balance], charges: amounts.Charges) -> Mapping[Accou
 
 
 def _unguided_error(dataset: Dataset, planned: Plan) -> ExpectedError | None:
-    """What the same question would have to expect if it named no guide."""
+    """Returns the error to expect if the same question named no guide; None: it names none."""
     if planned.guide is None:
         return None
     draw = readings.planned(
@@ -127,7 +127,7 @@ def _lines(held: list[Balance], charges: amounts.Charges) -> tuple[tuple[ChargeL
 
 
 def _refusal(balance: Balance, amount: int | None) -> LedgerError | None:
-    """What the ledger would answer now."""
+    """Returns what the ledger would refuse now, or None."""
     if balance.available is None:
         return None
     if amount is None:

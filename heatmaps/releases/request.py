@@ -99,7 +99,7 @@ class Plan:
 
     @property
     def epsilon(self) -> Fraction:
-        """As asked for."""
+        """Returns the ε that was asked for."""
         return self.mechanism.epsilon
 
     @property

@@ -146,7 +146,7 @@ def may_be_read(version: DataVersion) -> bool:
 
 
 def can_be_read(version: DataVersion) -> bool:
-    """As `may_be_read`; False, too, where the administrator's file does not say."""
+    """Tells the same as `may_be_read`; False, too, where the administrator's file does not say."""
     try:
         return may_be_read(version)
     except SourcesFileError:

@@ -38,7 +38,7 @@ STARTED_FROM: Final = "and those it started from"
 
 
 def result_word(mechanism: str, *, runs_on: RunsOn = "stored") -> str:
-    """What a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
+    """Returns what a mechanism releases, in a word: "map", "point", "map of zones" or "map of distances"."""
     return kind_of_mechanism(mechanism, runs_on=runs_on).word
 
 
