@@ -24,7 +24,6 @@ class Installation:
     broker_url: str = ""
     settings: str = "heatmaps.config.settings"
     log_format: str = "text"
-    reads_lakes: bool = False  # with the packages of the extra `spark`
     others: dict = field(default_factory=dict)  # more variables of the environment
     processes: list = field(default_factory=list)
 
@@ -41,7 +40,8 @@ class Installation:
             "HAZEMAP_LOG_FORMAT": self.log_format,
             "HAZEMAP_SLOT_SECONDS": "1,1,1,1",
             "DJANGO_SETTINGS_MODULE": self.settings,
-            "PYTHONPATH": str(ROOT) if self.reads_lakes else f"{ROOT}{os.pathsep}{ABSENT}",
+            # What reads lakes has the packages of the extra `spark`, pandas among them.
+            "PYTHONPATH": str(ROOT) if "HAZEMAP_SOURCES" in self.others else f"{ROOT}{os.pathsep}{ABSENT}",
             "PYTHONUNBUFFERED": "1",
         }
         return kept | own | self.others

@@ -80,7 +80,6 @@ class KilledLake:
             database_url=postgres.url(postgres.new_database()),
             broker_url=self.redis.url,
             settings=settings,
-            reads_lakes=True,
         )
         self.installation.folder.mkdir(exist_ok=True)
         self._runs = []
