@@ -20,7 +20,7 @@ from mechanisms.guarantee import Guarantee
 
 
 class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
-    """Nothing was made available in the dataset yet; whether it was is public."""
+    """Says that nothing was made available in the dataset yet; whether it was is public."""
 
     code = "no_data_version"
 
@@ -33,7 +33,7 @@ class NoDataVersion(LedgerError):  # noqa: N818 - as the other domain errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeLine:
-    """What a release costs on one account, in the account's units; an amount of None has no bound."""
+    """States what a release costs on one account, in the account's units; an amount of None has no bound."""
 
     kind: AccountKind
     amount: int | None

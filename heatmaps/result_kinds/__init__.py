@@ -36,7 +36,7 @@ RESULT_KINDS: Final[Mapping[Kind, ResultKind]] = MappingProxyType(
 
 
 def kind_of_mechanism(name: str, *, runs_on: RunsOn = "stored") -> ResultKind:
-    """What a mechanism releases, on stored check-ins or in a round of devices: `geo-local` differs.
+    """Returns what a mechanism releases, on stored check-ins or in a round of devices: `geo-local` differs.
 
     Errors: `ParameterError` for an unknown name.
     """

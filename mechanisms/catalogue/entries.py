@@ -16,9 +16,9 @@ from mechanisms.results.distances import Places
 from mechanisms.results.zones import Zones
 
 Kind: TypeAlias = Literal["heatmap", "centroid", "zones", "distances"]
+RunsOn: TypeAlias = Literal["stored", "devices"]
 # What a mechanism draws from: masses of people by cell, means of their records, their records, or sums of
 # answers about their records.
-RunsOn: TypeAlias = Literal["stored", "devices"]
 Reads: TypeAlias = Literal["masses", "means", "items", "sums"]
 Value: TypeAlias = int | Fraction | Zones | Places
 Mechanism = TypeVar("Mechanism", HeatmapMechanism, CentroidMechanism, EmdItemwise, EmdZones | EmdDistances)
@@ -82,7 +82,7 @@ EXPECTED_PERSONS: Final = Parameter(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What people need to know to choose a mechanism, whatever it runs on."""
+    """Says what people need to know to choose a mechanism, whatever it runs on."""
 
     runs_on: ClassVar[RunsOn]
     title: str
