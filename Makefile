@@ -27,7 +27,7 @@ STREETS_CODE := heatmaps/maps/streets
 SPARK := build/spark/.installed
 EXTRA = import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["$1"], sep="\n")
 
-.PHONY: help setup setup-dev setup-basemap docs run test test-long test-changed production-check bench figures pictures wheel lint lock
+.PHONY: help setup setup-dev setup-basemap setup-lab docs run test test-long test-changed production-check bench figures pictures wheel lint lock
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
@@ -37,6 +37,8 @@ setup: $(VENV)/.runtime $(GROUND) ## install what the product needs into .venv
 setup-dev: $(VENV)/.dev $(GROUND)
 
 setup-basemap: setup $(VENV)/.basemap ## install what `manage.py basemap` needs into .venv
+
+setup-lab: setup $(VENV)/.lab ## install what `manage.py reproduce` draws the papers' figures with into .venv
 
 run: setup ## start Hazemap with a demo city at http://127.0.0.1:8000 (PORT=…, DEMO=0 starts empty)
 	@$(MANAGE) migrate --verbosity 0
@@ -88,6 +90,7 @@ lock: setup-dev ## renew the lock files after pyproject.toml changed, and the im
 	$(COMPILE) pyproject.toml --output-file requirements.lock
 	$(COMPILE) pyproject.toml --extra dev --constraint requirements.lock --output-file tests/requirements.lock
 	$(RUN) -c '$(call EXTRA,basemap)' | $(COMPILE) - --constraint tests/requirements.lock --output-file $(STREETS_CODE)/basemap.lock
+	$(RUN) -c '$(call EXTRA,lab)' | $(COMPILE) - --constraint tests/requirements.lock --output-file mechanisms/reproduction/lab.lock
 	$(RUN) -c '$(call EXTRA,manual)' | $(COMPILE) - --constraint tests/requirements.lock --output-file docs/manual.lock
 	$(RUN) -c '$(call EXTRA,spark)' | $(COMPILE) - --constraint tests/requirements.lock --output-file heatmaps/sources/spark.lock
 	echo pyspark==$$(sed -n 's/^pyspark-client==\([0-9.]*\).*/\1/p' tests/requirements.lock) | $(COMPILE) - --no-deps --output-file tests/spark.lock
@@ -122,6 +125,11 @@ $(VENV)/.dev: tests/requirements.lock | $(VENV)/.runtime
 	@touch $@
 
 $(VENV)/.basemap: $(STREETS_CODE)/basemap.lock | $(VENV)/.runtime
+	@echo "Installing the packages of $< into $(VENV) ..."
+	@$(INSTALL) -r $<
+	@touch $@
+
+$(VENV)/.lab: mechanisms/reproduction/lab.lock | $(VENV)/.runtime
 	@echo "Installing the packages of $< into $(VENV) ..."
 	@$(INSTALL) -r $<
 	@touch $@

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from docs.manual.measured import sections
 from docs.manual.reference import plain, table
-from heatmaps.wording.measured import sections
 from mechanisms.catalogue import local, registry
 from mechanisms.catalogue.entries import AnyEntry, Parameter
 from mechanisms.devices import catalogue as devices

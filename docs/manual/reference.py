@@ -30,12 +30,14 @@ def parts(package: str) -> dict[str, str]:
         }
     # Only now: the shuffler's process knows nothing of these, and models need Django's settings.
     catalogue = importlib.import_module("docs.manual.catalogue")
+    measurements = importlib.import_module("docs.manual.measurements")
     environment = importlib.import_module("heatmaps.config.environment")
     return {
         "settings": documented_table(environment.__doc__ or ""),
         "commands": commands(ANALYSER, "manage.py"),
         "operations": operations(_schema()),
         **catalogue.parts(),
+        **measurements.parts(),
     }
 
 

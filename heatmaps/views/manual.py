@@ -2,12 +2,15 @@
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.http import FileResponse, HttpRequest, HttpResponseBase
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
 FIRST_PAGE = "index.html"
+MEASUREMENTS = "explanation/measurements.html"
 
 
 def is_built() -> bool:
@@ -24,3 +27,12 @@ def manual(request: HttpRequest, path: str = FIRST_PAGE) -> HttpResponseBase:
     # Asked for anew each time, mostly answered by 304: another build has other pages at these addresses.
     patch_cache_control(answer, public=True, no_cache=True)
     return answer
+
+
+@require_safe
+def measurements(request: HttpRequest, anchor: str = "") -> HttpResponse:
+    """Sends to the manual's comparison of methods, or says how the manual is built."""
+    if not is_built():
+        return render(request, "help/mechanisms.html", {"section": "help"})
+    address = reverse("manual-page", args=[MEASUREMENTS])
+    return redirect(f"{address}#{anchor}" if anchor else address)

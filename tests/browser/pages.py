@@ -86,10 +86,6 @@ def pages(named):
             for topic in TOPICS
         ),
         page("help-mechanisms", "analyst"),
-        *(
-            Page(name="help-measurement", who="analyst", address=reverse("help-measurement", args=[anchor]))
-            for anchor in ("which", "points")
-        ),
         *(page("home", who) for who in ("steward", "analyst", "auditor", "administrator")),
         page("datasets", "steward"),
         page("datasets", "administrator"),

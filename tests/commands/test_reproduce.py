@@ -46,3 +46,21 @@ def test_the_counterexamples_have_their_exact_numbers(tmp_path):
     assert exact["Theorem 4.1", "δ/2 at 233 steps"] == pytest.approx(0.21, abs=0.005)
     assert exact["Theorem 4.1", "ε_geo up to 10 steps"] == pytest.approx(0.59080534, rel=1e-6)
     assert [float(row["exact"]) for row in rows if row["quantity"] == "padding c"] == [474, 39, 78]
+
+
+def test_where_the_experiments_are_left_out_it_leads_to_a_checkout(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name!r}", name="mechanisms.reproduction")
+
+    monkeypatch.setattr("importlib.import_module", missing)
+    with pytest.raises(CommandError, match="made from a checkout of Hazemap"):
+        run()
+
+
+def test_without_what_figures_are_drawn_with_it_says_how_to_install_that(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
+
+    monkeypatch.setattr("importlib.import_module", missing)
+    with pytest.raises(CommandError, match="matplotlib is not installed; `make setup-lab`"):
+        run()

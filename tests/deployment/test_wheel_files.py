@@ -19,6 +19,7 @@ APP = "hazemap/app/"
 PACKAGES = ("api", "heatmaps", "mechanisms", "static", "templates", "clients/device/hazemap_device")
 NOT_HANDED_ON = {".lock", ".md", ".ts", ".pyc"}
 NOTICE = " ".join((ROOT / "NOTICE").read_text().split())
+LABORATORY = ROOT / "mechanisms/reproduction"
 # Of a checkout's set-up, and of `serve` alone.
 UNLISTED = {"ground", "work"}
 ONLY_INSTALLED = {"worker", "shuffler", "createsuperuser"}
@@ -78,7 +79,11 @@ def test_it_holds_the_product_and_nothing_else(unpacked):
 
 
 def wanted(path):
-    return path.suffix not in NOT_HANDED_ON and "__pycache__" not in path.parts
+    return (
+        path.suffix not in NOT_HANDED_ON
+        and "__pycache__" not in path.parts
+        and not path.is_relative_to(LABORATORY)
+    )
 
 
 def test_it_is_the_same_twice_with_files_that_all_may_read_and_no_path_of_the_builder(wheel, tmp_path):
@@ -122,6 +127,13 @@ def test_help_lists_every_command_in_words_and_the_version_is_that_of_the_projec
     assert set(re.findall(r"^  (\S+) {2,}\S", told, re.MULTILINE)) == ours | ONLY_INSTALLED
     version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1]
     assert hazemap(unpacked, "--version").stdout == f"Hazemap {version}\n"
+
+
+def test_the_papers_experiments_are_run_from_a_checkout(unpacked):
+    done = hazemap(unpacked, "reproduce")
+    assert done.returncode != 0
+    assert "made from a checkout of Hazemap" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_help_of_the_shuffler_lists_its_commands_and_the_one_that_makes_its_tables(unpacked):

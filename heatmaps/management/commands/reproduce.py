@@ -1,14 +1,15 @@
 """`manage.py reproduce NAME`: makes a table or figure of one of the papers, as CSV and PNG."""
 
+import importlib
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from django.core.management.base import BaseCommand, CommandError
 
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.exhibit import Request
-from mechanisms.reproduction.registry import EXPERIMENTS, reproduce
+
+LABORATORY: Final = "mechanisms.reproduction"
 
 
 class Command(BaseCommand):
@@ -26,19 +27,37 @@ class Command(BaseCommand):
         add("--full", action="store_true", help="all that the paper has, however long it takes")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        registry = _registry()
         if options["name"] is None:
-            for name, experiment in EXPERIMENTS.items():
+            for name, experiment in registry.EXPERIMENTS.items():
                 files = f" [{experiment.files}]" if experiment.files else ""
                 self.stdout.write(f"{name}{files}: {experiment.title}")
             return
-        request = Request(
+        request = registry.Request(
             name=options["name"],
             folder=Path(options["output"]),
             full=options["full"],
             files=tuple(Path(file) for file in options["files"]),
         )
         try:
-            for path in reproduce(request):
+            for path in registry.reproduce(request):
                 self.stdout.write(f"written: {path}")
         except (ParameterError, OSError) as error:
             raise CommandError(str(error)) from error
+
+
+def _registry() -> Any:
+    """Loads the experiments. Errors: CommandError where they, or what they draw with, are not installed."""
+    # By name, not by import: experiments are no part of the product, and the wheel leaves them out.
+    try:
+        return importlib.import_module(f"{LABORATORY}.registry")
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith(LABORATORY):
+            raise CommandError(
+                "the papers' tables and figures are made from a checkout of Hazemap, which this is not: run "
+                "`make setup-lab` and `manage.py reproduce` there"
+            ) from None
+        raise CommandError(
+            f"{error.name} is not installed; `make setup-lab` installs what the figures are drawn with (the "
+            "extra hazemap[lab])"
+        ) from None

@@ -32,11 +32,6 @@ class Numbers:
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
-    @property
-    def labelled(self) -> tuple[tuple[tuple[str, str], ...], ...]:
-        """Each cell behind its head, for rows that are folded where they do not fit."""
-        return tuple(tuple(zip(self.heads, row, strict=True)) for row in self.rows)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:

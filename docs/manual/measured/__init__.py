@@ -5,8 +5,8 @@ All figures are read from the tables of `mechanisms.reproduction.measurements`, 
 
 from functools import cache
 
-from heatmaps.wording.measured import maps, others
-from heatmaps.wording.measured.pictures import Numbers, Picture, Section
+from docs.manual.measured import maps, others
+from docs.manual.measured.pictures import Numbers, Picture, Section
 
 __all__ = ["Numbers", "Picture", "Section", "sections"]
 

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Iterable
 
-from heatmaps.numbers import number
-from heatmaps.wording.measured.maps import BOTH
-from heatmaps.wording.measured.pictures import (
+from docs.manual.measured.maps import BOTH
+from docs.manual.measured.pictures import (
     Picture,
     Section,
     columns,
@@ -16,6 +15,7 @@ from heatmaps.wording.measured.pictures import (
     sources,
     value,
 )
+from heatmaps.numbers import number
 from mechanisms.reproduction.measurements import Row
 
 

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from heatmaps import numbers
-from heatmaps.wording.measured.pictures import (
+from docs.manual.measured.pictures import (
     EMD,
     SIDE_KM,
     Numbers,
@@ -18,6 +17,7 @@ from heatmaps.wording.measured.pictures import (
     sources,
     value,
 )
+from heatmaps import numbers
 from mechanisms.reproduction.measurements import Row
 
 BOTH: Final = (True, True)
