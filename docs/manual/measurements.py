@@ -79,9 +79,8 @@ def _html_table(numbers: Numbers) -> str:
 
 
 def _row(head: str, *cells: str) -> str:
-    return (
-        f'<tr><th scope="row">{escape(head)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
-    )
+    columns = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+    return f'<tr><th scope="row">{escape(head)}</th>{columns}</tr>'
 
 
 def _sources(sources: Iterable[Source]) -> str:
