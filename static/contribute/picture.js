@@ -1,6 +1,6 @@
 /** Draws a region, and what an example's reports say: squares on it, strips of bits, or pieces. */
 
-import { cellOf } from "./encodings/cells.js";
+import { cellOf } from "./encodings/lattice.js";
 import { draw, make } from "./dom.js";
 import { whole } from "./words.js";
 

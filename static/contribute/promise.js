@@ -2,12 +2,12 @@
 
 import { FactsError } from "./facts.js";
 import { decimal, integer } from "./numbers.js";
-import { lossesByMove, lossesOnBoth, reach } from "./events.js";
-import { RunningSums, wholeTable } from "./running_sums.js";
+import { lossesByMove, lossesOnBoth, reach } from "./encodings/events.js";
+import { RunningSums, wholeTable } from "./encodings/running_sums.js";
 
 /** @typedef {import("./facts.js").Facts} Facts */
-/** @typedef {import("./events.js").Ground} Ground */
-/** @typedef {import("./events.js").Losses} Losses */
+/** @typedef {import("./encodings/events.js").Ground} Ground */
+/** @typedef {import("./encodings/events.js").Losses} Losses */
 /** @typedef {(encoding: any, table: Uint8Array, ground: Ground) => Losses} Measure */
 
 const TOLERANCE = 1e-6; // relative; far more than logarithms lose, far less than matters

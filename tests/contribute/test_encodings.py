@@ -5,6 +5,7 @@ import base64
 import pytest
 
 from tests.mechanisms.devices.vectors import vectors
+from tests.services.installation import ROOT
 
 REPORTS = """
 const { messagesOf } = await import("./encodings/encoding.js");
@@ -29,11 +30,15 @@ FAULTS = {
         "Array.from({ length: count - 1 }, () => uniformBelow(words, modulus))",
         "Array(count - 1).fill(uniformBelow(words, modulus))",
     ),
-    "a bit left out": ("encodings/bits.js", "length: places }", "length: places - 1 }"),
-    "values cut, not rounded": ("encodings/bits.js", "(2n * top + bottom) / (2n * bottom)", "top / bottom"),
+    "a bit left out": ("encodings/unary.js", "length: places }", "length: places - 1 }"),
+    "values cut, not rounded": ("encodings/plane.js", "(2n * top + bottom) / (2n * bottom)", "top / bottom"),
     "shares that are not of the value": ("encodings/shares.js", "left - share, value)", "left - share, 0n)"),
     "no noise": ("encodings/shares.js", "polya(sums, scale, words) - polya(sums, scale, words)", "0n"),
-    "x and y exchanged": ("encodings/gkrr.js", "((y >>> bit) & 1) * 2 + ((x", "((x >>> bit) & 1) * 2 + ((y"),
+    "x and y exchanged": (
+        "encodings/morton.js",
+        "((y >>> bit) & 1) * 2 + ((x",
+        "((x >>> bit) & 1) * 2 + ((y",
+    ),
 }
 
 
@@ -85,3 +90,9 @@ def test_a_table_of_another_length_is_refused(node, cases):
     ]
     # Tables of numbers of other sizes have no whole number of them, or too many.
     assert all("table" in words for words in node(program, given))
+
+
+def test_both_clients_of_devices_name_their_files_alike():
+    python = {path.stem for path in (ROOT / "clients/device/hazemap_device/encodings").glob("*.py")}
+    browser = {path.stem for path in (ROOT / "static/contribute/encodings").glob("*.js")}
+    assert python - {"__init__"} == browser

@@ -1,13 +1,13 @@
-/** `geo-local` and `emd-itemwise`: column and row are moved each by itself. */
+/** `geo-local`: column and row are moved each by itself. */
 
 import { integer } from "../numbers.js";
 import { uniformBelow } from "../random_words.js";
-import { wholeTable } from "../running_sums.js";
-import { cellMessage, onLattice, stopped } from "./cells.js";
+import { cellMessage, onLattice, stopped } from "./lattice.js";
 import { signed } from "./offsets.js";
+import { wholeTable } from "./running_sums.js";
 
 /** @typedef {import("../random_words.js").Words} Words */
-/** @typedef {import("../running_sums.js").RunningSums} RunningSums */
+/** @typedef {import("./running_sums.js").RunningSums} RunningSums */
 /** @typedef {{ sums: RunningSums, uniform: bigint, total: bigint }} Axis */
 
 /** @type {import("./encoding.js").Encode} */
@@ -15,21 +15,12 @@ export function axes(encoding, table, [cell], words) {
   return [moved(encoding, axesOf(encoding, table), cell, words)];
 }
 
-/** @type {import("./encoding.js").Encode} */
-export function items(encoding, table, places, words) {
-  const both = axesOf(encoding, table);
-  return Array.from({ length: encoding.samples }, () => {
-    const chosen = places[Number(uniformBelow(words, BigInt(places.length)))];
-    return moved(encoding, both, chosen, words);
-  });
-}
-
 /**
  * @param {any} encoding
  * @param {Uint8Array} table
  * @returns {{ across: Axis, along: Axis }}
  */
-function axesOf({ columns, rows, across, along }, table) {
+export function axesOf({ columns, rows, across, along }, table) {
   const sums = wholeTable(table, 8, columns + rows);
   /** @param {{ uniform: unknown, total: unknown }} law */
   const numbers = (law) => ({ uniform: integer(law.uniform), total: integer(law.total) });
@@ -45,7 +36,7 @@ function axesOf({ columns, rows, across, along }, table) {
  * @param {import("../places.js").Cell} cell
  * @param {Words} words
  */
-function moved(encoding, { across, along }, cell, words) {
+export function moved(encoding, { across, along }, cell, words) {
   const { column, row } = onLattice(cell, encoding);
   const reportedColumn = movedOn(across, column, encoding.columns, words);
   return cellMessage(reportedColumn, movedOn(along, row, encoding.rows, words), encoding);

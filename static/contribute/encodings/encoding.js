@@ -1,11 +1,13 @@
 /** Turns a person's places into the messages of one report. */
 
-import { axes, items } from "./axes.js";
-import { flips, unary } from "./bits.js";
+import { axes } from "./axes.js";
+import { flips } from "./flips.js";
 import { gkrr } from "./gkrr.js";
+import { items } from "./items.js";
 import { offsets } from "./offsets.js";
 import { rows } from "./rows.js";
 import { shares } from "./shares.js";
+import { unary } from "./unary.js";
 
 /** @typedef {import("../places.js").Cell} Cell */
 /** @typedef {import("../random_words.js").Words} Words */

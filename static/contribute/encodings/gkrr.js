@@ -2,6 +2,7 @@
 
 import { bigEndian, integer } from "../numbers.js";
 import { uniformBelow } from "../random_words.js";
+import { morton } from "./morton.js";
 
 /** @type {import("./encoding.js").Encode} */
 export function gkrr(encoding, table, [cell], words) {
@@ -17,18 +18,4 @@ export function gkrr(encoding, table, [cell], words) {
   const within = drawn - everywhere;
   if (within < district) return [bigEndian(code - (code % districtCells) + within / (near - far), 4)];
   return [bigEndian(code, 4)];
-}
-
-/**
- * The code of the cell of a level that holds a finest cell; y gives the higher bit of each pair.
- * @param {import("../places.js").Cell} cell
- * @param {number} level
- * @returns {bigint}
- */
-export function morton({ x, y }, level) {
-  let code = 0n;
-  for (let bit = 30; bit > 30 - level; bit -= 1) {
-    code = (code << 2n) | BigInt(((y >>> bit) & 1) * 2 + ((x >>> bit) & 1));
-  }
-  return code;
 }

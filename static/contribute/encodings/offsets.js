@@ -2,12 +2,12 @@
 
 import { integer } from "../numbers.js";
 import { uniformBelow } from "../random_words.js";
-import { wholeTable } from "../running_sums.js";
-import { cellMessage, onLattice, stopped } from "./cells.js";
+import { cellMessage, onLattice, stopped } from "./lattice.js";
+import { wholeTable } from "./running_sums.js";
 
 /** @type {import("./encoding.js").Encode} */
 export function offsets(encoding, table, [cell], words) {
-  const lattice = /** @type {import("./cells.js").Lattice} */ (encoding);
+  const lattice = /** @type {import("./lattice.js").Lattice} */ (encoding);
   const { columns, rows } = lattice;
   const sums = wholeTable(table, 8, columns * rows);
   const drawn = uniformBelow(words, integer(encoding.total));

@@ -2,12 +2,12 @@
 
 import { integer } from "../numbers.js";
 import { uniformBelow } from "../random_words.js";
-import { wholeTable } from "../running_sums.js";
-import { cellMessage, onLattice } from "./cells.js";
+import { cellMessage, onLattice } from "./lattice.js";
+import { wholeTable } from "./running_sums.js";
 
 /** @type {import("./encoding.js").Encode} */
 export function rows(encoding, table, [cell], words) {
-  const lattice = /** @type {import("./cells.js").Lattice} */ (encoding);
+  const lattice = /** @type {import("./lattice.js").Lattice} */ (encoding);
   const cells = lattice.columns * lattice.rows;
   const { column, row } = onLattice(cell, lattice);
   const first = (column * lattice.rows + row) * cells;

@@ -1,8 +1,8 @@
 /** Ascending integers of a fixed size in a round's table, big-endian. */
 
-import { uniformBelow } from "./random_words.js";
+import { uniformBelow } from "../random_words.js";
 
-/** @typedef {import("./random_words.js").Words} Words */
+/** @typedef {import("../random_words.js").Words} Words */
 
 export class RunningSums {
   #bytes;
