@@ -77,5 +77,5 @@ def noise_scale(relation: Relation, epsilon: Fraction, unit: int) -> Fraction:
 def check_masses(masses: MassMap, *, level: int, unit: int) -> None:
     """The masses are on the mechanism's grid and in its unit. Errors: `ParameterError`, public facts only."""
     if (masses.level, masses.unit) != (level, unit):
-        given = f"level {masses.level}, unit {masses.unit}"
-        raise ParameterError("masses", given, f"level {level}, unit {unit}")
+        grid = f"level {masses.level}, unit {masses.unit}"
+        raise ParameterError("masses", grid, f"level {level}, unit {unit}")

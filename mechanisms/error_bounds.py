@@ -139,10 +139,10 @@ def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> Poi
         (0.5 / count, (count // 2) / count, (count // 2 + 0.5) / count) for count in (net.columns, net.rows)
     ]
     places = list(product({0.0, *halves[0]}, {0.0, *halves[1]}))
-    found = [_distance_law(net, weights, step_m, x, y) for x, y in places]
+    laws = [_distance_law(net, weights, step_m, x, y) for x, y in places]
     return PointError(
-        expected_m=max(expected for expected, _ in found),
-        within_m=max(within for _, within in found),
+        expected_m=max(expected for expected, _ in laws),
+        within_m=max(within for _, within in laws),
         quantity=POINT_QUANTITY,
         assumptions=f"The largest of {len(places)} places of the true point: middle, sides and corner of "
         "the region, at and between candidates. People without check-ins count at the region's centre.",
@@ -189,18 +189,18 @@ def guided_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
     return _forecast(0.79 * (persons / scale_persons) ** -0.62, low=0.42, high=1.95, part="a fifth")
 
 
-def noise_with_selection(scale_persons: float, *, cells: int, kept: int, persons: int) -> ErrorBound:
+def noise_with_selection(scale_persons: float, *, cells: int, selected: int, persons: int) -> ErrorBound:
     """2 · scale · (T(2v) + T(k)) / n for k kept cells and v = min(k, cells - k) that may be missed.
 
     A missed cell's mass is at most the noise of the cell kept in its place minus its own, so noise counts
     twice where a cell is kept wrongly, once in a missed cell and in the other kept ones.
     """
-    missed = min(kept, cells - kept)
-    noise = _top(cells, missed) + _top(cells, missed + kept)
+    missed = min(selected, cells - selected)
+    noise = _top(cells, missed) + _top(cells, missed + selected)
     return _bound(
         2 * scale_persons * noise,
         persons,
-        f"Holds when the number of people is right and at most {kept} cells are occupied; what the mass "
+        f"Holds when the number of people is right and at most {selected} cells are occupied; what the mass "
         "in further cells adds is left out.",
     )
 
@@ -226,11 +226,11 @@ def sparse_reconstruction(levels: Sequence[LevelNoise], *, width: int, persons: 
     """
     first, candidates, total = levels[0].level, 4 ** levels[0].level, 0.0
     for level in levels:
-        kept = min(width, candidates)
-        missed = min(kept, candidates - kept)
-        noise = _top(candidates, missed) + _top(candidates, 2 * missed) + _top(candidates, kept + missed)
+        selected = min(width, candidates)
+        missed = min(selected, candidates - selected)
+        noise = _top(candidates, missed) + _top(candidates, 2 * missed) + _top(candidates, selected + missed)
         total += level.scale_persons * noise / 2**level.level
-        candidates = 4 * kept
+        candidates = 4 * selected
     coarsest = levels[0].scale_persons * 4**first
     return _bound(
         (2 ** (first + 1) + 1) * total + (2 - 2**-first) * coarsest,

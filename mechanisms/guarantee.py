@@ -198,10 +198,10 @@ def _finite(name: str, value: object) -> Fraction:
     return exact
 
 
-def _sum_if_shuffler_fails(one: Guarantee, other: Guarantee) -> Guarantee | None:
-    if one.if_shuffler_fails is None and other.if_shuffler_fails is None:
+def _sum_if_shuffler_fails(first: Guarantee, second: Guarantee) -> Guarantee | None:
+    if first.if_shuffler_fails is None and second.if_shuffler_fails is None:
         return None
-    return (one.if_shuffler_fails or one) + (other.if_shuffler_fails or other)
+    return (first.if_shuffler_fails or first) + (second.if_shuffler_fails or second)
 
 
 def _term_from_json(data: object) -> Term:

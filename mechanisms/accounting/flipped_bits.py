@@ -95,8 +95,8 @@ def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios
     if start:  # the ratio that would stay as it is
         first = (free + math.sqrt(free**2 + 4 * lead * a * (bits - start + 1))) / 2
     steps = np.arange(start + 1, last, dtype=np.float64)
-    found = _pivots(first, m - c * steps, a * (bits - steps + 1) * (a * steps))
-    return found / (a * np.arange(start + 1, last + 1))
+    pivots = _pivots(first, m - c * steps, a * (bits - steps + 1) * (a * steps))
+    return pivots / (a * np.arange(start + 1, last + 1))
 
 
 def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
@@ -110,8 +110,8 @@ def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Rati
     if start < bits:
         first = (free + math.sqrt(free**2 + 4 * lead * rest)) / 2
     steps = np.arange(start - 1, last - 1, -1, dtype=np.float64)
-    found = _pivots(first, c * steps - m, a * (steps + 1) * (a * (bits - steps)))
-    return a * (bits - np.arange(start, last - 1, -1) + 1) / found
+    pivots = _pivots(first, c * steps - m, a * (steps + 1) * (a * (bits - steps)))
+    return a * (bits - np.arange(start, last - 1, -1) + 1) / pivots
 
 
 def _pivots(first: float, own: Ratios, products: Ratios) -> Ratios:
@@ -122,17 +122,17 @@ def _pivots(first: float, own: Ratios, products: Ratios) -> Ratios:
     smaller than the entry below it, as where both are nearly equal. Some steps are then made here.
     """
     beside = np.sqrt(products)
-    found, steps = np.array([first]), _FEWEST_STEPS
-    while found.size <= own.size:
-        done = found.size - 1
-        found = np.concatenate((found[:-1], _eliminated(found[-1:], own[done:], beside[done:])))
-        done = found.size - 1
-        ahead, pivot, here = slice(done, done + steps), float(found[-1]), []
+    pivots, steps = np.array([first]), _FEWEST_STEPS
+    while pivots.size <= own.size:
+        done = pivots.size - 1
+        pivots = np.concatenate((pivots[:-1], _eliminated(pivots[-1:], own[done:], beside[done:])))
+        done = pivots.size - 1
+        ahead, pivot, here = slice(done, done + steps), float(pivots[-1]), []
         for free, product in zip(own[ahead].tolist(), products[ahead].tolist(), strict=True):
             pivot = free + product / pivot
             here.append(pivot)
-        found, steps = np.concatenate((found, here)), 2 * steps
-    return found
+        pivots, steps = np.concatenate((pivots, here)), 2 * steps
+    return pivots
 
 
 def _eliminated(first: Ratios, own: Ratios, beside: Ratios) -> Ratios:
@@ -141,5 +141,5 @@ def _eliminated(first: Ratios, own: Ratios, beside: Ratios) -> Ratios:
         return first
     _, pivots, _, _, rows, _ = dgttrf(-beside, np.concatenate((first, own)), beside)
     exchanged = np.flatnonzero(rows != np.arange(1, rows.size + 1))
-    kept: Ratios = pivots[: exchanged[0]] if exchanged.size else pivots
-    return kept if kept.size else first
+    prefix: Ratios = pivots[: exchanged[0]] if exchanged.size else pivots
+    return prefix if prefix.size else first

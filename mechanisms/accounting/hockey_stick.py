@@ -82,10 +82,10 @@ def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int
         low, high = max(low - 0.5, math.log(epsilon)), low
     if excess(low) >= 0:
         return epsilon * _BELOW
-    found = float(brentq(excess, low, high, xtol=1e-11, rtol=1e-15))
-    while excess(found) > 0:
-        found -= 1e-11
-    return math.exp(found)
+    root = float(brentq(excess, low, high, xtol=1e-11, rtol=1e-15))
+    while excess(root) > 0:
+        root -= 1e-11
+    return math.exp(root)
 
 
 def _usual(persons: int, epsilon: float) -> float:

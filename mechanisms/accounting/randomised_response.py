@@ -54,8 +54,8 @@ def ones_delta(*, bits: int, ones: int, flip: float, distance: int, loss: float)
     here = flipped_bits(bits, ones, flip)
     logs, last = here.log_probabilities, here.first + here.log_probabilities.size - 1
     there = flipped_bits(bits, ones + distance, flip, (here.first, last))
-    others = there.log_probabilities[here.first - there.first :][: logs.size]
-    excess = logs - others - (loss - _LOSS_SLACK)
+    logs_there = there.log_probabilities[here.first - there.first :][: logs.size]
+    excess = logs - logs_there - (loss - _LOSS_SLACK)
     above = excess > 0
     total = float((np.exp(logs[above]) * -np.expm1(-excess[above])).sum())
     return min(1.0, total * (1 + SLACK) + here.mass_beyond)
@@ -75,24 +75,24 @@ def largest_ones_delta(
     in_range(1, bits, radius=radius)
     search = _Search(bits, flip, radius, epsilon)
     last = bits - radius
-    found = max(search.over_ones(0, 0), search.over_ones(last, last))
+    largest = max(search.over_ones(0, 0), search.over_ones(last, last))
     edges = np.unique(np.linspace(0, last + 1, _PARTS + 1).astype(np.int64)).tolist()
     waiting = [(-1.0, False, low, high - 1) for low, high in pairwise(edges)]
     if radius > 1:
         waiting.append((-1.0, True, 1, radius - 1))
     for _ in range(_MOST_INTERVALS if target is None else _FEW_INTERVALS):
         bound, lighter_end, low, high = heapq.heappop(waiting)
-        if -bound <= max(found * (1 + SLACK), target or 0.0):
-            return max(found, -bound)
+        if -bound <= max(largest * (1 + SLACK), target or 0.0):
+            return max(largest, -bound)
         middle = (low + high) // 2
         for part in {(low, middle), (min(middle + 1, high), high)}:
             value = search.over_distances(*part) if lighter_end else search.over_ones(*part)
             if part[0] == part[1]:
-                found = max(found, value)
+                largest = max(largest, value)
             else:
                 heapq.heappush(waiting, (-value, lighter_end, *part))
         if not waiting:
-            return found
+            return largest
     return -min(waiting)[0]
 
 

@@ -70,8 +70,8 @@ def _running(values: NDArray[np.float64]) -> NDArray[np.float64]:
     blocks[: values.size] = values
     within = blocks.reshape(-1, _BLOCK).cumsum(axis=1)
     before = np.concatenate([[0.0], within[:, -1].cumsum()])[:-1]
-    found: NDArray[np.float64] = (within + before[:, np.newaxis]).ravel()[: values.size]
-    return found
+    sums: NDArray[np.float64] = (within + before[:, np.newaxis]).ravel()[: values.size]
+    return sums
 
 
 def _steady_ratio(beta: float, s: float, m: int) -> float:

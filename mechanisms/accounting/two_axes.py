@@ -49,8 +49,8 @@ def two_axes_delta(law: SymmetricLaw, *, shift: Shift, loss: float) -> float:
     below = np.concatenate([[0.0], np.cumsum(np.exp((other_shifted - other_ratios)[::-1]))])
     left = loss - LOSS_SLACK - ratios
     # Ratios rise but for rounding, which is within LOSS_SLACK.
-    taken = other_ratios.size - np.searchsorted(other_ratios, left, side="right")
-    inner = np.maximum(top[taken] - np.exp(np.minimum(left, 700.0)) * below[taken], 0.0)
+    counts = other_ratios.size - np.searchsorted(other_ratios, left, side="right")
+    inner = np.maximum(top[counts] - np.exp(np.minimum(left, 700.0)) * below[counts], 0.0)
     total = float((np.exp(shifted) * np.minimum(inner + other_uncovered, 1.0)).sum()) + uncovered
     return min(1.0, total * (1 + SLACK) + 2 * law.mass_beyond)
 

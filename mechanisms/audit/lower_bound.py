@@ -64,8 +64,8 @@ class LowerBound:
 
 def audit(
     draw: Draw[Input],
-    one: Input,
-    other: Input,
+    first: Input,
+    second: Input,
     rng: RandomSource,
     *,
     draws: int,
@@ -77,7 +77,7 @@ def audit(
     Power: an event of probability 1/2 against exp(-2)/2 is bounded above 1.5 with 2,000 draws.
     """
     in_range(100, 10**8, draws=draws)
-    runs_one, runs_other = (np.stack([draw(data, rng) for _ in range(draws)]) for data in (one, other))
+    runs_one, runs_other = (np.stack([draw(data, rng) for _ in range(draws)]) for data in (first, second))
     return audited(runs_one, runs_other, confidence=confidence, delta=delta)
 
 
@@ -88,9 +88,9 @@ def audited(
     draws = len(runs_one)
     half = draws // 2
     score = _score(runs_one[:half], runs_other[:half])
-    chosen = score(runs_one[:half]), score(runs_other[:half])
+    selection = score(runs_one[:half]), score(runs_other[:half])
     held_out = score(runs_one[half:]), score(runs_other[half:])
-    event = max(_events(*chosen), key=lambda event: event.loss(*chosen, delta, confidence))
+    event = max(_events(*selection), key=lambda event: event.loss(*selection, delta, confidence))
     epsilon = max(0.0, event.loss(*held_out, delta, confidence))
     return LowerBound(epsilon=epsilon, confidence=confidence, draws=draws)
 
@@ -159,8 +159,8 @@ def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, Re
     plane, net, n = Plane(mechanism.region), mechanism.net, mechanism.persons
     start_x, start_y = PARTS // (2 * net.columns), PARTS // (2 * net.rows)
     parts = int(distance_m / plane.shrink * MICRO * PARTS / plane.width_um)
-    one = RecordMeans(persons=n, x=n * start_x, y=n * start_y)
-    return one, RecordMeans(persons=n, x=one.x + min(parts, PARTS - start_x), y=one.y)
+    base = RecordMeans(persons=n, x=n * start_x, y=n * start_y)
+    return base, RecordMeans(persons=n, x=base.x + min(parts, PARTS - start_x), y=base.y)
 
 
 def drawn_sums(mechanism: NoisySums[Input]) -> Draw[Input]:
@@ -210,17 +210,17 @@ def _rounds(mechanism: Adaptive | Rounds) -> Draw[MassMap]:
     ratio of Laplace noise but for its scale. Of the last cells: their number, and the depth at each place
     that differs.
     """
-    one, other = neighbours(mechanism)
-    places = np.setxor1d(one.cells, other.cells)
+    first, second = neighbours(mechanism)
+    places = np.setxor1d(first.cells, second.cells)
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         rounds = mechanism.measure(masses, rng)
         ratios = [
-            np.abs(part.noisy - part.cells.masses(other)) - np.abs(part.noisy - part.cells.masses(one))
+            np.abs(part.noisy - part.cells.masses(second)) - np.abs(part.noisy - part.cells.masses(first))
             for part in rounds
         ]
         last = rounds[-1].cells
-        depths = last.nodes.depths[last.holding(places, level=one.level)]
+        depths = last.nodes.depths[last.holding(places, level=first.level)]
         return np.array(
             [*(ratio.sum() / mechanism.unit for ratio in ratios), last.nodes.depths.size, *depths]
         )
@@ -263,16 +263,16 @@ class _Event:
     threshold: float
     above: bool
 
-    def loss(self, one: Matrix, other: Matrix, delta: float, confidence: float) -> float:
-        likely, rare = (one, other) if self.above else (other, one)
+    def loss(self, first: Matrix, second: Matrix, delta: float, confidence: float) -> float:
+        likely, rare = (first, second) if self.above else (second, first)
         hits = [int(((part >= self.threshold) == self.above).sum()) for part in (likely, rare)]
         risk = (1 - confidence) / 2  # two bounds must hold at once
         low = _at_least(hits[0], likely.size, risk) - delta
         return math.log(low / _at_most(hits[1], rare.size, risk)) if low > 0 else -math.inf
 
 
-def _events(one: Matrix, other: Matrix) -> list[_Event]:
-    thresholds = np.unique(np.quantile(np.concatenate((one, other)), np.linspace(0.01, 0.99, 99)))
+def _events(first: Matrix, second: Matrix) -> list[_Event]:
+    thresholds = np.unique(np.quantile(np.concatenate((first, second)), np.linspace(0.01, 0.99, 99)))
     return [_Event(float(threshold), above) for threshold in thresholds for above in (True, False)]
 
 
@@ -284,12 +284,12 @@ def _at_most(hits: int, trials: int, risk: float) -> float:
     return float(beta.isf(risk, hits + 1, trials - hits)) if hits < trials else 1.0
 
 
-def _score(one: Matrix, other: Matrix) -> Callable[[Matrix], Matrix]:
+def _score(first: Matrix, second: Matrix) -> Callable[[Matrix], Matrix]:
     """Sum over the most telling features of their log likelihood ratios, learned from binned counts.
 
     Noise is independent between cells and levels, so the sum is close to the best test there is.
     """
-    learned = [_log_ratios(one[:, place], other[:, place]) for place in range(one.shape[1])]
+    learned = [_log_ratios(first[:, place], second[:, place]) for place in range(first.shape[1])]
     best = sorted(range(len(learned)), key=lambda place: learned[place][2], reverse=True)[:_FEATURES]
 
     def score(features: Matrix) -> Matrix:
@@ -302,13 +302,13 @@ def _score(one: Matrix, other: Matrix) -> Callable[[Matrix], Matrix]:
     return score
 
 
-def _log_ratios(one: Matrix, other: Matrix) -> tuple[Matrix, Matrix, float]:
+def _log_ratios(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix, float]:
     """(bin edges, log ratio in each bin, how telling the feature is: the symmetric KL divergence)."""
     edges = np.unique(
-        np.quantile(np.concatenate((one, other)), np.linspace(0, 1, _BINS + 1)[1:-1], method="lower")
+        np.quantile(np.concatenate((first, second)), np.linspace(0, 1, _BINS + 1)[1:-1], method="lower")
     )
     shares = []
-    for values in (one, other):
+    for values in (first, second):
         counts = np.bincount(np.searchsorted(edges, values, side="right"), minlength=edges.size + 1)
         shares.append((counts + 0.5) / (counts + 0.5).sum())
     ratios = np.log(shares[0] / shares[1])

@@ -77,9 +77,9 @@ def gkrr(facts: Facts, parameters: Mapping[str, Value]) -> GkrrPlan:
     down = _DOWN
     while True:
         loss = epsilon * (1 - down)
-        found = Gkrr.of(**shape, loss=loss, within=part * loss)
-        if found.loss <= facts.target.epsilon:
-            return _told_apart(GkrrPlan(**facts.of_map, gkrr=found), facts)
+        response = Gkrr.of(**shape, loss=loss, within=part * loss)
+        if response.loss <= facts.target.epsilon:
+            return _told_apart(GkrrPlan(**facts.of_map, gkrr=response), facts)
         down *= 2
 
 
@@ -92,42 +92,42 @@ def sgdl(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
 
 
 def flips(facts: Facts, parameters: Mapping[str, Value]) -> FlipsPlan:
-    chosen: dict[str, Any] = {"cell_m": _usual_cell_m(facts, RrShuffle.usual_steps), **parameters}
-    made = RrShuffle.calibrate(facts.target, region=facts.region, persons=facts.least_honest, **chosen)
-    return FlipsPlan(randomiser=made, most_reports=facts.most_reports)
+    options: dict[str, Any] = {"cell_m": _usual_cell_m(facts, RrShuffle.usual_steps), **parameters}
+    randomiser = RrShuffle.calibrate(facts.target, region=facts.region, persons=facts.least_honest, **options)
+    return FlipsPlan(randomiser=randomiser, most_reports=facts.most_reports)
 
 
 def items(facts: Facts, parameters: Mapping[str, Value]) -> ItemsPlan:
-    chosen: dict[str, Any] = {**parameters}
+    options: dict[str, Any] = {**parameters}
     law = EmdItemwise.calibrate(
         facts.target,
         region=facts.region,
         persons=facts.least_honest,
         resolution=facts.resolution,
-        **chosen,
+        **options,
     )
     return ItemsPlan(law=law, most_reports=facts.most_reports)
 
 
 def shares(facts: Facts, parameters: Mapping[str, Value]) -> SharesPlan:
-    target, chosen = facts.target, dict[str, Any](parameters)
-    law = ShuffleEmd(relation=target.relation, epsilon=target.epsilon, resolution=facts.resolution, **chosen)
-    made = EmdRound.calibrate(
+    target, options = facts.target, dict[str, Any](parameters)
+    law = ShuffleEmd(relation=target.relation, epsilon=target.epsilon, resolution=facts.resolution, **options)
+    emd_round = EmdRound.calibrate(
         law,
         delta=target.delta * (1 - TABLE_PART),
         persons=facts.least_honest,
         capacity=facts.most_reports,
     )
-    return SharesPlan.calibrate(made, delta=target.delta, diameter_m=facts.region.diameter_m)
+    return SharesPlan.calibrate(emd_round, delta=target.delta, diameter_m=facts.region.diameter_m)
 
 
 def _unary(
     mechanism: type[GeoShuffle] | type[SgdlShuffle], facts: Facts, parameters: Mapping[str, Value]
 ) -> UnaryPlan:
     target = replace(facts.target, delta=facts.target.delta * (1 - TABLE_PART))
-    chosen: dict[str, Any] = {"cell_m": _usual_cell_m(facts, UnaryPlan.usual_steps), **parameters}
-    made = mechanism.calibrate(target, region=facts.region, persons=facts.least_honest, **chosen)
-    return UnaryPlan.calibrate(made, delta=facts.target.delta, most_reports=facts.most_reports)
+    options: dict[str, Any] = {"cell_m": _usual_cell_m(facts, UnaryPlan.usual_steps), **parameters}
+    randomiser = mechanism.calibrate(target, region=facts.region, persons=facts.least_honest, **options)
+    return UnaryPlan.calibrate(randomiser, delta=facts.target.delta, most_reports=facts.most_reports)
 
 
 def _usual_cell_m(facts: Facts, steps: int) -> Fraction:

@@ -27,12 +27,12 @@ class MirroredLaw:
     def coefficients(self) -> Floats:
         """`(k², 2k, 2k)` by report in the quarter and by square."""
         half = len(self.quadrant)
-        found = np.zeros((half**2, 2 * half, 2 * half))
+        coefficients = np.zeros((half**2, 2 * half, 2 * half))
         for signs in product((1, -1), (1, -1)):
             inverse = np.asarray(np.linalg.inv(self._folded(signs)), np.float64) / 4
-            for flips, part in self._parts(found):
+            for flips, part in self._parts(coefficients):
                 np.add(part, inverse.reshape(part.shape) * _sign(signs, flips), out=part)
-        return found
+        return coefficients
 
     def estimates(self, counts: Integers, level: int) -> Estimates:
         side = 1 << level

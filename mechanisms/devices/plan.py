@@ -119,7 +119,7 @@ def in_parts(messages: Messages) -> Iterator[Messages]:
 
 def big_endian(messages: Messages) -> NDArray[np.int64]:
     """`(n,)` integers of up to 7 bytes each."""
-    found = np.zeros(messages.shape[0], np.int64)
+    numbers = np.zeros(messages.shape[0], np.int64)
     for column in range(messages.shape[1]):
-        found = found << 8 | messages[:, column]
-    return found
+        numbers = numbers << 8 | messages[:, column]
+    return numbers

@@ -209,13 +209,13 @@ def _row(mechanism: GeoLocalCentroid) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def _device(mechanism: GeoLocalCentroid) -> Device:
     """A square costs at most what is wanted, and nearly that."""
-    wanted = mechanism._wanted
+    target_loss = mechanism._wanted
     margin, side = _row(mechanism)
 
     def loss(decay: Fraction) -> Fraction:
         return axis_table(side, Fraction(1), decay).loss_per_metre()
 
-    decay = fitted(wanted, short(wanted), loss)
+    decay = fitted(target_loss, short(target_loss), loss)
     return Device(margin=margin, side=side, table=axis_table(side, Fraction(1), decay), loss=loss(decay))
 
 
@@ -242,5 +242,5 @@ def _variance(mechanism: GeoLocalCentroid) -> float:
     noise = float(weights @ np.arange(device.side, dtype=np.float64) ** 2 / weights.sum())
     off_middle = max(mechanism.lattice.domains) / 2
     free = (device.side**2 - 1) / 12
-    kept = (1 - uniform) * (noise + uniform * off_middle**2) + uniform * free
-    return kept / (1 - uniform) ** 2
+    variance = (1 - uniform) * (noise + uniform * off_middle**2) + uniform * free
+    return variance / (1 - uniform) ** 2

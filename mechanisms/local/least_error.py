@@ -86,11 +86,11 @@ def line_worst(count: int, cell_m: float, alpha: float) -> float:
     answers[:, 1:-1] *= -math.expm1(-alpha * stride_m)
     answers /= answers.sum(axis=1, keepdims=True)
     even, ends = np.full(used, 1 / used), np.bincount([0, used - 1], minlength=used) / 2
-    found = 0.0
+    worst = 0.0
     for share in _END_SHARES.tolist():
         joint = answers * ((1 - share) * even + share * ends)[:, np.newaxis]
-        found = max(found, float((joint.T @ apart).min(axis=1).sum()))  # each answer read as is best
-    return found * stride_m
+        worst = max(worst, float((joint.T @ apart).min(axis=1).sum()))  # each answer read as is best
+    return worst * stride_m
 
 
 def _misses(sums: Floats, moments: Floats, before: Whole, after: Whole, beyond: Whole) -> Floats:

@@ -55,12 +55,12 @@ class NoiseTable:
         """One independent report a cell."""
         self.lattice.check(cells)
         count = cells[0].size
-        drawn = uniform_below(rng, self.total, count)
+        numbers = uniform_below(rng, self.total, count)
         signs = rng.words(count)
-        place = np.minimum(np.searchsorted(self.ends, drawn, side="right"), self.quadrant.size - 1)
+        place = np.minimum(np.searchsorted(self.ends, numbers, side="right"), self.quadrant.size - 1)
         offsets = np.divmod(place.astype(np.int64), self.lattice.rows)
-        anywhere = drawn >= self.ends[-1]
-        cell = (drawn[anywhere] - self.ends[-1]) // np.uint64(self.uniform)
+        anywhere = numbers >= self.ends[-1]
+        cell = (numbers[anywhere] - self.ends[-1]) // np.uint64(self.uniform)
         reports = []
         for bit, (index, offset, side, free) in enumerate(
             zip(cells, offsets, (self.lattice.columns, self.lattice.rows), self._split(cell), strict=True)
@@ -75,8 +75,8 @@ class NoiseTable:
         """`(columns, rows)` weights of all reports from one cell; they sum to `total`."""
         across = _ways(self.lattice.columns, column)
         along = _ways(self.lattice.rows, row)
-        found: Integers = across @ self.quadrant @ along.T + self.uniform
-        return found
+        weights: Integers = across @ self.quadrant @ along.T + self.uniform
+        return weights
 
     def loss_per_metre(self) -> Fraction:
         """α with P(y|x) ≤ exp(α · distance of the centres of x and x') · P(y|x') for all cells.
@@ -86,12 +86,12 @@ class NoiseTable:
         these (`detour`).
         """
         logs = [np.log(weights.astype(np.float64)) for weights in self._events()]
-        found = Fraction(0)
+        largest = Fraction(0)
         longest = usual_longest(self.lattice)
         for (a, b), length_m in moves(self.lattice, longest):
             change = max((_change(log, a, b) for log in logs), default=0.0)
-            found = max(found, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
-        return found * detour(self.lattice, longest)
+            largest = max(largest, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
+        return largest * detour(self.lattice, longest)
 
     def cap(self) -> Fraction:
         """The loss between any two cells, at most."""
@@ -155,8 +155,8 @@ def binned(
     (x, of_x, in_x), (y, of_y, in_y) = across, along
     values = value(x[:, np.newaxis], y) * of_x[:, np.newaxis] * of_y
     starts = [np.flatnonzero(np.diff(bins, prepend=-1)) for bins in (in_x, in_y)]
-    found: Floats = np.add.reduceat(np.add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
-    return found
+    sums: Floats = np.add.reduceat(np.add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
+    return sums
 
 
 def _signs(lattice: Lattice) -> Integers:

@@ -78,13 +78,13 @@ class Optimal(reports.LocalMechanism):
 
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         self.lattice.check(cells)
-        true, found = cells[0] * self.lattice.rows + cells[1], np.empty_like(cells[0])
-        drawn = uniform_below(rng, TOTAL, true.size)
+        true, reports = cells[0] * self.lattice.rows + cells[1], np.empty_like(cells[0])
+        numbers = uniform_below(rng, TOTAL, true.size)
         ends = self.table.cumsum(axis=1).astype(np.uint64)
         for cell in np.unique(true).tolist():
             here = true == cell
-            found[here] = np.searchsorted(ends[cell], drawn[here], side="right")
-        return np.divmod(found, self.lattice.rows)
+            reports[here] = np.searchsorted(ends[cell], numbers[here], side="right")
+        return np.divmod(reports, self.lattice.rows)
 
     def expected_error(self) -> PointError:
         prior = np.array(self.prior, dtype=np.float64)[:, np.newaxis]
@@ -97,12 +97,12 @@ def loss_per_metre(lattice: Lattice, table: Integers) -> Fraction:
     Over moves without a common divisor; others are chains of one of them.
     """
     grid = np.log(table.astype(np.float64)).reshape(lattice.columns, lattice.rows, -1)
-    found = Fraction(0)
+    largest = Fraction(0)
     for (a, b), length_m in moves(lattice, usual_longest(lattice)):
-        for one, other in programme.pairs(grid, a, b):
-            change = float(np.abs(one - other).max(initial=0.0))
-            found = max(found, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
-    return found
+        for first, second in programme.pairs(grid, a, b):
+            change = float(np.abs(first - second).max(initial=0.0))
+            largest = max(largest, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
+    return largest
 
 
 @lru_cache(maxsize=4)

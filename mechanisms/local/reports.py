@@ -97,11 +97,11 @@ class LocalMechanism(ABC):
         """In metres, read off the table."""
 
 
-def repeated(one: Guarantee, times: int) -> Guarantee:
+def repeated(guarantee: Guarantee, times: int) -> Guarantee:
     """Returns the sum of `times` equal guarantees of one term, as one term; d is the mean distance."""
-    (term,) = one.terms
+    (term,) = guarantee.terms
     summed = term_of_mean(term, reports=times, changes=times)
-    return Guarantee(relation=one.relation, trust=one.trust, terms=(summed,))
+    return Guarantee(relation=guarantee.relation, trust=guarantee.trust, terms=(summed,))
 
 
 def term_of_mean(term: Term, *, reports: int, changes: int) -> Term:
@@ -127,12 +127,12 @@ def fitted(epsilon: Fraction, decay_per_m: Fraction, loss: Callable[[Fraction], 
     """
     best = None
     for _ in range(_ROUNDS):
-        found = Fraction(loss(decay_per_m))
-        if found <= epsilon:
+        spent = Fraction(loss(decay_per_m))
+        if spent <= epsilon:
             best = max(best or decay_per_m, decay_per_m)
-            if found >= _ENOUGH * epsilon:
+            if spent >= _ENOUGH * epsilon:
                 break
-        factor = Fraction(float(epsilon / found)) * (1 - _LESS) if found else Fraction(2)
+        factor = Fraction(float(epsilon / spent)) * (1 - _LESS) if spent else Fraction(2)
         decay_per_m = short(decay_per_m * min(factor, Fraction(2)))
     if best is None:
         raise ParameterError("epsilon", float(epsilon), "more, or a larger radius or smaller cells")

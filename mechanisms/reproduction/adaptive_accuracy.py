@@ -165,8 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     places = dealt_places(options.files, persons=PERSONS, split=split, spare=spare)
     if service is not None:
         places = {number: _known(own, service) for number, own in places.items()}
-    made = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
-    contestants = guides(places, service) if is_guide else made[options.what]()
+    makers = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
+    contestants = guides(places, service) if is_guide else makers[options.what]()
     until = time.monotonic() + 60 * options.minutes
     results = measure(
         places,
@@ -201,8 +201,8 @@ def _table(results: Results) -> Iterator[str]:
     for label in sorted(labels, key=lambda label: results.means(label)["emd"]):
         means, ratios = results.means(label), emd_ratio(results, labels[0], label)
         part = " | ".join(f"{ratio:.3f}" for ratio in ratios)
-        others = " | ".join(f"{means[name]:.3f}" for name in MEASURES[1:])
-        yield f"| {label} | {means['emd']:.4f} | {part} | {others} |"
+        measures = " | ".join(f"{means[name]:.3f}" for name in MEASURES[1:])
+        yield f"| {label} | {means['emd']:.4f} | {part} | {measures} |"
 
 
 def _guesses(results: Results) -> Iterator[str]:
@@ -218,13 +218,13 @@ def _guided(results: Results) -> Iterator[str]:
     first, *labels = results.labels()
     yield f"{_trials(results)}; EMD as part of that of {first}, upper 95 % bounds for these places and any"
     for label in labels:
-        shown = [f"{ratio:.3f}" for ratio in emd_ratio(results, label, first)]
+        ratios = [f"{ratio:.3f}" for ratio in emd_ratio(results, label, first)]
         rows = [
             f"{persons} × {float(epsilon):g}: {ratio:.2f}"
             for (persons, epsilon), values in results.values.items()
             for ratio in [np.mean(values[label], axis=0)[0] / np.mean(values[first], axis=0)[0]]
         ]
-        yield f"| {label} | {' | '.join(shown)} | {', '.join(rows)} |"
+        yield f"| {label} | {' | '.join(ratios)} | {', '.join(rows)} |"
 
 
 def _forecasts(results: Results) -> Iterator[str]:

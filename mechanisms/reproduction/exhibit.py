@@ -103,9 +103,9 @@ def grouped_bars(
     """A group of bars a row, a bar a column, on a logarithmic axis; missing values are left out."""
     width = 0.8 / len(columns)
     for place, column in enumerate(columns):
-        found = [(index, row[column]) for index, row in enumerate(rows) if row[column] is not None]
-        at = [index + (place - (len(columns) - 1) / 2) * width for index, _ in found]
-        heights = [float(value) for _, value in found if value is not None]
+        points = [(index, row[column]) for index, row in enumerate(rows) if row[column] is not None]
+        at = [index + (place - (len(columns) - 1) / 2) * width for index, _ in points]
+        heights = [float(value) for _, value in points if value is not None]
         axes.bar(at, heights, width, label=column.replace("_", " "), color=COLOURS[place % len(COLOURS)])
     axes.set_yscale("log")
     axes.set_xticks(range(len(rows)), [label(row) for row in rows], fontsize=8)

@@ -28,7 +28,7 @@ def others(trial: Trial, mechanism: Adaptive) -> Guide:
 def two_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
     """The mean of two such releases, of two draws of others."""
     maps = [Guide.of_map(trial.of_others(turn).released(mechanism)) for turn in range(2)]
-    return Guide(shares=sum((one.shares for one in maps), np.zeros_like(maps[0].shares)) // 2)
+    return Guide(shares=sum((guide.shares for guide in maps), np.zeros_like(maps[0].shares)) // 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class SamePeople:
     def __call__(self, trial: Trial, mechanism: Adaptive) -> Guide:
         before = replace(mechanism, guide=others(trial, mechanism)) if self.is_guided else mechanism
         rng = SeededSource(trial.seed("before", str(mechanism.epsilon), self.is_guided))
-        found = before.release(trial.masses(before.unit), rng)
-        return Guide.of_map(found, same_people=self.is_counted)
+        heatmap = before.release(trial.masses(before.unit), rng)
+        return Guide.of_map(heatmap, same_people=self.is_counted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

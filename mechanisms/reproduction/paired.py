@@ -89,11 +89,11 @@ def measure(
                 measured = {}
                 for contestant in contestants:
                     key = (seed, persons, str(epsilon), number, contestant.label)
-                    found = kept.get(key)
-                    if found is None:
-                        found = _row(contestant, epsilon, trial)
-                        kept.add(key, found)
-                    measured[contestant.label] = found
+                    row = kept.get(key)
+                    if row is None:
+                        row = _row(contestant, epsilon, trial)
+                        kept.add(key, row)
+                    measured[contestant.label] = row
                 results.add((persons, epsilon), trial, measured)
     return results
 
@@ -106,7 +106,7 @@ def _row(contestant: Contestant, epsilon: Fraction, trial: Trial) -> list[float]
     return [measured[name] for name in MEASURES]
 
 
-def emd_ratio(results: Results, one: str, other: str) -> tuple[float, float, float]:
+def emd_ratio(results: Results, numerator: str, denominator: str) -> tuple[float, float, float]:
     """(ratio, upper 95 % bounds for these places and for others like them) of mean EMDs.
 
     The ratio is a geometric mean over settings. Bounds are one-sided, from Bayesian bootstraps (Rubin 1981)
@@ -117,20 +117,23 @@ def emd_ratio(results: Results, one: str, other: str) -> tuple[float, float, flo
         setting: [(setting[0], number) for number in range(len(places))]
         for setting, places in results.places.items()
     }
-    ratio, bound = _bound(results, one, other, trials)
-    return ratio, bound, _bound(results, one, other, results.places)[1]
+    ratio, bound = _bound(results, numerator, denominator, trials)
+    return ratio, bound, _bound(results, numerator, denominator, results.places)[1]
 
 
 def _bound(
-    results: Results, one: str, other: str, groups: Mapping[Setting, Sequence[Hashable]]
+    results: Results, numerator: str, denominator: str, groups: Mapping[Setting, Sequence[Hashable]]
 ) -> tuple[float, float]:
     """groups: for each setting what the weight of each trial is drawn for."""
     columns = {group: column for column, group in enumerate(dict.fromkeys(chain(*groups.values())))}
-    drawn = np.random.default_rng(0).exponential(size=(_BOOTSTRAPS, len(columns)))
-    weights = np.vstack((np.ones((1, len(columns))), drawn))
+    draws = np.random.default_rng(0).exponential(size=(_BOOTSTRAPS, len(columns)))
+    weights = np.vstack((np.ones((1, len(columns))), draws))
     logs = np.zeros(weights.shape[0])
     for setting, own in groups.items():
-        chosen = weights[:, [columns[group] for group in own]]
-        sums = [chosen @ np.array(results.values[setting][label])[:, 0] for label in (one, other)]
+        trial_weights = weights[:, [columns[group] for group in own]]
+        sums = [
+            trial_weights @ np.array(results.values[setting][label])[:, 0]
+            for label in (numerator, denominator)
+        ]
         logs += np.log(sums[0] / sums[1]) / len(groups)
     return float(np.exp(logs[0])), float(np.exp(np.quantile(logs[1:], _LEVEL)))

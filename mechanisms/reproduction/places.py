@@ -53,10 +53,10 @@ class Place:
     def persons(self) -> int:
         return self.starts.size - 1
 
-    def records(self, chosen: Integers) -> tuple[Integers, Integers]:
+    def records(self, members: Integers) -> tuple[Integers, Integers]:
         """(persons, cells): the check-ins of the chosen persons, one row each."""
-        rows = [np.arange(self.starts[i], self.starts[i + 1]) for i in chosen]
-        persons = np.repeat(chosen, [part.size for part in rows])
+        rows = [np.arange(self.starts[i], self.starts[i + 1]) for i in members]
+        persons = np.repeat(members, [part.size for part in rows])
         return persons, self.cells[np.concatenate(rows)]
 
 
@@ -76,14 +76,14 @@ def densest(
     """
     numbers = cell_numbers(lat, lon)
     inside = numbers != OUTSIDE
-    found, check_ins = np.unique(numbers[inside], return_counts=True)
+    cells, check_ins = np.unique(numbers[inside], return_counts=True)
     pairs = np.unique(np.stack((numbers[inside], persons[inside])), axis=1)[0]
     visitors = np.unique(pairs, return_counts=True)[1]
-    eligible = [i for i in np.flatnonzero(visitors >= least_persons) if split.has(int(found[i]))]
-    chosen = sorted(eligible, key=lambda i: (-check_ins[i], found[i]))[:count]
+    eligible = [i for i in np.flatnonzero(visitors >= least_persons) if split.has(int(cells[i]))]
+    best = sorted(eligible, key=lambda i: (-check_ins[i], cells[i]))[:count]
     return tuple(
         Place.of(number, cell_region(number), persons[here], lat[here], lon[here])
-        for number in found[chosen].tolist()
+        for number in cells[best].tolist()
         for here in [numbers == number]
     )
 

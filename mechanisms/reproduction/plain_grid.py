@@ -39,10 +39,10 @@ class PlainGrid(GuessedPersons):
         finest = min(_FINEST, masses.level)
         cut = Cut.grid(grid_level(self.expected_persons / persons, most=self.most, finest=finest))
         noisy = cut.masses(masses) + discrete_laplace(rng, scale=scale, size=cut.levels.size)
-        found = posterior_both_ways(
+        beliefs = posterior_both_ways(
             [Measured(nodes=cut.nodes, noisy=noisy / float(scale))], scale_persons=persons
         )
-        return posterior_map(found, level=masses.level, scale_persons=persons)
+        return posterior_map(beliefs, level=masses.level, scale_persons=persons)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_in_every_cell(float(1 / self.epsilon), cells=4**_FINEST, persons=persons)

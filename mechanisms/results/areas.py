@@ -94,14 +94,14 @@ def _squares(
     owner: NDArray[np.int64], level: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """(levels, prefixes, owners) of the largest quadtree squares that one centre has."""
-    found = []
+    blocks = []
     for finer in range(level, 0, -1):
         four = owner.reshape(-1, 4)
         whole = (four == four[:, :1]).all(axis=1) & (four[:, 0] >= 0)
         left = np.flatnonzero(~np.repeat(whole, 4) & (owner >= 0))
-        found.append((np.full(left.size, finer), left, owner[left]))
+        blocks.append((np.full(left.size, finer), left, owner[left]))
         owner = np.where(whole, four[:, 0], -1)
     if owner[0] >= 0:
-        found.append((np.zeros(1, np.int64), np.zeros(1, np.int64), owner))
-    levels, prefixes, kept = (np.concatenate(column) for column in zip(*found, strict=True))
-    return levels, prefixes, kept
+        blocks.append((np.zeros(1, np.int64), np.zeros(1, np.int64), owner))
+    levels, prefixes, centres = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return levels, prefixes, centres

@@ -64,10 +64,10 @@ class Places:
         """
         if isinstance(value, cls):
             return value
-        found = geojson.read(
+        places = geojson.read(
             "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_spelled, made=_place
         )
-        return cls(found)
+        return cls(places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,8 +70,8 @@ def _edges(region: Region, polygons: Sequence[Polygon]) -> Floats:
         x = (ring[:, 0] + turn - region.west) / (region.east - region.west)
         y = (region.north - ring[:, 1]) / (region.north - region.south)
         edges.append(np.stack((np.roll(x, 1), np.roll(y, 1), x, y), axis=1))
-    found = np.concatenate(edges)
-    return np.asarray(found[found[:, 1] != found[:, 3]], np.float64)
+    sides = np.concatenate(edges)
+    return np.asarray(sides[sides[:, 1] != sides[:, 3]], np.float64)
 
 
 def _covered(edges: Floats, part: Squares) -> tuple[Floats, Floats, Floats]:
@@ -79,14 +79,14 @@ def _covered(edges: Floats, part: Squares) -> tuple[Floats, Floats, Floats]:
     count = 1 << part.level
     order = np.argsort(part.y, kind="stable")
     rows = part.y[order]
-    found = [np.empty((3, 0))]
+    columns = [np.empty((3, 0))]
     for first, grid in _coverage(edges, count):
         low, high = np.searchsorted(rows, (first, first + len(grid)))
-        chosen = order[low:high]
-        inside = np.clip(grid[part.y[chosen] - first, part.x[chosen]], 0, 1)
+        places = order[low:high]
+        inside = np.clip(grid[part.y[places] - first, part.x[places]], 0, 1)
         some = inside > 0
-        found.append(np.stack((inside, part.values[chosen], part.deviations[chosen]))[:, some])
-    inside, persons, deviations = np.concatenate(found, axis=1)
+        columns.append(np.stack((inside, part.values[places], part.deviations[places]))[:, some])
+    inside, persons, deviations = np.concatenate(columns, axis=1)
     return inside, persons, deviations
 
 

@@ -98,9 +98,11 @@ class Heatmap:
         reach = WITHIN_ERRORS * self.standard_errors
         lows = np.maximum(self.values - reach, 0)
         if self.told is not None and not math.isnan(self.told_floor):
-            told = self.told.has(self.levels, self.prefixes)
-            scale = self.standard_errors[told] / math.sqrt(2)  # of the Laplace law with this deviation
-            lows[told] = low_ends(self.values[told], floor=self.told_floor, scale=scale)
+            is_significant = self.told.has(self.levels, self.prefixes)
+            scale = self.standard_errors[is_significant] / math.sqrt(
+                2
+            )  # of the Laplace law with this deviation
+            lows[is_significant] = low_ends(self.values[is_significant], floor=self.told_floor, scale=scale)
         return lows, self.values + reach
 
     def dense(self) -> NDArray[np.float64]:

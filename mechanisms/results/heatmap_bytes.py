@@ -54,17 +54,17 @@ def packed(parts: Parts) -> bytes:
         parts.values.astype("<f8"),
         parts.standard_errors.astype("<f8"),
     ]
-    given = [name for name in OPTIONAL if getattr(parts, name) is not None]
+    names = [name for name in OPTIONAL if getattr(parts, name) is not None]
     numbers = (parts.cut_error, parts.told_floor, parts.total, parts.total_error)
     measured = parts.measurements
-    if measured is None and parts.told is None and not given and all(map(math.isnan, numbers)):
+    if measured is None and parts.told is None and not names and all(map(math.isnan, numbers)):
         return _HEADER.pack(_FIRST, parts.level, parts.levels.size) + _compressed(arrays)
-    arrays += [getattr(parts, name).astype("<f8") for name in given]
+    arrays += [getattr(parts, name).astype("<f8") for name in names]
     count = -1
     if parts.told is not None:
         count = parts.told.levels.size
         arrays += [parts.told.levels, parts.told.prefixes.astype("<i8")]
-    which = sum(1 << OPTIONAL.index(name) for name in given)
+    which = sum(1 << OPTIONAL.index(name) for name in names)
     more = _MORE.pack(count, which, *numbers)
     if measured is None:
         return _HEADER.pack(_SECOND, parts.level, parts.levels.size) + more + _compressed(arrays)
@@ -89,24 +89,24 @@ def unpacked(data: bytes) -> Parts:
         (block,) = _BLOCK.unpack_from(data, start)
         start += _BLOCK.size
     cut_error, told_floor, total, total_error = numbers
-    given = [name for place, name in enumerate(OPTIONAL) if which >> place & 1]
-    after = (_REGION + 8 * len(given)) * count
-    told_after = after + _SQUARE * max(squares, 0)
-    body = _decompressed(data[start:], size=told_after + block)
-    optional = {name: _floats(body, count, place=place) for place, name in enumerate(given, start=2)}
+    names = [name for place, name in enumerate(OPTIONAL) if which >> place & 1]
+    regions_end = (_REGION + 8 * len(names)) * count
+    significant_end = regions_end + _SQUARE * max(squares, 0)
+    body = _decompressed(data[start:], size=significant_end + block)
+    optional = {name: _floats(body, count, place=place) for place, name in enumerate(names, start=2)}
     return Parts(
         level=level,
         levels=np.frombuffer(body, np.uint8, count),
         prefixes=np.frombuffer(body, "<i8", count, count).astype(np.int64),
         values=_floats(body, count, place=0),
         standard_errors=_floats(body, count, place=1),
-        told=None if squares < 0 else _told(body[after:], squares),
+        told=None if squares < 0 else _told(body[regions_end:], squares),
         cut_error=cut_error,
         **(dict.fromkeys(OPTIONAL) | optional),
         told_floor=told_floor,
         total=total,
         total_error=total_error,
-        measurements=Measurements.from_bytes(body[told_after:]) if magic == _THIRD else None,
+        measurements=Measurements.from_bytes(body[significant_end:]) if magic == _THIRD else None,
     )
 
 

@@ -54,22 +54,22 @@ class ToldApart:
     @classmethod
     def with_parents(cls, levels: Integers, prefixes: Integers) -> Self:
         """Squares, and every coarser one that holds one of them: it is no emptier than its part."""
-        found = {}
+        by_level = {}
         for level in range(int(levels.max(initial=0)) + 1):
             finer = levels >= level
-            found[level] = np.unique(prefixes[finer] >> 2 * (levels[finer] - level))
-        return cls.joined(found)
+            by_level[level] = np.unique(prefixes[finer] >> 2 * (levels[finer] - level))
+        return cls.joined(by_level)
 
     def has(self, levels: NDArray[np.uint8], prefixes: Integers) -> NDArray[np.bool_]:
         """`(k,)` whether each of these squares is one of those told apart."""
-        asked = numbered(levels.astype(np.int64), prefixes)
-        found: NDArray[np.bool_] = np.isin(asked, numbered(self.levels.astype(np.int64), self.prefixes))
-        return found
+        numbers = numbered(levels.astype(np.int64), prefixes)
+        is_member: NDArray[np.bool_] = np.isin(numbers, numbered(self.levels.astype(np.int64), self.prefixes))
+        return is_member
 
     def at(self, level: int) -> Integers:
         """The prefixes of one level, ascending."""
-        found: Integers = self.prefixes[self.levels == level]
-        return found
+        prefixes: Integers = self.prefixes[self.levels == level]
+        return prefixes
 
 
 def numbered(levels: Integers, prefixes: Integers) -> Integers:

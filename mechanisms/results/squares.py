@@ -50,14 +50,14 @@ def squares_of(summands: Summands) -> list[Squares]:
 
 
 def _of_level(summands: Summands, level: int) -> Squares:
-    chosen = summands.levels == level
-    x, y = morton_decode(summands.prefixes[chosen], level)
+    here = summands.levels == level
+    x, y = morton_decode(summands.prefixes[here], level)
     return Squares(
         level=level,
         x=x,
         y=(1 << level) - 1 - y,
-        values=summands.values[chosen],
-        deviations=summands.deviations[chosen],
+        values=summands.values[here],
+        deviations=summands.deviations[here],
     )
 
 

@@ -55,12 +55,12 @@ def summands_of(heatmap: Heatmap) -> Summands | None:
     """
     if not heatmap.values.size or heatmap.is_in_rectangles:
         return None
-    found = _as_stated(heatmap) if heatmap.deviations is not None else _of_cut_noise(heatmap)
+    summands = _as_stated(heatmap) if heatmap.deviations is not None else _of_cut_noise(heatmap)
     level = heatmap.level
-    while found is not None and found.levels.size > MOST_SQUARES:
+    while summands is not None and summands.levels.size > MOST_SQUARES:
         level -= 1
-        found = found.coarsened(level)
-    return found
+        summands = summands.coarsened(level)
+    return summands
 
 
 def _as_stated(heatmap: Heatmap) -> Summands:

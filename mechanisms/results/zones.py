@@ -35,8 +35,8 @@ class Zone:
     @property
     def degrees(self) -> list[tuple[float, float]]:
         """(longitude, latitude) of each corner, closed."""
-        found = [(lon / PER_DEGREE, lat / PER_DEGREE) for lon, lat in self.corners]
-        return [*found, found[0]]
+        corners = [(lon / PER_DEGREE, lat / PER_DEGREE) for lon, lat in self.corners]
+        return [*corners, corners[0]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,10 @@ def clustered_polya(rng: RandomSource, *, shape: Fraction, scale: Fraction, size
     2^40.
     """
     counts = cluster_counts(_checked(shape), _checked_scale(scale)).draw(rng, size)
-    drawn = np.zeros(size, dtype=np.int64)
+    totals = np.zeros(size, dtype=np.int64)
     clusters = log_series(rng, scale=scale, size=int(counts.sum()))
-    np.add.at(drawn, np.repeat(np.arange(size), counts), clusters)
-    return drawn
+    np.add.at(totals, np.repeat(np.arange(size), counts), clusters)
+    return totals
 
 
 def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.int64]:
@@ -46,13 +46,13 @@ def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.i
     2^j/k · e^(−(k − 1)/scale).
     """
     octaves = _octaves(_checked_scale(scale))
-    found = [np.empty(0, np.int64)]
+    draws = [np.empty(0, np.int64)]
     missing = size
     while missing > 0:
-        taken = _attempts(rng, scale, octaves, 4 * missing + 8)[:missing]
-        found.append(taken)
-        missing -= taken.size
-    return np.concatenate(found)
+        accepted = _attempts(rng, scale, octaves, 4 * missing + 8)[:missing]
+        draws.append(accepted)
+        missing -= accepted.size
+    return np.concatenate(draws)
 
 
 def _octaves(scale: Fraction) -> int:
@@ -67,10 +67,10 @@ def _attempts(rng: RandomSource, scale: Fraction, octaves: int, count: int) -> N
     k = k[_uniform_below_each(rng, k) < first]  # 2^j / k
     exponent = (k - np.uint64(1)) * np.uint64(scale.denominator)
     whole, rest = np.divmod(exponent, np.uint64(scale.numerator))
-    kept = geometric_exp(rng, k.size) >= whole.astype(np.int64)
-    kept &= bernoulli_exp(rng, rest, scale.numerator)
-    taken: NDArray[np.int64] = k[kept].astype(np.int64)
-    return taken
+    is_accepted = geometric_exp(rng, k.size) >= whole.astype(np.int64)
+    is_accepted &= bernoulli_exp(rng, rest, scale.numerator)
+    accepted: NDArray[np.int64] = k[is_accepted].astype(np.int64)
+    return accepted
 
 
 def _uniform_below_each(rng: RandomSource, bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:

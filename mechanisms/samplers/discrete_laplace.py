@@ -30,9 +30,9 @@ def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArra
     filled = 0
     while filled < size:
         accepted = _attempts(rng, scale, count=size - filled + (size - filled) // 8 + 8)
-        taken = accepted[: size - filled]  # the surplus is as random as the rest
-        values[filled : filled + taken.size] = taken
-        filled += taken.size
+        block = accepted[: size - filled]  # the surplus is as random as the rest
+        values[filled : filled + block.size] = block
+        filled += block.size
     return values
 
 

@@ -35,14 +35,14 @@ class DrawTable:
     def draw(self, rng: RandomSource, size: int) -> NDArray[np.int64]:
         """`(size,)` independent draws, exact for the table."""
         words = rng.words(size)
-        drawn = np.searchsorted(self.firsts, words, side="right").astype(np.int64)
+        draws = np.searchsorted(self.firsts, words, side="right").astype(np.int64)
         # A word equal to the first word of a sum is decided by the bits that follow; all others are decided.
         near = np.searchsorted(self.firsts, words, side="left")
         bits = self.ends[-1].bit_length() - 1 - 64
-        for place in np.flatnonzero(near < drawn).tolist():
+        for place in np.flatnonzero(near < draws).tolist():
             value = (int(words[place]) << bits) | integer_below(rng, 1 << bits)
-            drawn[place] = _first_above(self.ends, value)
-        return drawn
+            draws[place] = _first_above(self.ends, value)
+        return draws
 
 
 def negative_binomial(

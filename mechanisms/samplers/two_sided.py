@@ -27,8 +27,8 @@ def sgdl_noise(rng: RandomSource, *, shape: Fraction, epsilon: Fraction, size: i
     """
     if shape == 1:
         return two_sided_geometric(rng, epsilon=epsilon, size=size)
-    one, other = (negative_binomial(rng, shape=shape, epsilon=epsilon, size=size) for _ in range(2))
-    return one - other
+    first, second = (negative_binomial(rng, shape=shape, epsilon=epsilon, size=size) for _ in range(2))
+    return first - second
 
 
 def conditioned_noise(

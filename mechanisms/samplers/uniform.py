@@ -38,6 +38,6 @@ def integer_below(rng: RandomSource, bound: int) -> int:
         return 0
     while True:
         words = rng.words(-(-bits // 64))
-        drawn = int.from_bytes(words.astype("<u8").tobytes(), "little") & ((1 << bits) - 1)
-        if drawn < bound:
-            return drawn
+        number = int.from_bytes(words.astype("<u8").tobytes(), "little") & ((1 << bits) - 1)
+        if number < bound:
+            return number

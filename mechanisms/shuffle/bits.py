@@ -44,8 +44,8 @@ def _more(rng: RandomSource, packed: Packed, total: int, missing: int) -> Packed
     """Ones in so many more of the `total` places, all sets of the places that are free equally likely."""
     while missing:
         places = np.unique(uniform_below(rng, total, min(missing, _AT_A_TIME)))  # never more than are missing
-        index, one = places >> np.uint64(3), np.uint8(0x80) >> (places & np.uint64(7)).astype(np.uint8)
-        free = packed[index] & one == 0
-        np.bitwise_or.at(packed, index[free], one[free])
+        index, bit = places >> np.uint64(3), np.uint8(0x80) >> (places & np.uint64(7)).astype(np.uint8)
+        free = packed[index] & bit == 0
+        np.bitwise_or.at(packed, index[free], bit[free])
         missing -= int(np.count_nonzero(free))
     return packed

@@ -140,15 +140,17 @@ def _geo_noise(mechanism: GeoShuffle) -> PaddedNoise:
     delta, loss = float(mechanism.delta), float(mechanism.highest_loss)
     share = (1 - 2 * CUT_PART) * delta
     if mechanism.reach_steps <= _EXACT_STEPS:
-        found = calibrate_two_axes(mechanism.persons, float(mechanism.epsilon_step), share, mechanism.shifts)
+        largest = calibrate_two_axes(
+            mechanism.persons, float(mechanism.epsilon_step), share, mechanism.shifts
+        )
     else:
-        found = calibrate_geo_sum(
+        largest = calibrate_geo_sum(
             persons=mechanism.persons,
             epsilon=float(mechanism.epsilon_axis),
             delta=share / 2,
             radius=mechanism.farthest,
         )
-    return _padded(mechanism, Fraction(1), rounded_down(found), CUT_PART * delta, loss)
+    return _padded(mechanism, Fraction(1), rounded_down(largest), CUT_PART * delta, loss)
 
 
 @lru_cache(maxsize=64)

@@ -68,8 +68,8 @@ class EmdRound:
         """With the fewest shares. Errors: `ParameterError`."""
         in_range(0, HIGHEST_EPSILON, epsilon=law.epsilon)
         most = persons if capacity is None else capacity
-        wanted = float(delta) / (_odds(law) * _coordinates(law))  # samplers' errors are nothing beside it
-        shares = least_shares(persons=persons, modulus=_modulus(law, most), distance=wanted)
+        distance = float(delta) / (_odds(law) * _coordinates(law))  # samplers' errors are nothing beside it
+        shares = least_shares(persons=persons, modulus=_modulus(law, most), distance=distance)
         return cls(law=law, delta=Fraction(delta), persons=persons, capacity=most, shares=shares)
 
     @property
@@ -110,12 +110,12 @@ class EmdRound:
         persons: (k,) from 0 to count − 1; cells: (k,) Morton codes of the finest level; masses: (k,) parts,
         at most `law.parts` a person. Coarser levels are sums of the finest.
         """
-        found = np.zeros((count, self.coordinates), np.int64)
+        vectors = np.zeros((count, self.coordinates), np.int64)
         start, finest = 0, self.law.levels[-1]
         for level in self.law.levels:
-            np.add.at(found, (persons, start + parent(cells, finest - level)), masses)
+            np.add.at(vectors, (persons, start + parent(cells, finest - level)), masses)
             start += 4**level
-        return found
+        return vectors
 
     def randomise(self, vectors: NDArray[np.int64], rng: RandomSource) -> Words:
         """`(n, m)` modulo q: each device adds the difference of two Pólya(1/n) draws to each mass."""
@@ -124,8 +124,8 @@ class EmdRound:
         for level, scale in zip(self.law.levels, self.law.level_scales, strict=True):
             part = noisy[:, start : start + 4**level]
             for sign in (1, -1):
-                drawn = clustered_polya(rng, shape=shape, scale=scale, size=part.size)
-                part += sign * drawn.reshape(part.shape)
+                noise = clustered_polya(rng, shape=shape, scale=scale, size=part.size)
+                part += sign * noise.reshape(part.shape)
             start += 4**level
         return noisy.astype(np.uint64) & np.uint64(self.modulus - 1)
 
@@ -150,8 +150,8 @@ class EmdRound:
 
     def signed(self, added: Words) -> NDArray[np.int64]:
         """`(m,)` sums in parts from sums modulo q."""
-        found = added.astype(np.int64)
-        return np.where(found >= self.modulus - _margin(self.law), found - self.modulus, found)
+        sums = added.astype(np.int64)
+        return np.where(sums >= self.modulus - _margin(self.law), sums - self.modulus, sums)
 
     def analyse(self, shuffled: Words) -> Heatmap:
         """The reconstruction from the sums of all shares, as `ShuffleEmd` makes it."""
@@ -163,10 +163,10 @@ class EmdRound:
         measured = []
         for level in self.law.levels:
             values = noisy[start + candidates]
-            kept = np.zeros(candidates.size, dtype=np.bool_)
-            kept[largest(values, DEFAULT_WIDTH)] = True
-            measured.append(MeasuredLevel(level=level, cells=candidates, noisy=values, kept=kept))
-            candidates = children(candidates[kept])
+            is_selected = np.zeros(candidates.size, dtype=np.bool_)
+            is_selected[largest(values, DEFAULT_WIDTH)] = True
+            measured.append(MeasuredLevel(level=level, cells=candidates, noisy=values, kept=is_selected))
+            candidates = children(candidates[is_selected])
             start += 4**level
         return reconstruct(measured, unit=self.law.parts)
 

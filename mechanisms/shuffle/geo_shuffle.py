@@ -66,10 +66,10 @@ class GeoSum(PaddedSum):
     ) -> Self:
         """The least noise and padding within the target. Errors: `ParameterError`."""
         check_target(persons, epsilon, delta, radius, domain)
-        found = calibrate_geo_sum(
+        largest = calibrate_geo_sum(
             persons=persons, epsilon=float(epsilon), delta=_SUM_PART * float(delta), radius=radius
         )
-        epsilon_geo = rounded_down(found)
+        epsilon_geo = rounded_down(largest)
         padding = padding_for(
             draws=persons,
             shape=Fraction(1),

@@ -72,8 +72,8 @@ class Lattice:
         by = PARTS * self._cell_um
         across, along = means.x * plane.width_um / by, means.y * plane.height_um / by
         limits = (means.persons * k for k in self.domains)
-        found = (math.floor(value + Fraction(1, 2)) for value in (across, along))
-        across_sum, along_sum = (min(most, value) for most, value in zip(limits, found, strict=True))
+        rounded = (math.floor(value + Fraction(1, 2)) for value in (across, along))
+        across_sum, along_sum = (min(most, value) for most, value in zip(limits, rounded, strict=True))
         return across_sum, along_sum
 
     def place(self, across: Fraction, along: Fraction) -> tuple[float, float]:

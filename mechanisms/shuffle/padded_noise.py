@@ -58,8 +58,8 @@ class PaddedNoise:
 
     def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
         check_values(values, self.domain)
-        sent = values + self.noise(rng, values.size) + self.padding
-        return encode(np.clip(sent, 0, self.places), self.places)
+        noisy = values + self.noise(rng, values.size) + self.padding
+        return encode(np.clip(noisy, 0, self.places), self.places)
 
     def noise(self, rng: RandomSource, size: int) -> NDArray[np.int64]:
         """`(size,)` draws: within ±padding if conditioned, else unbounded."""

@@ -33,10 +33,10 @@ def calibrate_two_axes(persons: int, epsilon: float, delta: float, shifts: list[
     high = low + 0.25
     while excess(high) < 0:
         low, high = high, high + 0.25
-    found = float(brentq(excess, low, high, xtol=1e-10))
-    while excess(found) > 0:
-        found -= 1e-10
-    return math.exp(found)
+    root = float(brentq(excess, low, high, xtol=1e-10))
+    while excess(root) > 0:
+        root -= 1e-10
+    return math.exp(root)
 
 
 def _sum_law(shape: float, epsilon: float, farthest: int) -> SymmetricLaw:

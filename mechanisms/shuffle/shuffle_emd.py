@@ -74,11 +74,11 @@ class ShuffleEmd(GridMechanism):
     @property
     def level_scales(self) -> tuple[Fraction, ...]:
         """Of the noise on each of these levels, in parts; multiples of a sixteenth, rounded up."""
-        found = []
+        scales = []
         for share in shares(DEFAULT_DECAY, len(self.levels)):
             scale = noise_scale(self.relation, self.epsilon * share, self.parts)
-            found.append(Fraction(math.ceil(scale * SCALE_PARTS), SCALE_PARTS))
-        return tuple(found)
+            scales.append(Fraction(math.ceil(scale * SCALE_PARTS), SCALE_PARTS))
+        return tuple(scales)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
         """What the analyst looks at of the sums: cells that are not looked at need no noise."""

@@ -54,8 +54,8 @@ def shuffle_shares(shares: Words, rng: RandomSource) -> Words:
 
 def sums(shuffled: Words, *, modulus: int) -> Words:
     """`(m,)` sums modulo the modulus."""
-    found: Words = shuffled.sum(axis=1, dtype=np.uint64) & np.uint64(modulus - 1)
-    return found
+    sums: Words = shuffled.sum(axis=1, dtype=np.uint64) & np.uint64(modulus - 1)
+    return sums
 
 
 def least_shares(*, persons: int, modulus: int, distance: float) -> int:
@@ -108,5 +108,5 @@ def communication_bits(*, shares: int, coordinates: int, modulus: int) -> int:
 
 
 def _log_binomial(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return found
+    logs: NDArray[np.float64] = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return logs

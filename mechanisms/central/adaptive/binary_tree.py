@@ -61,13 +61,13 @@ def binary_tree(measured: Sequence[Measured]) -> list[Depth]:
     starts = [part.nodes.starts(deepest) for part in measured]
     codes, depths = np.zeros(1, np.int64), []
     for depth in range(deepest + 1):
-        inner, seen = np.zeros(codes.size, np.bool_), []
+        inner, measurements = np.zeros(codes.size, np.bool_), []
         for part, start in zip(measured, starts, strict=True):
             cell = np.searchsorted(start, codes << (deepest - depth), side="right") - 1
             inner |= part.nodes.depths[cell] > depth
             places = np.flatnonzero(part.nodes.depths[cell] == depth)
-            seen.append(Seen(places=places, noisy=part.noisy[cell[places]], scale=part.scale))
-        depths.append(Depth(codes=codes, inner=inner, seen=tuple(seen)))
+            measurements.append(Seen(places=places, noisy=part.noisy[cell[places]], scale=part.scale))
+        depths.append(Depth(codes=codes, inner=inner, seen=tuple(measurements)))
         codes = (2 * codes[inner][:, np.newaxis] + np.arange(2)).ravel()
     return depths
 
@@ -77,9 +77,9 @@ def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
     result: list[Floats] = []
     for depth in reversed(depths):
         bound = np.full(depth.codes.size, np.inf)
-        for seen in depth.seen:
-            most = np.maximum(seen.noisy, 0) + reach * seen.scale
-            bound[seen.places] = np.minimum(bound[seen.places], most)
+        for measurement in depth.seen:
+            most = np.maximum(measurement.noisy, 0) + reach * measurement.scale
+            bound[measurement.places] = np.minimum(bound[measurement.places], most)
         if result:
             bound[depth.inner] = np.minimum(bound[depth.inner], result[-1][0::2] + result[-1][1::2])
         result.append(bound)
@@ -91,10 +91,10 @@ def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)
-        for seen in depth.seen:
-            variance = _VARIANCE * seen.scale**2
-            precision[seen.places] += 1 / variance
-            total[seen.places] += seen.noisy / variance
+        for measurement in depth.seen:
+            variance = _VARIANCE * measurement.scale**2
+            precision[measurement.places] += 1 / variance
+            total[measurement.places] += measurement.noisy / variance
         if result:
             below = 1 / (result[-1].variance[0::2] + result[-1].variance[1::2])
             precision[depth.inner] += below

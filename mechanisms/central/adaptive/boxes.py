@@ -93,7 +93,7 @@ class Boxes:
         """
         weights, zero = Weights.of(masses, side=tree.side), np.zeros(1, np.int64)
         places = np.zeros(weights.masses.size, np.int64)
-        found = cls(
+        frontier = cls(
             tree=tree,
             weights=weights,
             places=places,
@@ -101,8 +101,8 @@ class Boxes:
             boxes=tree.root,
         )
         for _ in range(depth):
-            found = found._divided(found.is_divisible)
-        return replace(found, is_first=is_doubted)
+            frontier = frontier._divided(frontier.is_divisible)
+        return replace(frontier, is_first=is_doubted)
 
     @property
     def masses(self) -> Integers:
@@ -112,11 +112,11 @@ class Boxes:
     def is_divisible(self) -> NDArray[np.bool_]:
         return is_divisible(self.boxes)
 
-    def split(self, chosen: NDArray[np.bool_], looks: Integers) -> Self:
+    def split(self, is_split: NDArray[np.bool_], looks: Integers) -> Self:
         """As `Frontier.split`; below a first look that does not fit the guide, halves have equal sides."""
         if self.is_first:
-            return self._seen(looks)._divided(chosen)
-        return self._divided(chosen)
+            return self._seen(looks)._divided(is_split)
+        return self._divided(is_split)
 
     def _seen(self, looks: Integers) -> Self:
         tree = self.tree
@@ -124,33 +124,33 @@ class Boxes:
             tree = replace(tree, plain_from=int(self.nodes.depths.max()))
         return replace(self, tree=tree, is_first=False)
 
-    def _divided(self, chosen: NDArray[np.bool_]) -> Self:
+    def _divided(self, is_split: NDArray[np.bool_]) -> Self:
         depths, codes, boxes = self.nodes.depths, self.nodes.codes, self.boxes
-        first, second = boxes[chosen].copy(), boxes[chosen].copy()
-        for depth in np.unique(depths[chosen]).tolist():
-            here = depths[chosen] == depth
-            first[here], second[here] = self.tree.halves(boxes[chosen][here], depth=depth)
-        kept = int((~chosen).sum())
-        new = np.empty(chosen.size, np.int64)  # where each rectangle, or its first half, stands now
-        new[~chosen] = np.arange(kept)
-        new[chosen] = kept + 2 * np.arange(len(first))
-        beyond = self._is_beyond(first, chosen)
+        first, second = boxes[is_split].copy(), boxes[is_split].copy()
+        for depth in np.unique(depths[is_split]).tolist():
+            here = depths[is_split] == depth
+            first[here], second[here] = self.tree.halves(boxes[is_split][here], depth=depth)
+        unsplit = int((~is_split).sum())
+        new = np.empty(is_split.size, np.int64)  # where each rectangle, or its first half, stands now
+        new[~is_split] = np.arange(unsplit)
+        new[is_split] = unsplit + 2 * np.arange(len(first))
+        beyond = self._is_beyond(first, is_split)
         nodes = Nodes(
-            depths=np.concatenate((depths[~chosen], np.repeat(depths[chosen] + 1, 2))),
-            codes=np.concatenate((codes[~chosen], np.add.outer(2 * codes[chosen], np.arange(2)).ravel())),
+            depths=np.concatenate((depths[~is_split], np.repeat(depths[is_split] + 1, 2))),
+            codes=np.concatenate((codes[~is_split], np.add.outer(2 * codes[is_split], np.arange(2)).ravel())),
         )
         halves = np.stack((first, second), axis=1).reshape(-1, 2, 2)
         return replace(
             self,
             places=new[self.places] + beyond,
             nodes=nodes,
-            boxes=np.concatenate((boxes[~chosen], halves)),
+            boxes=np.concatenate((boxes[~is_split], halves)),
         )
 
-    def _is_beyond(self, first: Integers, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _is_beyond(self, first: Integers, is_split: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """(m,) lies in the second half of a rectangle that is split."""
-        number = np.cumsum(chosen) - 1
+        number = np.cumsum(is_split) - 1
         half = first[number[self.places]] if len(first) else np.zeros((self.places.size, 2, 2), np.int64)
         inside = (self.weights.columns < half[:, 0, 1]) & (self.weights.rows < half[:, 1, 1])
-        beyond: NDArray[np.bool_] = chosen[self.places] & ~inside
+        beyond: NDArray[np.bool_] = is_split[self.places] & ~inside
         return beyond

@@ -55,16 +55,16 @@ class GuideTree:
         """(k,) of rectangles; that of the whole region is 1."""
         west, east, south, north = boxes.reshape(-1, 4).T
         run = self.running
-        found: Floats = run[north, east] - run[south, east] - run[north, west] + run[south, west]
-        return found
+        density: Floats = run[north, east] - run[south, east] - run[north, west] + run[south, west]
+        return density
 
     def fit(self, boxes: Integers, masses: Integers | Floats) -> float:
         """The part of what was found in rectangles that is where the density says; 0 where nothing was.
 
         masses: (k,) in any unit; those below 0 are noise.
         """
-        found = np.maximum(masses, 0)
-        shares = found / (found.sum() or 1)
+        weights = np.maximum(masses, 0)
+        shares = weights / (weights.sum() or 1)
         return float(np.minimum(shares, self.density(boxes)).sum())
 
     def halves(self, boxes: Integers, *, depth: int) -> tuple[Integers, Integers]:
@@ -111,8 +111,8 @@ def grid_level(level: int) -> int:
 def is_divisible(boxes: Integers) -> NDArray[np.bool_]:
     """(k,) has more than one cell."""
     sides = boxes[:, :, 1] - boxes[:, :, 0]
-    found: NDArray[np.bool_] = np.maximum(sides[:, 0], sides[:, 1]) > 1
-    return found
+    divisible: NDArray[np.bool_] = np.maximum(sides[:, 0], sides[:, 1]) > 1
+    return divisible
 
 
 def _cut(boxes: Integers, axis: Integers, line: Integers) -> tuple[Integers, Integers]:

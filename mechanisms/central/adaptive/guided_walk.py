@@ -70,14 +70,14 @@ class GuidedWalk(Rounds):
 
     def drawn(self, rounds: Sequence[Round]) -> Heatmap:
         tree, yardstick = cast(Rectangles, rounds[0].cells).tree, self.yardstick_persons
-        found = posterior(self.measured(rounds), scale_persons=yardstick, is_raised=True)
-        kept = Measurements(
+        beliefs = posterior(self.measured(rounds), scale_persons=yardstick, is_raised=True)
+        measurements = Measurements(
             parts=self.kept(rounds),
             grid_level=grid_level(self.level),
             shares=self.guide.shares,
             plain_from=tree.plain_from,
         )
-        return guided_map(found, tree, level=self.level, scale_persons=yardstick, measurements=kept)
+        return guided_map(beliefs, tree, level=self.level, scale_persons=yardstick, measurements=measurements)
 
     def expected_error(self, *, persons: int) -> ErrorForecast:
         return guided_forecast(self.joint_scale_persons, persons=persons)

@@ -55,17 +55,17 @@ class Informed:
         )
 
     def __call__(self, nodes: Nodes, looks: Integers, tokens: int) -> NDArray[np.bool_]:
-        mean, held = looks.astype(np.float64), np.full(looks.size, float(tokens))
-        least = held.copy()
-        for depth, known in enumerate(self.known):
+        mean, own_tokens = looks.astype(np.float64), np.full(looks.size, float(tokens))
+        least = own_tokens.copy()
+        for depth, estimate in enumerate(self.known):
             here = np.flatnonzero(nodes.depths == depth)
-            place = np.searchsorted(known.codes, nodes.codes[here])
-            there = place < known.codes.size
-            there[there] = known.codes[place[there]] == nodes.codes[here[there]]
+            place = np.searchsorted(estimate.codes, nodes.codes[here])
+            there = place < estimate.codes.size
+            there[there] = estimate.codes[place[there]] == nodes.codes[here[there]]
             here, place = here[there], place[there]
-            own, before = 1 / held[here], 1 / known.tokens[place]
-            mean[here] = (mean[here] * own + known.mean[place] * before) / (own + before)
+            own, before = 1 / own_tokens[here], 1 / estimate.tokens[place]
+            mean[here] = (mean[here] * own + estimate.mean[place] * before) / (own + before)
             both = 1 / (own + before)
-            least[here] = np.where(known.inner[place], both, np.maximum(both, self.worth.branches))
-        chosen: NDArray[np.bool_] = mean >= self.worth.least(least)
-        return chosen
+            least[here] = np.where(estimate.inner[place], both, np.maximum(both, self.worth.branches))
+        is_split: NDArray[np.bool_] = mean >= self.worth.least(least)
+        return is_split

@@ -59,14 +59,16 @@ def within(precision: Floats, *, times: Floats) -> Floats:
     """
     second = np.minimum(times - 1, 1)
     reach = (1 - second) * _WITHIN_ONE + second * _WITHIN_TWO * np.sqrt(2)
-    found: Floats = reach / np.sqrt(precision)
-    return found
+    distances: Floats = reach / np.sqrt(precision)
+    return distances
 
 
-def joined(one: Spread, other: Spread) -> Spread:
+def joined(first: Spread, second: Spread) -> Spread:
     """Of two models of the same cells."""
     return Spread(
-        low=(one.low + other.low) / 2, high=(one.high + other.high) / 2, empty=(one.empty + other.empty) / 2
+        low=(first.low + second.low) / 2,
+        high=(first.high + second.high) / 2,
+        empty=(first.empty + second.empty) / 2,
     )
 
 
@@ -74,9 +76,9 @@ def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
     """`(k,)` the most cells of which, by these probabilities, no more than the rate is empty on average."""
     order = np.argsort(empty, kind="stable")
     mean = np.cumsum(empty[order]) / np.arange(1, empty.size + 1)
-    chosen = np.zeros(empty.size, np.bool_)
-    chosen[order[: int(np.searchsorted(mean, rate, side="right"))]] = True
-    return chosen
+    is_occupied = np.zeros(empty.size, np.bool_)
+    is_occupied[order[: int(np.searchsorted(mean, rate, side="right"))]] = True
+    return is_occupied
 
 
 def _quantile(edges: Floats, below: Floats, share: float) -> Floats:

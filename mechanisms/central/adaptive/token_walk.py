@@ -68,7 +68,7 @@ class Frontier(Protocol):
         """(k,) from public facts."""
         ...
 
-    def split(self, chosen: Booleans, looks: Integers) -> Self:
+    def split(self, is_split: Booleans, looks: Integers) -> Self:
         """First the cells that were not chosen, in order, then the children of each that was.
 
         looks: (k,) what was revealed of the cells. The tree below them may follow from it.
@@ -105,11 +105,11 @@ class Squares:
     def is_divisible(self) -> Booleans:
         return self.levels < self.sums.level
 
-    def split(self, chosen: Booleans, looks: Integers) -> Self:
+    def split(self, is_split: Booleans, looks: Integers) -> Self:
         del looks
-        fours = np.add.outer(4 * self.prefixes[chosen], np.arange(4)).ravel()
-        levels = np.concatenate((self.levels[~chosen], np.repeat(self.levels[chosen] + 1, 4)))
-        prefixes = np.concatenate((self.prefixes[~chosen], fours))
+        fours = np.add.outer(4 * self.prefixes[is_split], np.arange(4)).ravel()
+        levels = np.concatenate((self.levels[~is_split], np.repeat(self.levels[is_split] + 1, 4)))
+        prefixes = np.concatenate((self.prefixes[~is_split], fours))
         return type(self)(sums=self.sums, levels=levels, prefixes=prefixes)
 
 
@@ -129,8 +129,8 @@ class Worth:
 
     def __call__(self, nodes: Nodes, looks: Integers, tokens: int) -> Booleans:
         del nodes
-        chosen: Booleans = looks >= self.least(tokens)
-        return chosen
+        is_split: Booleans = looks >= self.least(tokens)
+        return is_split
 
 
 def walked(
@@ -144,16 +144,16 @@ def walked(
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(tokens)))
     masses = frontier.masses
     count = tokens.size // masses.size
-    held = np.arange(masses.size, dtype=np.int64) * count  # the first token of each cell
+    starts = np.arange(masses.size, dtype=np.int64) * count  # the first token of each cell
     while count > 1:
-        looks = masses + before[held + count] - before[held]
-        chosen = rule(frontier.nodes, looks, count) & frontier.is_divisible
-        frontier = frontier.split(chosen, looks)
+        looks = masses + before[starts + count] - before[starts]
+        is_split = rule(frontier.nodes, looks, count) & frontier.is_divisible
+        frontier = frontier.split(is_split, looks)
         count //= branches
-        handed = np.add.outer(held[chosen], np.arange(branches) * count).ravel()
-        held = np.concatenate((held[~chosen], handed))
+        handed = np.add.outer(starts[is_split], np.arange(branches) * count).ravel()
+        starts = np.concatenate((starts[~is_split], handed))
         masses = frontier.masses
-    return frontier, masses + tokens[held]
+    return frontier, masses + tokens[starts]
 
 
 def token_walk(

@@ -66,18 +66,18 @@ def posterior_both_ways(
     measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False
 ) -> Posterior:
     """Of quadtree cells: mean of two models, squares split into rows first, or into columns first."""
-    one = posterior(measured, scale_persons=scale_persons, is_raised=is_raised)
+    rows_first = posterior(measured, scale_persons=scale_persons, is_raised=is_raised)
     turned = []
     for part in measured:
         cut, order = Cut.of_nodes(part.nodes).turned()
         turned.append(replace(part, nodes=cut.nodes, noisy=part.noisy[order]))
-    other = posterior(turned, scale_persons=scale_persons, is_raised=is_raised)
-    _, order = other.cut.turned()
-    means = np.stack((one.mean, other.mean[order]))
-    variances = np.stack((one.deviation, other.deviation[order])) ** 2
+    columns_first = posterior(turned, scale_persons=scale_persons, is_raised=is_raised)
+    _, order = columns_first.cut.turned()
+    means = np.stack((rows_first.mean, columns_first.mean[order]))
+    variances = np.stack((rows_first.deviation, columns_first.deviation[order])) ** 2
     deviation = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
-    spread = joined(one.spread, other.spread.taken(order))
-    return Posterior(nodes=one.nodes, mean=means.mean(axis=0), deviation=deviation, spread=spread)
+    spread = joined(rows_first.spread, columns_first.spread.taken(order))
+    return Posterior(nodes=rows_first.nodes, mean=means.mean(axis=0), deviation=deviation, spread=spread)
 
 
 def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False) -> Posterior:
@@ -151,8 +151,8 @@ def _downwards(
         own = _deviation(belief, linear[number], prior)
         if len(depth.codes) == 1 << number:  # all nodes of a depth: at last that of the coarsest leaves
             most = np.hypot(_OWN_DEVIATIONS * own, mass - linear[number].mean)
-        for seen in depth.seen:
-            above[seen.places] = False
+        for measurement in depth.seen:
+            above[measurement.places] = False
         above &= depth.inner
         off = np.hypot(own, LINEAR_PART * (mass - linear[number].mean))
         raised.append((depth.codes[above], off[above]))
@@ -161,14 +161,14 @@ def _downwards(
             above = np.repeat(above[depth.inner], 2)
             belief = _pass_down(depth, sizes[number], belief, messages[number + 1], prior)
             mass = _shared(mass[depth.inner], belief, linear[number + 1], prior)
-    depths_of, codes, *others = (np.concatenate(parts) for parts in zip(*leaves, strict=True))
+    depths_of, codes, *columns = (np.concatenate(parts) for parts in zip(*leaves, strict=True))
     nodes, order = Nodes.sorted(depths_of, codes)
-    means, deviations, low, high, empty = (values[order] for values in others)
+    means, deviations, low, high, empty = (values[order] for values in columns)
     spread = Spread(low=np.minimum(low, means), high=np.maximum(high, means), empty=empty)
-    held = held_by_nodes(nodes, deviations, most)
+    adjusted = held_by_nodes(nodes, deviations, most)
     if is_raised:
-        held = raised_by_nodes(nodes, held, raised)
-    return Posterior(nodes=nodes, mean=means, deviation=held, spread=spread)
+        adjusted = raised_by_nodes(nodes, adjusted, raised)
+    return Posterior(nodes=nodes, mean=means, deviation=adjusted, spread=spread)
 
 
 def held_by_nodes(nodes: Nodes, deviations: Floats, most: Floats) -> Floats:
@@ -179,8 +179,8 @@ def held_by_nodes(nodes: Nodes, deviations: Floats, most: Floats) -> Floats:
     """
     node = nodes.codes >> nodes.depths - nodes.depths.min()
     added = np.sqrt(np.bincount(node, deviations**2, minlength=most.size))
-    held: Floats = deviations * np.divide(most, added, out=np.ones_like(most), where=added > most)[node]
-    return held
+    adjusted: Floats = deviations * np.divide(most, added, out=np.ones_like(most), where=added > most)[node]
+    return adjusted
 
 
 def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Integers, Floats]]) -> Floats:
@@ -206,26 +206,26 @@ def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Int
 def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Floats, Floats]:
     """Of the leaves of a depth; a leaf is a finest measured node, so it was itself measured."""
     precision, fourth, total = (np.zeros(depth.codes.size) for _ in range(3))
-    for seen in depth.seen:
-        precision[seen.places] += seen.scale**-2
-        fourth[seen.places] += seen.scale**-4
-        total[seen.places] += seen.noisy / seen.scale**2
+    for measurement in depth.seen:
+        precision[measurement.places] += measurement.scale**-2
+        fourth[measurement.places] += measurement.scale**-4
+        total[measurement.places] += measurement.noisy / measurement.scale**2
     leaf = ~depth.inner
-    found = spread(
+    intervals = spread(
         mass_grid(belief.shape[0], prior.growth),
         belief[:, leaf],
         total[leaf] / precision[leaf],
         within(precision[leaf], times=precision[leaf] ** 2 / fourth[leaf]),
         scale_persons=prior.persons,
     )
-    return found.low, found.high, found.empty
+    return intervals.low, intervals.high, intervals.empty
 
 
 def _likelihood(depth: Depth, grid: Floats) -> Floats:
     values = np.ones((grid.size, depth.codes.size))
-    for seen in depth.seen:
-        likelihood = averaged_laplace(grid / seen.scale, seen.noisy / seen.scale)
-        values[:, seen.places] *= likelihood / likelihood.max(axis=0)
+    for measurement in depth.seen:
+        likelihood = averaged_laplace(grid / measurement.scale, measurement.noisy / measurement.scale)
+        values[:, measurement.places] *= likelihood / likelihood.max(axis=0)
     return values
 
 
@@ -273,8 +273,8 @@ def _batches(
         order = np.flatnonzero(size[inner] == count)
         step = max(1, _ENTRIES_AT_ONCE // table.part.size)
         for start in range(0, order.size, step):
-            chosen = order[start : start + step]
-            yield table, inner[chosen], 2 * chosen
+            batch = order[start : start + step]
+            yield table, inner[batch], 2 * batch
 
 
 def _pass_down(depth: Depth, size: Integers, belief: Floats, below: Floats, prior: SplitPrior) -> Floats:

@@ -57,10 +57,10 @@ class TwoRounds(SquareRounds):
 
     def second_cut(self, first: Round) -> Cut:
         """What the second round measures, from public numbers and the first round's noisy values."""
-        found = self.posterior([first])
+        beliefs = self.posterior([first])
         coarser, *near, finer = WORTH_SPLITTING_AGAIN
         most = [coarser] * self.first_level + near + [finer] * self.level
-        return refined(found.cut, found.mean, most=np.array(most[: self.level]), limit=MOST_CELLS)
+        return refined(beliefs.cut, beliefs.mean, most=np.array(most[: self.level]), limit=MOST_CELLS)
 
     def expected_error(self, *, persons: int) -> ErrorForecast:
         return adaptive_forecast(self.scale_persons, persons=persons)

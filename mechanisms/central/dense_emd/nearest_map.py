@@ -29,8 +29,8 @@ def nearest_map(noisy: NDArray[np.int64], *, level: int) -> NDArray[np.int64]:
     left = _left_over(grid, side)
     if left is None:
         return np.maximum(noisy, 0)
-    found: NDArray[np.int64] = left[place] << shift
-    return found
+    masses: NDArray[np.int64] = left[place] << shift
+    return masses
 
 
 def _left_over(supply: NDArray[np.int64], side: int) -> NDArray[np.int64] | None:

@@ -113,7 +113,7 @@ class Exponential(CentroidMechanism):
     def law(self, means: RecordMeans) -> "Law":
         """What `release` draws from."""
         last = weight_table()[-1] << PART_BITS
-        places, more = zip(*((place, found - last) for place, found in self.weights(means)), strict=True)
+        places, more = zip(*((place, weight - last) for place, weight in self.weights(means)), strict=True)
         return Law(net=self.net, last=last, places=places, ends=tuple(accumulate(more)))
 
     def weights(self, means: RecordMeans) -> Iterator[tuple[tuple[int, int], int]]:
@@ -145,10 +145,10 @@ class Law:
 
     def draw(self, rng: RandomSource) -> tuple[int, int]:
         """(column, row) with probability proportional to its weight, by one uniform integer."""
-        drawn = integer_below(rng, self.total)
-        beyond = drawn - self.net.size * self.last
+        number = integer_below(rng, self.total)
+        beyond = number - self.net.size * self.last
         if beyond < 0:
-            return divmod(drawn // self.last, self.net.rows)
+            return divmod(number // self.last, self.net.rows)
         return self.places[bisect_right(self.ends, beyond)]
 
 

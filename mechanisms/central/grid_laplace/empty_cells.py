@@ -29,12 +29,12 @@ def told_by_sums(noisy: Integers, *, level: int, scale: Fraction) -> ToldApart:
 
     noisy: `(4^level,)` mass units in Morton order.
     """
-    found, sums = {}, noisy
+    by_level, sums = {}, noisy
     for coarser in range(level, -1, -1):
-        found[coarser] = rejected(sums, scale=scale, terms=4 ** (level - coarser))
+        by_level[coarser] = rejected(sums, scale=scale, terms=4 ** (level - coarser))
         if coarser:
             sums = sums.reshape(-1, 4).sum(axis=1)
-    return ToldApart.joined(found)
+    return ToldApart.joined(by_level)
 
 
 def told_by_best_cell(cells: Integers, noisy: Integers, *, level: int, scale: Fraction) -> ToldApart:
@@ -44,22 +44,22 @@ def told_by_best_cell(cells: Integers, noisy: Integers, *, level: int, scale: Fr
     p-values by squares take the cell that is largest: given all others, which squares have a released cell
     does not depend on its value any more, so what was not released may be left out of the candidates.
     """
-    found = {}
+    by_level = {}
     p = tail(noisy, scale=scale, terms=1)
     for coarser in range(level, -1, -1):
         up = 2 * (level - coarser)
         squares, place = np.unique(cells >> up, return_inverse=True)
         best = np.ones(squares.size)
         np.minimum.at(best, place, p)
-        found[coarser] = squares[step_up(np.minimum(best * 4.0 ** (level - coarser), 1), of=4**coarser)]
-    return ToldApart.joined(found)
+        by_level[coarser] = squares[step_up(np.minimum(best * 4.0 ** (level - coarser), 1), of=4**coarser)]
+    return ToldApart.joined(by_level)
 
 
-def told_floor(told: int, *, of: int, scale: Fraction) -> float:
+def told_floor(count: int, *, of: int, scale: Fraction) -> float:
     """The noisy value, in mass units, from which on so many squares of a level were told; nan for none."""
-    if not told:
+    if not count:
         return math.nan
-    return float(scale) * math.log(of / (2 * told * float(RATE)))
+    return float(scale) * math.log(of / (2 * count * float(RATE)))
 
 
 def told_of(heatmap: Heatmap) -> ToldApart | None:
@@ -121,7 +121,7 @@ def _gamma_difference_tail(x: Floats, shape: int) -> Floats:
     values = np.ones(x.size)
     above = np.flatnonzero(x > 0)
     for start in range(0, above.size, max(1, _ENTRIES_AT_ONCE // shape)):
-        chosen = above[start : start + max(1, _ENTRIES_AT_ONCE // shape)]
-        logs = events * np.log(x[chosen])[:, np.newaxis] - gammaln(events + 1) - x[chosen][:, np.newaxis]
-        values[chosen] = np.exp(logs) @ later
+        batch = above[start : start + max(1, _ENTRIES_AT_ONCE // shape)]
+        logs = events * np.log(x[batch])[:, np.newaxis] - gammaln(events + 1) - x[batch][:, np.newaxis]
+        values[batch] = np.exp(logs) @ later
     return values

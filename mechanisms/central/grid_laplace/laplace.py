@@ -29,8 +29,8 @@ class Laplace(NoisyGrid):
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         noisy = self.measure(masses, rng)
-        told = told_by_sums(noisy, level=self.level, scale=self.scale)
-        return self.heatmap(np.arange(noisy.size), noisy, told)
+        significant = told_by_sums(noisy, level=self.level, scale=self.scale)
+        return self.heatmap(np.arange(noisy.size), noisy, significant)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_in_every_cell(self.scale_persons, cells=self.resolution**2, persons=persons)

@@ -49,22 +49,26 @@ class LaplaceTop(NoisyGrid):
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         noisy = self.measure(masses, rng)
         cells = largest(noisy, self.kept_cells)
-        told = told_by_best_cell(cells, noisy[cells], level=self.level, scale=self.scale)
-        made = self.heatmap(cells, noisy, told)
+        significant = told_by_best_cell(cells, noisy[cells], level=self.level, scale=self.scale)
+        heatmap = self.heatmap(cells, noisy, significant)
         return (
-            made if cells.size == noisy.size else self._for_being_large(made, told, int(noisy[cells].min()))
+            heatmap
+            if cells.size == noisy.size
+            else self._for_being_large(heatmap, significant, int(noisy[cells].min()))
         )
 
-    def _for_being_large(self, made: Heatmap, told: ToldApart, least: int) -> Heatmap:
+    def _for_being_large(self, heatmap: Heatmap, significant: ToldApart, least: int) -> Heatmap:
         """With intervals of cells that were kept for being at least this large, in mass units."""
-        scale = np.full(made.values.size, float(self.scale / self.unit))
-        kept = low_ends(made.values, floor=least / self.unit, scale=scale)
+        scale = np.full(heatmap.values.size, float(self.scale / self.unit))
+        selected_lows = low_ends(heatmap.values, floor=least / self.unit, scale=scale)
         # What was told apart, besides, was chosen for being above the floor of that; none may have been.
-        floor = np.fmax(made.told_floor, least / self.unit)
+        floor = np.fmax(heatmap.told_floor, least / self.unit)
         lows = np.where(
-            told.has(made.levels, made.prefixes), low_ends(made.values, floor=float(floor), scale=scale), kept
+            significant.has(heatmap.levels, heatmap.prefixes),
+            low_ends(heatmap.values, floor=float(floor), scale=scale),
+            selected_lows,
         )
-        return replace(made, lows=lows, highs=made.values + WITHIN_ERRORS * made.standard_errors)
+        return replace(heatmap, lows=lows, highs=heatmap.values + WITHIN_ERRORS * heatmap.standard_errors)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_with_selection(

@@ -58,7 +58,9 @@ class NoisyGrid(GridMechanism):
         check_masses(masses, level=self.level, unit=self.unit)
         return noisy_cells(masses, rng, self.scale)
 
-    def heatmap(self, cells: NDArray[np.int64], measured: NDArray[np.int64], told: ToldApart) -> Heatmap:
+    def heatmap(
+        self, cells: NDArray[np.int64], measured: NDArray[np.int64], significant: ToldApart
+    ) -> Heatmap:
         """Of chosen cells among the measured ones; what is not above 0 is left out, which reads as 0."""
         noisy = measured[cells]
         positive = noisy > 0
@@ -69,10 +71,11 @@ class NoisyGrid(GridMechanism):
             prefixes=cells[positive],
             values=noisy[positive] / self.unit,
             standard_errors=np.full(count, self.error_persons),
-            told=told,
+            told=significant,
             # A cell cut to 0 is no farther off than its noise; one that was not kept may be.
             cut_error=self.error_persons if cells.size == measured.size else math.nan,
-            told_floor=told_floor(told.at(self.level).size, of=measured.size, scale=self.scale) / self.unit,
+            told_floor=told_floor(significant.at(self.level).size, of=measured.size, scale=self.scale)
+            / self.unit,
             total=float(measured.sum()) / self.unit,
             total_error=self.error_persons * self.resolution,
         )

@@ -105,7 +105,7 @@ def weighted_points(heatmap: Heatmap) -> tuple[NDArray[np.int64], NDArray[np.flo
     levels, prefixes = heatmap.levels[occupied].astype(np.int64), heatmap.prefixes[occupied]
     points = np.empty((levels.size, 2), np.int64)
     for level in np.unique(levels).tolist():
-        chosen = levels == level
-        for axis, index in enumerate(morton_decode(prefixes[chosen], level)):
-            points[chosen, axis] = (2 * index + 1) << (heatmap.level - level)
+        here = levels == level
+        for axis, index in enumerate(morton_decode(prefixes[here], level)):
+            points[here, axis] = (2 * index + 1) << (heatmap.level - level)
     return points, heatmap.values[occupied]

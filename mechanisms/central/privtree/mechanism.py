@@ -127,7 +127,7 @@ class PrivTree(GridMechanism):
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         cut, noisy = self.measure(masses, rng)
-        made = Heatmap(
+        heatmap = Heatmap(
             level=self.level,
             levels=cut.levels.astype(np.uint8),
             prefixes=cut.prefixes,
@@ -136,28 +136,28 @@ class PrivTree(GridMechanism):
             total=float(noisy.sum()) / self.unit,
             total_error=self.error_persons * np.sqrt(noisy.size),
         )
-        return self._with_errors(made, cut, noisy)
+        return self._with_errors(heatmap, cut, noisy)
 
     @property
     def error_persons(self) -> float:
         """Standard deviation of a leaf's noise, in people."""
         return standard_deviation(self.leaf_scale) / self.unit
 
-    def _with_errors(self, made: Heatmap, cut: Cut, noisy: NDArray[np.int64]) -> Heatmap:
+    def _with_errors(self, heatmap: Heatmap, cut: Cut, noisy: NDArray[np.int64]) -> Heatmap:
         """Intervals, and what is told apart from empty leaves, by a posterior or for many leaves by tests."""
         if noisy.size > _MOST_BELIEFS:
-            found = step_up(tail(noisy, scale=self.leaf_scale, terms=1), of=noisy.size)
-            floor = told_floor(int(found.sum()), of=noisy.size, scale=self.leaf_scale)
-            told = ToldApart.with_parents(cut.levels[found], cut.prefixes[found])
-            return replace(made, told=told, told_floor=floor / self.unit)
+            is_significant = step_up(tail(noisy, scale=self.leaf_scale, terms=1), of=noisy.size)
+            floor = told_floor(int(is_significant.sum()), of=noisy.size, scale=self.leaf_scale)
+            significant = ToldApart.with_parents(cut.levels[is_significant], cut.prefixes[is_significant])
+            return replace(heatmap, told=significant, told_floor=floor / self.unit)
         scale, persons = float(self.leaf_scale), float(self.leaf_scale / self.unit)
         measured = [Measured(nodes=cut.nodes, noisy=noisy / scale)]
         spread = posterior_both_ways(measured, scale_persons=persons).spread
         return replace(
-            made,
+            heatmap,
             told=told_by_posterior(cut, spread),
-            lows=np.minimum(spread.low * persons, made.values),
-            highs=np.maximum(spread.high * persons, made.values),
+            lows=np.minimum(spread.low * persons, heatmap.values),
+            highs=np.maximum(spread.high * persons, heatmap.values),
         )
 
     def expected_error(self, *, persons: int) -> ErrorBound:

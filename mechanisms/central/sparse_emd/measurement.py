@@ -32,14 +32,14 @@ def measure_tree(
     Noise is drawn only where the reconstruction looks, in the children of kept cells: the paper draws it
     everywhere and looks at the same places, so the law of what is returned is the same.
     """
-    held = masses.interval_sums()
+    sums = masses.interval_sums()
     candidates = np.arange(4**first_level)
     measured = []
     for level, scale in enumerate(scales, start=first_level):
-        noisy = held.within(level, candidates)
+        noisy = sums.within(level, candidates)
         noisy += discrete_laplace(rng, scale=scale, size=candidates.size)
-        kept = np.zeros(candidates.size, dtype=np.bool_)
-        kept[largest(noisy, width)] = True
-        measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, kept=kept))
-        candidates = children(candidates[kept])
+        is_selected = np.zeros(candidates.size, dtype=np.bool_)
+        is_selected[largest(noisy, width)] = True
+        measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, kept=is_selected))
+        candidates = children(candidates[is_selected])
     return tuple(measured)

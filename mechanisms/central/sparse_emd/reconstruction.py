@@ -93,17 +93,17 @@ def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
 
 def _programme(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> Programme:
     """One equation per kept cell: masses of its leaves + under - over = its noisy mass."""
-    kept = [level.cells[level.kept] for level in measured]
-    offsets = np.cumsum([0, *(cells.size for cells in kept)])
+    selected = [level.cells[level.kept] for level in measured]
+    offsets = np.cumsum([0, *(cells.size for cells in selected)])
     rows, columns = zip(
         *(
             _membership(level.level, cells, offset, leaves)
-            for level, cells, offset in zip(measured, kept, offsets.tolist(), strict=False)
+            for level, cells, offset in zip(measured, selected, offsets.tolist(), strict=False)
         ),
         strict=True,
     )
     weights = np.concatenate(
-        [np.full(c.size, _weight(m, measured)) for m, c in zip(measured, kept, strict=True)]
+        [np.full(c.size, _weight(m, measured)) for m, c in zip(measured, selected, strict=True)]
     )
     noisy = np.concatenate([level.noisy[level.kept] for level in measured])
     return Programme(
@@ -114,12 +114,12 @@ def _programme(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> Programme:
 
 
 def _membership(
-    level: int, kept: NDArray[np.int64], offset: int, leaves: _Leaves
+    level: int, selected: NDArray[np.int64], offset: int, leaves: _Leaves
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(rows, columns) of the leaves in the kept cells of a level; all ancestors of a leaf were kept."""
     inside = np.flatnonzero((leaves.levels > level) | (leaves.fitted & (leaves.levels == level)))
     ancestors = leaves.prefixes[inside] >> 2 * (leaves.levels[inside] - level)
-    return offset + np.searchsorted(kept, ancestors), inside
+    return offset + np.searchsorted(selected, ancestors), inside
 
 
 def _with_slack(

@@ -85,14 +85,16 @@ class Gkrr:
 
     def report(self, cells: Integers, rng: RandomSource) -> Integers:
         """`(m,)` reports of as many cells, each by one exact uniform integer."""
-        drawn = uniform_below(rng, self.total, cells.size).astype(np.int64)
+        numbers = uniform_below(rng, self.total, cells.size).astype(np.int64)
         everywhere, district = self.cells * self.far, self.district_cells * (self.near - self.far)
         start = cells - cells % self.district_cells
-        within = start + (drawn - everywhere) // max(1, self.near - self.far)
-        found: Integers = np.select(
-            [drawn < everywhere, drawn < everywhere + district], [drawn // self.far, within], default=cells
+        within = start + (numbers - everywhere) // max(1, self.near - self.far)
+        reports: Integers = np.select(
+            [numbers < everywhere, numbers < everywhere + district],
+            [numbers // self.far, within],
+            default=cells,
         )
-        return found
+        return reports
 
     @property
     def _district(self) -> int:
@@ -169,9 +171,9 @@ def printed_bound(*, districts: int, district_cells: int, within: float, loss: f
     return first + second
 
 
-def clustered_distance(one: Floats, other: Floats, *, districts: int, within: float) -> float:
+def clustered_distance(first: Floats, second: Floats, *, districts: int, within: float) -> float:
     """Earth mover's distance of two maps of equal sums where cells of a district are `within` apart and
     others 1: half of what districts differ by has to cross, the rest moves at home."""
-    change = (one - other).reshape(districts, -1)
+    change = (first - second).reshape(districts, -1)
     across = float(np.abs(change.sum(axis=1)).sum()) / 2
     return across + within * (float(np.abs(change).sum()) / 2 - across)

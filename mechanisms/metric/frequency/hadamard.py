@@ -64,12 +64,12 @@ class Hadamard:
     def report(self, items: Integers, rng: RandomSource) -> Integers:
         """`(m,)` reports of as many items, each by one exact uniform integer."""
         half = self.columns // 2
-        drawn = uniform_below(rng, self.total, items.size).astype(np.int64)
-        likely = drawn < half * self.plus
-        rank = np.where(likely, drawn // self.plus, (drawn - half * self.plus) // self.minus)
+        numbers = uniform_below(rng, self.total, items.size).astype(np.int64)
+        likely = numbers < half * self.plus
+        rank = np.where(likely, numbers // self.plus, (numbers - half * self.plus) // self.minus)
         order = np.argsort(-self._signs(), axis=1, kind="stable")  # pluses first
-        found: Integers = order[items, np.where(likely, rank, half + rank)]
-        return found
+        reports: Integers = order[items, np.where(likely, rank, half + rank)]
+        return reports
 
     def estimate(self, reports: Floats) -> Floats:
         """`(k,)` unbiased shares of items from shares of reports with sum 1."""

@@ -135,10 +135,10 @@ class Frequency(GridMechanism):
         everything = max(self.expected_persons * self.unit, int(ends[-1]) if ends.size else 0)
         for start in range(0, self.items, _AT_ONCE):
             size = min(_AT_ONCE, self.items - start)
-            drawn = uniform_below(rng, everything, size).astype(np.int64)
-            place = np.searchsorted(ends, drawn, side="right")
-            found = place < ends.size
-            reported = self.response.report(masses.cells[place[found]], rng)
+            numbers = uniform_below(rng, everything, size).astype(np.int64)
+            place = np.searchsorted(ends, numbers, side="right")
+            is_real = place < ends.size
+            reported = self.response.report(masses.cells[place[is_real]], rng)
             counts += np.bincount(reported, minlength=counts.size)
             anywhere = uniform_below(rng, counts.size, size - reported.size).astype(np.int64)
             counts += np.bincount(anywhere, minlength=counts.size)

@@ -191,5 +191,5 @@ def _below(trials: int, ends: Floats, chance: float, rest: float) -> Floats:
 def _tail(counts: Floats, first: Floats) -> Floats:
     """P(A ≥ first) for A ~ Bin(counts, 1/2)."""
     inside = np.clip(first, 1, np.maximum(counts, 1))
-    found = betainc(inside, np.maximum(counts, inside) - inside + 1, 0.5)
-    return np.where(first <= 0, 1.0, np.where(first > counts, 0.0, found))
+    tail = betainc(inside, np.maximum(counts, inside) - inside + 1, 0.5)
+    return np.where(first <= 0, 1.0, np.where(first > counts, 0.0, tail))

@@ -155,7 +155,7 @@ class EmdItemwise(RecordMechanism):
         missing = self.persons - records.persons
         if missing < 0 or 1 << records.level != self.resolution:
             raise ValueError("there must be at most as many records as persons, on the map's own cells")
-        made = self.reports_of_all()
+        item_wise = self.reports_of_all()
         column, row = morton_decode(records.cells, records.level)
         ends = records.counts.cumsum()
         lengths = np.concatenate([records.lengths, np.zeros(missing, np.int64)])
@@ -166,13 +166,13 @@ class EmdItemwise(RecordMechanism):
             some = slice(first, first + size)
             places = sample_records(lengths[some], self.samples, rng)
             there = places >= 0
-            drawn = np.searchsorted(ends, (starts[some, np.newaxis] + places)[there], side="right")
+            rows = np.searchsorted(ends, (starts[some, np.newaxis] + places)[there], side="right")
             cells = []
             for axis in (column, row):
-                chosen = np.full(places.shape, self.resolution // 2)  # the middle, for empty records
-                chosen[there] = axis[drawn]
-                cells.append(chosen.ravel())
-            counted += made.reported((cells[0], cells[1]), rng)
+                indices = np.full(places.shape, self.resolution // 2)  # the middle, for empty records
+                indices[there] = axis[rows]
+                cells.append(indices.ravel())
+            counted += item_wise.reported((cells[0], cells[1]), rng)
         return counted
 
     def expected_error(self) -> ErrorForecast:
@@ -212,8 +212,8 @@ def _lattice(region: Region, resolution: int) -> Lattice:
 
 
 def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons: int) -> int:
-    def promised(samples: int) -> float:
-        wanted = Wanted(
+    def median_error(samples: int) -> float:
+        requirement = Wanted(
             lattice=lattice,
             persons=persons,
             samples=samples,
@@ -221,8 +221,8 @@ def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons
             delta=target.delta,
             radius_m=radius_m,
         )
-        return forecast(persons * samples, wanted.noise_cap(guessed_decay(wanted))).emd_median
+        return forecast(persons * samples, requirement.noise_cap(guessed_decay(requirement))).emd_median
 
-    errors = {few: promised(few) for few in _USUAL_SAMPLES if few * persons <= MOST_REPORTS}
+    errors = {few: median_error(few) for few in _USUAL_SAMPLES if few * persons <= MOST_REPORTS}
     least = min(errors.values(), default=0.0)
     return next((few for few, error in errors.items() if error <= _NEARLY * least), 1)

@@ -46,8 +46,8 @@ class Sampling:
     def reach(self, distance_m: Exact) -> Fraction:
         """c(d)·D in metres, rounded up: what d_EM of the samples exceeds with probability at most δ_s."""
         part = min(1.0, float(distance_m) / float(self.diameter_m))
-        found = part if not distance_m else chernoff(part, samples=self.samples, delta=float(self.delta))
-        return min(self.diameter_m, _up(found) * self.diameter_m)
+        share = part if not distance_m else chernoff(part, samples=self.samples, delta=float(self.delta))
+        return min(self.diameter_m, _up(share) * self.diameter_m)
 
     def discrete_term(self, *, alpha_per_m: Fraction, cap: Exact, radius_m: Fraction) -> Term:
         """The discrete guarantee (Definition 5.1): ε = α·c(r)·D for each started multiple of r.
@@ -75,12 +75,14 @@ def chernoff(part: float, *, samples: int, delta: float) -> float:
     c is concave in the part and at least the part: it is off by no more than what the part is, relatively.
     """
     in_range(0, 1, part=part)
-    wanted = -math.log(delta) / samples
+    exponent = -math.log(delta) / samples
     if part <= 0:
         return 0.0
-    if part >= 1 or -math.log(part) <= wanted:
+    if part >= 1 or -math.log(part) <= exponent:
         return 1.0
-    return min(1.0, float(brentq(lambda c: divergence(c, part) - wanted, part, 1.0, xtol=1e-16)) * (1 + _UP))
+    return min(
+        1.0, float(brentq(lambda c: divergence(c, part) - exponent, part, 1.0, xtol=1e-16)) * (1 + _UP)
+    )
 
 
 def lemma_5_2(part: float, *, samples: int, delta: float) -> float:
@@ -100,16 +102,16 @@ def sample_records(lengths: NDArray[np.int64], samples: int, rng: RandomSource) 
     A word below the largest multiple of a record's length is used modulo the length, else drawn again.
     """
     wide = np.repeat(lengths.astype(np.uint64), samples)
-    found = np.full(wide.size, -1, dtype=np.int64)
+    positions = np.full(wide.size, -1, dtype=np.int64)
     left = np.flatnonzero(wide)
     while left.size:
         words, length = rng.words(left.size), wide[left]
         # 2^64 mod length, without 2^64: (2^64 − length) mod length.
         surplus = (np.uint64(0) - length) % length
         good = words >= surplus
-        found[left[good]] = (words[good] % length[good]).astype(np.int64)
+        positions[left[good]] = (words[good] % length[good]).astype(np.int64)
         left = left[~good]
-    return found.reshape(lengths.size, samples)
+    return positions.reshape(lengths.size, samples)
 
 
 def _slope(part: float, c: float) -> float:

@@ -81,10 +81,10 @@ class ItemWise:
             raise ParameterError(
                 "epsilon", float(target.epsilon), "more, or a larger radius or smaller cells"
             )
-        found = float(brentq(excess, _LOWEST, _HIGHEST, xtol=_CLOSE)) if excess(_HIGHEST) > 0 else _HIGHEST
-        while excess(found) > 0:
-            found -= _CLOSE
-        return cls(item=noisy(found), **parameters)
+        root = float(brentq(excess, _LOWEST, _HIGHEST, xtol=_CLOSE)) if excess(_HIGHEST) > 0 else _HIGHEST
+        while excess(root) > 0:
+            root -= _CLOSE
+        return cls(item=noisy(root), **parameters)
 
     @property
     def sampling(self) -> Sampling:

@@ -64,7 +64,7 @@ class AnswerSums:
     @classmethod
     def joined(cls, several: Iterable[Self]) -> Self:
         """Of different persons."""
-        return cls(sums=tuple(map(sum, zip(*(one.sums for one in several), strict=True))))
+        return cls(sums=tuple(map(sum, zip(*(part.sums for part in several), strict=True))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,22 +149,22 @@ class LinearAnswers(RecordMechanism):
         """Draw once: the noisy means of all persons' answers, which are cut to 0..1 afterwards."""
         whole, absent = self.persons * PARTS, self.absent.tolist()
         totals = zip(self.noisy_sums(sums, rng), absent, strict=True)
-        found = (Fraction(total, whole) + Fraction(apart, PARTS) for total, apart in totals)
-        return [min(max(mean, Fraction(0)), Fraction(1)) for mean in found]
+        means = (Fraction(total, whole) + Fraction(apart, PARTS) for total, apart in totals)
+        return [min(max(mean, Fraction(0)), Fraction(1)) for mean in means]
 
     def noisy_sums(self, sums: AnswerSums, rng: RandomSource) -> tuple[int, ...]:
         """All that the guarantee is about."""
-        drawn = self.noise(rng, size=1)[0].tolist()
-        return tuple(total + part for total, part in zip(sums.sums, drawn, strict=True))
+        noise = self.noise(rng, size=1)[0].tolist()
+        return tuple(total + part for total, part in zip(sums.sums, noise, strict=True))
 
     def _values(self, cells: Integers) -> Integers:
         """`(m, d)` of the middles of cells, in PARTS."""
-        query, found = self.query, []
+        query, blocks = self.query, []
         for start in range(0, cells.size, _AT_ONCE):
             west, south, east, north = self.region.cell_bounds(self.level, cells[start : start + _AT_ONCE])
             values = query.values((south + north) / 2, (west + east) / 2)
-            found.append(np.rint(values * PARTS).astype(np.int64))
-        return np.concatenate(found)
+            blocks.append(np.rint(values * PARTS).astype(np.int64))
+        return np.concatenate(blocks)
 
     @property
     def _plan(self) -> "_Plan":

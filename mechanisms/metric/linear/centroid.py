@@ -68,8 +68,8 @@ class EmdLinear(CentroidMechanism):
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[int, int]:
         """The sums in parts of the region, with noise: all that the guarantee is about."""
-        drawn, bits = self.noise(rng, size=1)[0].tolist(), self._step_bits
-        x, y = ((total >> bits) + part for total, part in zip((means.x, means.y), drawn, strict=True))
+        noise, bits = self.noise(rng, size=1)[0].tolist(), self._step_bits
+        x, y = ((total >> bits) + part for total, part in zip((means.x, means.y), noise, strict=True))
         return x << bits, y << bits
 
     def noise(self, rng: RandomSource, *, size: int) -> Integers:

@@ -28,10 +28,10 @@ def certified_delta(epsilon: float, ratio: float, *, deviation: int, dimensions:
     most `ratio` deviations. It exceeds the continuous δ by a few parts in `deviation` only."""
     cube = dimensions / (24 * deviation**2)
     far = _REACH**2 / (24 * deviation**2)
-    found = _hockey_stick(epsilon, ratio, math.sqrt(dimensions) / (2 * deviation))
+    first = _hockey_stick(epsilon, ratio, math.sqrt(dimensions) / (2 * deviation))
     # e^cube for the first half-space; of the second, e^-far is left and what lies beyond the reach is lost.
     second = math.exp(epsilon + float(log_ndtr(-ratio / 2 - epsilon / ratio)))
-    return min(1.0, math.exp(cube) * (found + second * (far + cube)) * (1 + _UP) + 1e-300)
+    return min(1.0, math.exp(cube) * (first + second * (far + cube)) * (1 + _UP) + 1e-300)
 
 
 def smallest_deviation(epsilon: float, delta: float, *, dimensions: int, steps: int) -> float:

@@ -43,15 +43,15 @@ def k_norm(rng: RandomSource, *, steps: Sequence[int], scale: Fraction, size: in
     in_range(1, MOST_DIMENSIONS, dimensions=len(steps))
     positive(scale=scale)
     proposals = _proposals(steps, scale)
-    kept: list[Integers] = []
-    found = 0
-    while found < size:
-        count = size - found + (size - found) // 2 + _SURPLUS
+    draws: list[Integers] = []
+    filled = 0
+    while filled < size:
+        count = size - filled + (size - filled) // 2 + _SURPLUS
         tried = np.stack([discrete_laplace(rng, scale=b, size=count) for b in proposals], axis=1)
         accepted = tried[_coins(rng, [_excess(z, steps, scale, proposals) for z in tried.tolist()])]
-        kept.append(accepted)
-        found += len(accepted)
-    return np.concatenate(kept)[:size]
+        draws.append(accepted)
+        filled += len(accepted)
+    return np.concatenate(draws)[:size]
 
 
 def discrete_gaussian(rng: RandomSource, *, deviation: int, size: int) -> Integers:
@@ -61,15 +61,15 @@ def discrete_gaussian(rng: RandomSource, *, deviation: int, size: int) -> Intege
     with probability exp(-(|z| - σ)² / (2σ²)). Errors: `ParameterError` for a deviation out of range.
     """
     in_range(1, LARGEST_DEVIATION, deviation=deviation)
-    kept: list[Integers] = []
-    found, twice = 0, 2 * deviation * deviation
-    while found < size:
-        count = size - found + (size - found) // 2 + _SURPLUS
+    draws: list[Integers] = []
+    filled, twice = 0, 2 * deviation * deviation
+    while filled < size:
+        count = size - filled + (size - filled) // 2 + _SURPLUS
         tried = discrete_laplace(rng, scale=Fraction(deviation), size=count)
         accepted = tried[_coins(rng, [((abs(z) - deviation) ** 2, twice) for z in tried.tolist()])]
-        kept.append(accepted)
-        found += len(accepted)
-    return np.concatenate(kept)[:size]
+        draws.append(accepted)
+        filled += len(accepted)
+    return np.concatenate(draws)[:size]
 
 
 def _proposals(steps: Sequence[int], scale: Fraction) -> list[Fraction]:

@@ -132,11 +132,11 @@ class RegionFractions:
         cls, region: Region, rings: Sequence[Sequence[tuple[float, float]]], *, margin_m: Fraction
     ) -> Self:
         """Of rings of corners (latitude, longitude) in degrees."""
-        found = []
+        projected = []
         for ring in rings:
             corners = _plane(region, *np.array(ring, np.float64).T)
-            found.append(tuple((float(x), float(y)) for x, y in corners))
-        return cls(region=region, rings=tuple(found), margin_m=margin_m)
+            projected.append(tuple((float(x), float(y)) for x, y in corners))
+        return cls(region=region, rings=tuple(projected), margin_m=margin_m)
 
     @property
     def dimensions(self) -> int:
@@ -159,9 +159,9 @@ class RegionFractions:
         margin_m = float(self.margin_m)
         low, high = ring.min(axis=0) - margin_m, ring.max(axis=0) + margin_m
         near = ((points >= low) & (points <= high)).all(axis=1)
-        found = np.zeros(len(points))
-        found[near] = np.clip(1 - _outside_m(points[near], ring) / margin_m, 0, 1)
-        return found
+        values = np.zeros(len(points))
+        values[near] = np.clip(1 - _outside_m(points[near], ring) / margin_m, 0, 1)
+        return values
 
     @property
     def reach_m(self) -> Fraction:

@@ -63,8 +63,8 @@ class EmdZones(LinearAnswers):
         if "zones" not in parameters:
             raise ParameterError("zones", "missing", "the zones that are asked about, as GeoJSON")
         margin_m = max(USUAL_MARGINS * target.needed_radius_m, Fraction(SMALLEST_MARGIN_M))
-        given = {"margin_m": margin_m, **parameters}
-        return cls.spending(target, region=region, persons=persons, **given)
+        options = {"margin_m": margin_m, **parameters}
+        return cls.spending(target, region=region, persons=persons, **options)
 
     @property
     def query(self) -> RegionFractions:

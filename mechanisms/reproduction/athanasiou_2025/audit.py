@@ -45,9 +45,9 @@ class Case:
         return self.epsilon * self.distance
 
     def audited(self, draws: int) -> Row:
-        one, other = self.runs(draws)
-        loss = least_loss(one, other, delta=self.delta, seed=1)
-        found = least_delta(one, other, loss=self.claim, seed=2)
+        first, second = self.runs(draws)
+        loss = least_loss(first, second, delta=self.delta, seed=1)
+        delta = least_delta(first, second, loss=self.claim, seed=2)
         return {
             "what": self.name,
             "n": self.persons,
@@ -56,7 +56,7 @@ class Case:
             "claimed_loss": self.claim,
             "least_loss": loss,
             "claimed_delta": self.delta,
-            "least_delta": found,
+            "least_delta": delta,
             "part_of_claim": loss / self.claim,
             "refuted": str(loss > self.claim),
         }
@@ -132,13 +132,13 @@ def _ours(
 
 def published(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: int) -> Runs:
     """Numbers of ones that the shuffler publishes: one person at `value`, all others at 0."""
-    rng, found = SeededSource(seed), np.zeros(draws, np.int64)
+    rng, counts = SeededSource(seed), np.zeros(draws, np.int64)
     for first in range(0, draws, _ROWS_AT_A_TIME):
         rows = min(_ROWS_AT_A_TIME, draws - first)
         for person in range(protocol.persons):
             own = np.full(rows, value if person == 0 else 0)
-            found[first : first + rows] += _ones(protocol, own, rng)
-    return Runs(values=found)
+            counts[first : first + rows] += _ones(protocol, own, rng)
+    return Runs(values=counts)
 
 
 def _ones(
@@ -180,11 +180,11 @@ class _Near:
 
     def __call__(self, draws: int) -> tuple[Runs, Runs]:
         shape, epsilon = Fraction(self.persons), rounded_down(self.epsilon_geo)
-        one, other = (
+        base, other = (
             Runs(values=sgdl_noise(SeededSource(seed), shape=shape, epsilon=epsilon, size=draws))
             for seed in (1, 2)
         )
-        return one, other.moved(self.distance)
+        return base, other.moved(self.distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +199,10 @@ class _Clamped:
     def __call__(self, draws: int) -> tuple[Runs, Runs]:
         padding = printed_constants.sgdl_padding(self.epsilon, self.persons, self.delta)
         rng, n = np.random.default_rng(1), self.persons
-        one = self._sums(rng, n, draws, padding)
+        first = self._sums(rng, n, draws, padding)
         moved = self._sums(rng, n - 1, draws, padding)
         moved += self._sums(rng, 1, draws, padding + self.distance) - self.distance
-        return Runs(values=one), Runs(values=moved)
+        return Runs(values=first), Runs(values=moved)
 
     def _sums(self, rng: np.random.Generator, people: int, draws: int, most: int) -> NDArray[np.int64]:
         law = sgdl(1 / self.persons, self.epsilon, radius=int(60 / self.epsilon))
@@ -214,8 +214,8 @@ def _within_printed_padding(draws: int) -> tuple[Runs, Runs]:
     padding = printed_constants.sgdl_padding(TABLE_3_EPSILON, 1000, 5e-5)
     law = np.exp(sgdl(1 / 1000, TABLE_3_EPSILON, radius=padding).two_sided())
     steps, rng = np.arange(-padding, padding + 1), np.random.default_rng(1)
-    one, other = (Runs(values=sums_of_shares(rng, steps, law, 1000, draws)) for _ in range(2))
-    return one, other.moved(1)
+    first, second = (Runs(values=sums_of_shares(rng, steps, law, 1000, draws)) for _ in range(2))
+    return first, second.moved(1)
 
 
 def sums_of_shares(
@@ -232,6 +232,6 @@ def sums_of_shares(
     away = steps != 0
     cumulative = np.cumsum(law[away])
     counts = rng.binomial(people, cumulative[-1] / law.sum(), draws)
-    drawn = np.searchsorted(cumulative, rng.random(int(counts.sum())) * cumulative[-1])
-    values = steps[away][np.minimum(drawn, cumulative.size - 1)]
+    places = np.searchsorted(cumulative, rng.random(int(counts.sum())) * cumulative[-1])
+    values = steps[away][np.minimum(places, cumulative.size - 1)]
     return np.bincount(np.repeat(np.arange(draws), counts), weights=values, minlength=draws).astype(np.int64)

@@ -149,8 +149,8 @@ def plane_noise(noise: PaddedNoise, persons: int, runs: int, rng: RandomSource) 
     sums, at_once = np.empty((runs, 2)), max(1, _DRAWS_AT_A_TIME // (2 * persons))
     for first in range(0, runs, at_once):
         count = min(at_once, runs - first)
-        drawn = noise.noise(rng, count * 2 * persons).reshape(count, 2, persons)
-        sums[first : first + count] = drawn.sum(axis=2)
+        draws = noise.noise(rng, count * 2 * persons).reshape(count, 2, persons)
+        sums[first : first + count] = draws.sum(axis=2)
     return sums
 
 
@@ -163,5 +163,5 @@ def metres(squares: NDArray[np.float64] | NDArray[np.int64], persons: int) -> Le
 def some_of(places: NDArray[np.int64], persons: int, seed: int) -> NDArray[np.int64]:
     """`(persons, 2)` rows, drawn without replacement as far as there are enough."""
     rng = np.random.default_rng(seed)
-    chosen: NDArray[np.int64] = places[rng.choice(len(places), persons, replace=len(places) < persons)]
-    return chosen
+    rows: NDArray[np.int64] = places[rng.choice(len(places), persons, replace=len(places) < persons)]
+    return rows

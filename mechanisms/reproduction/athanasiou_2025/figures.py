@@ -47,12 +47,12 @@ def boost(request: Request) -> list[Path]:
 
 def boost_row(persons: int, epsilon_geo: float) -> Row:
     """ε a step of the sum of n noises of ε_geo: printed, honest by the farthest move, ours."""
-    found: dict[str, str | int | float | None] = {"n": persons, "epsilon_geo": epsilon_geo}
-    found["printed"] = printed_constants.geo_loss(epsilon_geo, persons, BOOST_DELTA) if persons >= 5 else None
+    row: dict[str, str | int | float | None] = {"n": persons, "epsilon_geo": epsilon_geo}
+    row["printed"] = printed_constants.geo_loss(epsilon_geo, persons, BOOST_DELTA) if persons >= 5 else None
     for radius in (1, NEAR, DOMAIN):
-        found[f"honest_{radius}"] = least_epsilon(persons, epsilon_geo, radius, BOOST_DELTA / 2)
-    found[f"ours_{NEAR}"] = least_epsilon(persons, epsilon_geo, NEAR, 0.998 * BOOST_DELTA)
-    return found
+        row[f"honest_{radius}"] = least_epsilon(persons, epsilon_geo, radius, BOOST_DELTA / 2)
+    row[f"ours_{NEAR}"] = least_epsilon(persons, epsilon_geo, NEAR, 0.998 * BOOST_DELTA)
+    return row
 
 
 def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -> float:

@@ -48,16 +48,16 @@ def run(request: Request) -> list[Path]:
 def _row(index: int, runs: int) -> Row:
     persons, text, from_paper = PRINTED[index]
     epsilon, rng = Fraction(text), SeededSource(2025 + index)
-    found: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
-    found |= {f"{name}_printed": value for name, value in from_paper.items()}
-    found |= honest(persons, float(epsilon))
+    row: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
+    row |= {f"{name}_printed": value for name, value in from_paper.items()}
+    row |= honest(persons, float(epsilon))
     for name, errors in _ours(persons, epsilon, runs, rng):
-        found |= {
+        row |= {
             f"{name}_ours": float(errors.mean()),
             f"{name}_ours_se": float(errors.std()) / math.sqrt(runs),
         }
-    grouped = [key for group in _GROUPS for key in found if key.startswith(f"{group}_")]
-    return {key: found[key] for key in ("n", "epsilon", *grouped)}
+    grouped = [key for group in _GROUPS for key in row if key.startswith(f"{group}_")]
+    return {key: row[key] for key in ("n", "epsilon", *grouped)}
 
 
 def honest(persons: int, epsilon: float) -> dict[str, float]:
@@ -100,9 +100,9 @@ def calibrated(kind: type[Sum], persons: int, epsilon: Fraction) -> Sum:
 
 def flipped_ones(protocol: RrSum, total: int, rng: RandomSource) -> int:
     """The number of ones after every bit was flipped, as the shuffler would publish it."""
-    kept = total - binomial(rng, trials=total, chance=protocol.flips)
+    ones = total - binomial(rng, trials=total, chance=protocol.flips)
     zeros = protocol.persons * protocol.domain - total
-    return kept + binomial(rng, trials=zeros, chance=protocol.flips)
+    return ones + binomial(rng, trials=zeros, chance=protocol.flips)
 
 
 def _mean_absolute(shape: float, epsilon: float) -> float:

@@ -54,20 +54,20 @@ def run(request: Request) -> list[Path]:
 def _row(index: int, places: np.ndarray[tuple[int, int], np.dtype[np.int64]], factor: int) -> Row:
     persons, text, from_paper = PRINTED[index]
     crowd = Crowd(persons=persons, epsilon=Fraction(text), places=some_of(places, persons, index))
-    found: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
-    found |= {f"{name}_printed": value for name, value in from_paper.items()}
-    found |= honest(Unsnapped(persons=persons, epsilon=float(crowd.epsilon)))
+    row: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
+    row |= {f"{name}_printed": value for name, value in from_paper.items()}
+    row |= honest(Unsnapped(persons=persons, epsilon=float(crowd.epsilon)))
     measured = dict(measure(crowd, factor, seed=100 * index))
     for name, lengths in measured.items():
-        found |= {name: float(lengths.mean()), f"{name}_se": standard_error(lengths)}
-    for name, one, other in (
+        row |= {name: float(lengths.mean()), f"{name}_se": standard_error(lengths)}
+    for name, numerator, denominator in (
         ("sgdl_over_central", "sgdl_ours", "central_ours"),
         ("geo_over_per_axis", "geo_unsnapped", "geo_unsnapped_per_axis"),
     ):
-        ratio, low, high = ratio_interval(measured[one], measured[other])
-        found |= {name: ratio, f"{name}_low": low, f"{name}_high": high}
-    grouped = [key for group in _GROUPS for key in found if key.startswith(f"{group}_")]
-    return {key: found[key] for key in ("n", "epsilon", *grouped)}
+        ratio, low, high = ratio_interval(measured[numerator], measured[denominator])
+        row |= {name: ratio, f"{name}_low": low, f"{name}_high": high}
+    grouped = [key for group in _GROUPS for key in row if key.startswith(f"{group}_")]
+    return {key: row[key] for key in ("n", "epsilon", *grouped)}
 
 
 def honest(account: Unsnapped) -> dict[str, float]:
@@ -104,10 +104,14 @@ def unsnapped(account: Unsnapped, shape: Fraction, epsilon: float, runs: int, se
     return metres(noise, account.persons)
 
 
-def ratio_interval(one: Lengths, other: Lengths, confidence: float = 0.90) -> tuple[float, float, float]:
+def ratio_interval(
+    numerator: Lengths, denominator: Lengths, confidence: float = 0.90
+) -> tuple[float, float, float]:
     """(ratio of the means, and the interval of two one-sided tests, 5 % each)."""
-    ratio = float(one.mean() / other.mean())
-    relative = math.hypot(standard_error(one) / one.mean(), standard_error(other) / other.mean())
+    ratio = float(numerator.mean() / denominator.mean())
+    relative = math.hypot(
+        standard_error(numerator) / numerator.mean(), standard_error(denominator) / denominator.mean()
+    )
     margin = math.exp(float(norm.ppf((1 + confidence) / 2)) * relative)
     return ratio, ratio / margin, ratio * margin
 

@@ -47,8 +47,8 @@ def pair_bound(space: FiniteSpace, alpha: float) -> float:
     """
     positive(alpha=alpha)
     with np.errstate(over="ignore"):  # then 0
-        found = space.second / (1 + np.exp(alpha * (1 + _SLACK) * space.first))
-    return float(found.max()) * (1 - _SLACK)
+        bounds = space.second / (1 + np.exp(alpha * (1 + _SLACK) * space.first))
+    return float(bounds.max()) * (1 - _SLACK)
 
 
 def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) -> float:
@@ -64,13 +64,13 @@ def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) ->
         apart = apart[np.linspace(0, len(apart) - 1, most_scales).astype(int)]
     shares = np.exp(-alpha * (1 + _SLACK) * space.first)
     orders = [np.argsort(row, kind="stable").tolist() for row in space.first]
-    found = 0.0
+    largest = 0.0
     for least in apart.tolist():
         near = masks(space.second < least)
         for share, order in zip(shares, orders, strict=True):
-            total = sum(share[point] for point, taken in chosen(near, order) if taken)
-            found = max(found, least / 2 * (1 - 1 / float(total)))
-    return found * (1 - _SLACK)
+            total = sum(share[point] for point, is_member in chosen(near, order) if is_member)
+            largest = max(largest, least / 2 * (1 - 1 / float(total)))
+    return largest * (1 - _SLACK)
 
 
 def best_bound(space: FiniteSpace, alpha: float) -> float:

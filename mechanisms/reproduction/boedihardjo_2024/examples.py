@@ -75,17 +75,17 @@ def _scales(of_balls: Axes, of_others: Axes) -> list[Row]:
     rows: list[Row] = []
     for place, (name, space) in enumerate(spaces()):
         axes, colour = of_balls if place < 3 else of_others, COLOURS[place]
-        found = [entropic_scale(space, alpha, most_steps=_STEPS) for alpha in ALPHAS]
-        low, high = (np.array([getattr(each, side) for each in found]) for side in ("low", "high"))
-        shown = np.where(low > 0, low, np.nan)  # a scale of 0 has no place on a logarithmic axis
+        scales = [entropic_scale(space, alpha, most_steps=_STEPS) for alpha in ALPHAS]
+        low, high = (np.array([getattr(each, side) for each in scales]) for side in ("low", "high"))
+        heights = np.where(low > 0, low, np.nan)  # a scale of 0 has no place on a logarithmic axis
         axes.errorbar(
-            ALPHAS, shown, yerr=(np.zeros(len(low)), high - low), fmt="o-", color=colour, label=name
+            ALPHAS, heights, yerr=(np.zeros(len(low)), high - low), fmt="o-", color=colour, label=name
         )
         paper = [paper_scale(name, alpha) for alpha in ALPHAS]
         axes.plot(ALPHAS, paper, "--", color=colour, linewidth=1)
         rows += [
             _row("scale", name, alpha, each.low, each.high, of_paper, diametric_scale(space, alpha))
-            for alpha, each, of_paper in zip(ALPHAS, found, paper, strict=True)
+            for alpha, each, of_paper in zip(ALPHAS, scales, paper, strict=True)
         ]
     return rows
 
@@ -110,11 +110,11 @@ def _errors(axes: Axes) -> list[Row]:
         "bound of quotes": lambda alpha: least_error(GRID, Fraction(alpha)).worst_m,
     }
     at = [float(decay) for decay in DECAYS]
-    drawn = ((":", _GREY), ("-.", _GREY), (":", _RED), ("-.", _RED), ("-", _GREY))
-    for (name, bound), (style, colour) in zip(bounds.items(), drawn, strict=True):
-        found = [bound(alpha) for alpha in at]
-        axes.plot(at, found, linestyle=style, color=colour, label=name)
-        rows += [_row("bound", name, alpha, value, None) for alpha, value in zip(at, found, strict=True)]
+    styles = ((":", _GREY), ("-.", _GREY), (":", _RED), ("-.", _RED), ("-", _GREY))
+    for (name, bound), (style, colour) in zip(bounds.items(), styles, strict=True):
+        values = [bound(alpha) for alpha in at]
+        axes.plot(at, values, linestyle=style, color=colour, label=name)
+        rows += [_row("bound", name, alpha, value, None) for alpha, value in zip(at, values, strict=True)]
     axes.set_xlim(0.1, 10)
     axes.set_ylim(1e-2)
     return rows

@@ -52,18 +52,18 @@ def chosen(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bo
 
 def at_least(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
     """For each beginning of the order, a number of its points that are all apart."""
-    found, count = [], 0
+    numbers, count = [], 0
     for _, free in chosen(near, order):
         count += free
-        found.append(count)
-    return found
+        numbers.append(count)
+    return numbers
 
 
 def at_most(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
     """For each beginning of the order, a number of groups of points that are all joined: of each group one
     point at most can be taken."""
     groups: list[Bits] = []  # for each, the points joined to all of its own
-    found = []
+    numbers = []
     for point in order:
         for index, fits in enumerate(groups):
             if (fits >> point) & 1:
@@ -71,8 +71,8 @@ def at_most(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
                 break
         else:
             groups.append(near[point])
-        found.append(len(groups))
-    return found
+        numbers.append(len(groups))
+    return numbers
 
 
 def packing_number(
@@ -123,13 +123,13 @@ class _Search:
 
     def _grouped(self, pool: Bits) -> list[tuple[int, int]]:
         """(point, number of groups up to its own)."""
-        found, groups = [], 0
+        pairs, groups = [], 0
         while pool:
             groups += 1
             fits = pool
             while fits:
                 point = (fits & -fits).bit_length() - 1
-                found.append((point, groups))
+                pairs.append((point, groups))
                 pool &= ~(1 << point)
                 fits &= self.near[point] & ~(1 << point)
-        return found
+        return pairs

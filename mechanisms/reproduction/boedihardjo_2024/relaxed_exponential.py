@@ -87,15 +87,15 @@ class RelaxedExponential:
     def net(self) -> tuple[int, ...]:
         """The places that can be the answer."""
         near = joined(self.space.second, self.separation)
-        return tuple(place for place, taken in chosen(near, range(self.space.size)) if taken)
+        return tuple(place for place, is_member in chosen(near, range(self.space.size)) if is_member)
 
     def release(self, place: int, rng: RandomSource) -> int:
         """A place of the net for the number of the true one. Errors: ValueError beyond the last place."""
         if not 0 <= place < self.space.size:
             raise ValueError("the place must be one of the space")
         weights = _weights(self)[place]
-        drawn = integer_below(rng, sum(weights))
-        return self.net[sum(end <= drawn for end in accumulate(weights))]
+        number = integer_below(rng, sum(weights))
+        return self.net[sum(end <= number for end in accumulate(weights))]
 
     def expected_error(self) -> float:
         weights = np.array([[float(each) for each in row] for row in _weights(self)])

@@ -47,13 +47,13 @@ def entropic_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_S
 def diametric_scale(space: FiniteSpace, alpha: float) -> float:
     """s∘(Z, α) = sup of diam₂(B₁(x, r)) · exp(-αr) over x and r > 0 (Definition 1.6)."""
     positive(alpha=alpha)
-    found = 0.0
+    largest = 0.0
     for row in space.first:
         order = np.argsort(row, kind="stable")
         within = np.tril(space.second[np.ix_(order, order)]).max(axis=1)
         diameters = np.maximum.accumulate(within)
-        found = max(found, float((diameters * np.exp(-alpha * row[order])).max()))
-    return found
+        largest = max(largest, float((diameters * np.exp(-alpha * row[order])).max()))
+    return largest
 
 
 def doubling_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> Between:
@@ -81,11 +81,11 @@ def doubling_dimension(space: FiniteSpace, *, most_steps: int = MOST_STEPS) -> B
 def outer_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> Between:
     """s̄(Z, α) = inf of γ + ln N₂(Z, γ) / α over γ > 0 (Definition 2.10)."""
     positive(alpha=alpha)
-    points, found = range(space.size), []
+    points, bounds = range(space.size), []
     for scale in space.scales().tolist():
         number = number_of(joined(space.second, scale), points, most_steps=most_steps)
-        found.append([scale + math.log(count) / alpha for count in (number.low, number.high)])
-    low, high = np.min(found, axis=0).tolist()
+        bounds.append([scale + math.log(count) / alpha for count in (number.low, number.high)])
+    low, high = np.min(bounds, axis=0).tolist()
     return Between(low=low, high=high)
 
 

@@ -124,8 +124,8 @@ def measured(points: Iterable[Point], trials: int) -> list[Row]:
             for name, parameters in ALGORITHMS
         ]
         protocol = Protocol(persons=point.persons, trials=trials, resolution=point.resolution)
-        found = compare(point.places, mechanisms, protocol)
-        for (name, parameters), row in zip(ALGORITHMS, found, strict=True):
+        comparison = compare(point.places, mechanisms, protocol)
+        for (name, parameters), row in zip(ALGORITHMS, comparison, strict=True):
             label = " ".join([name, *(f"{value} %" for value in parameters.values())])
             rows.append({"x": point.x, "mechanism": label, "trials": trials, **row.of(MEASURES)})
     return rows
@@ -152,19 +152,19 @@ def _figure(
     request: Request,
     number: str,
     title: str,
-    found: dict[str, list[Row]],
+    by_axis: dict[str, list[Row]],
     trials: int,
     *,
     measures: Iterable[str] = MEASURES,
     data: str = _REAL,
 ) -> list[Path]:
     """A plot for each axis and measure; the CSV has all measures."""
-    shown = [(axis, measure) for axis in found for measure in measures]
-    figure, axes = panels(len(shown), width=max(10.0, 3.6 * len(shown)), height=4.8)
-    for own, (axis, measure) in zip(axes, shown, strict=True):
-        _plot(own, found[axis], axis, measure)
+    plots = [(axis, measure) for axis in by_axis for measure in measures]
+    figure, axes = panels(len(plots), width=max(10.0, 3.6 * len(plots)), height=4.8)
+    for own, (axis, measure) in zip(axes, plots, strict=True):
+        _plot(own, by_axis[axis], axis, measure)
     legend_above(figure, axes[0])
-    rows: list[Row] = [{"axis": axis, **row} for axis, several in found.items() for row in several]
+    rows: list[Row] = [{"axis": axis, **row} for axis, several in by_axis.items() for row in several]
     return request.write(rows, figure, title=title, number=number, data=data, trials=trials)
 
 

@@ -75,13 +75,13 @@ def _row(crowds: Sequence[Crowd], best: NDArray[np.float64], count: int, epsilon
     mechanism = KMedian(
         relation=Relation.ADD_REMOVE, epsilon=Fraction(epsilon), resolution=RESOLUTION, centres=count
     )
-    found = np.array([crowd.cost(_centres(crowd, mechanism)) for crowd in crowds])
-    ratios = found / best
+    trial_costs = np.array([crowd.cost(_centres(crowd, mechanism)) for crowd in crowds])
+    ratios = trial_costs / best
     return {
         "k": count,
         "epsilon": epsilon,
         "trials": len(crowds),
-        "cost": float(found.mean()),
+        "cost": float(trial_costs.mean()),
         "cost_without_privacy": float(best.mean()),
         "ratio": float(ratios.mean()),
         "ratio_se": float(ratios.std(ddof=1)) / math.sqrt(len(crowds)),
@@ -103,5 +103,5 @@ def _crowd(trial: Trial) -> Crowd:
 
 
 def _middles(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = 2 * np.stack(morton_decode(cells, RESOLUTION.bit_length() - 1), axis=1) + 1
-    return found
+    middles: NDArray[np.int64] = 2 * np.stack(morton_decode(cells, RESOLUTION.bit_length() - 1), axis=1) + 1
+    return middles

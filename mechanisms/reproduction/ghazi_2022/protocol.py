@@ -146,8 +146,8 @@ class Trial:
         other._set(rng.choice(left, min(self.protocol.persons, left.size), replace=False))
         return other
 
-    def _set(self, chosen: NDArray[np.int64]) -> None:
-        self._chosen = np.sort(chosen)
+    def _set(self, members: NDArray[np.int64]) -> None:
+        self._chosen = np.sort(members)
         self._persons, self._cells = self.place.records(self._chosen)
         self._masses: dict[int, MassMap] = {}
         self.truth = self.smoothed(_dense(self.masses(_TRUTH_UNIT)))

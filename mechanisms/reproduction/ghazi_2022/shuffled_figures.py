@@ -87,7 +87,9 @@ def utility(request: Request) -> list[Path]:
         ShuffleEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION, parts=parts) for parts in PARTS
     ]
     central = SparseEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION)
-    found = compare(places, [*laws, central], Protocol(persons=PERSONS, trials=trials, resolution=RESOLUTION))
+    comparison = compare(
+        places, [*laws, central], Protocol(persons=PERSONS, trials=trials, resolution=RESOLUTION)
+    )
     names = [*(str(parts) for parts in PARTS), "central"]
     rows: list[Row] = [
         {
@@ -95,7 +97,7 @@ def utility(request: Request) -> list[Path]:
             "trials": trials,
             **row.of(MEASURES),
         }
-        for name, row in zip(names, found, strict=True)
+        for name, row in zip(names, comparison, strict=True)
     ]
     figure, axes = panels(len(MEASURES), width=14, height=4.5)
     for own, (measure, title) in zip(axes, MEASURES.items(), strict=True):

@@ -29,7 +29,7 @@ SPARSE_PERSONS: Final = (250, 1000, 4000, 16000)
 def run(request: Request) -> list[Path]:
     """Theorems 3.1 and D.1 as fitted slopes. Errors: as `Request.write`."""
     draws = ALL_DRAWS if request.full else DRAWS
-    found = {
+    experiments = {
         "dense-emd": (DENSE_PERSONS, dense_errors(draws)),
         "sparse-emd": (SPARSE_PERSONS, sparse_errors(draws)),
     }
@@ -42,16 +42,16 @@ def run(request: Request) -> list[Path]:
             "emd_se": float(each.std(ddof=1)) / math.sqrt(draws),
             "slope": slope(counts, errors),
         }
-        for name, (counts, errors) in found.items()
+        for name, (counts, errors) in experiments.items()
         for persons, each in zip(counts, errors, strict=True)
     ]
     figure, (axes,) = panels(1, width=7, height=5)
-    for colour, (name, (counts, errors)) in zip(COLOURS, found.items(), strict=False):
+    for colour, (name, (counts, errors)) in zip(COLOURS, experiments.items(), strict=False):
         means = [float(each.mean()) for each in errors]
         label = f"{name}, slope {slope(counts, errors):.2f}"
         axes.loglog(counts, means, "o-", color=colour, label=label)
     framed(axes, "ε · n", "earth mover's distance", legend=10)
-    slopes = {name.split("-")[0]: slope(*pair) for name, pair in found.items()}
+    slopes = {name.split("-")[0]: slope(*pair) for name, pair in experiments.items()}
     return request.write(rows, figure, draws=draws, cells=CELLS, **slopes)
 
 

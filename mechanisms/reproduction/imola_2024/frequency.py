@@ -64,13 +64,13 @@ def run(request: Request) -> list[Path]:
 def _row(alpha: float, items: Integers, truth: Floats, rng: RandomSource, trials: int) -> dict[str, float]:
     loss = report_loss(alpha)
     gkrr = Gkrr.of(districts=DISTRICTS, district_cells=CELLS, loss=loss, within=WITHIN * loss)
-    found = [
+    distances = [
         _distance(gkrr.estimate(_shares(gkrr.report(items, rng), truth.size)), truth) for _ in range(trials)
     ]
     return {
         "alpha": alpha,
         "alpha_0": loss,
-        "gkrr": float(np.mean(found)),
+        "gkrr": float(np.mean(distances)),
         "gkrr_bound": error_bound(gkrr, within=WITHIN, items=items.size),
         "theorem_6_6": printed_bound(
             districts=DISTRICTS, district_cells=CELLS, within=WITHIN, loss=loss, items=items.size
@@ -100,9 +100,9 @@ def composed_loss(epsilon: float, delta: float, count: int) -> float:
 
 def _hadamard(items: Integers, truth: Floats, rng: RandomSource, trials: int) -> float:
     loss = max(composed_loss(EPSILON, DELTA, SAMPLES), report_loss(EPSILON))
-    one = Hadamard.of(items=truth.size, loss=loss)
-    reports = (_shares(one.report(items, rng), one.columns) for _ in range(trials))
-    return float(np.mean([_distance(one.estimate(shares), truth) for shares in reports]))
+    response = Hadamard.of(items=truth.size, loss=loss)
+    reports = (_shares(response.report(items, rng), response.columns) for _ in range(trials))
+    return float(np.mean([_distance(response.estimate(shares), truth) for shares in reports]))
 
 
 def _laplace(truth: Floats, rng: RandomSource, trials: int) -> float:
