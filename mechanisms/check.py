@@ -19,12 +19,12 @@ class ParameterError(ValueError):
 
     def __init__(self, parameter: str, value: object, allowed: str) -> None:
         self.parameter = parameter
-        self.value = shown(value)
+        self.value = printable(value)
         self.allowed = allowed
         super().__init__(f"{parameter} is {self.value}, allowed: {allowed}")
 
 
-def shown(value: object) -> str:
+def printable(value: object) -> str:
     """A value as printable ASCII of bounded length, whatever was passed in."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return "an integer of more than 77 digits"  # printing it could itself take long
@@ -67,7 +67,7 @@ def in_range(low: Fraction | float, high: Fraction | float, **named: Fraction | 
     """Each named number lies in [low, high]."""
     for name, value in named.items():
         if not _is_number(value) or not low <= value <= high:
-            raise ParameterError(name, value, f"{shown(low)} to {shown(high)}")
+            raise ParameterError(name, value, f"{printable(low)} to {printable(high)}")
 
 
 def whole(low: int, high: int, **named: object) -> None:
@@ -107,7 +107,7 @@ def _is_number(value: object) -> bool:
 def _interval(low: Fraction | int | None, high: Fraction | int | None, low_open: bool) -> str:
     parts = []
     if low is not None:
-        parts.append(f"{'above' if low_open else 'of at least'} {shown(low)}")
+        parts.append(f"{'above' if low_open else 'of at least'} {printable(low)}")
     if high is not None:
-        parts.append(f"of at most {shown(high)}")
+        parts.append(f"of at most {printable(high)}")
     return " and ".join(parts) or f"of at most {MAX_CHARACTERS} characters, exponent within {MAX_EXPONENT}"

@@ -186,7 +186,7 @@ class CentroidMechanism(RecordMechanism, ABC):
         """Draw once. Total: nothing about the data makes it fail."""
         if means.persons != self.persons:
             raise ParameterError("means", f"of {means.persons} persons", f"of {self.persons}")
-        lat, lon = self._drawn(means, rng)
+        lat, lon = self._draw(means, rng)
         error = self.expected_error()
         return Point(lat=lat, lon=lon, expected_m=error.expected_m, within_m=error.within_m)
 
@@ -195,5 +195,5 @@ class CentroidMechanism(RecordMechanism, ABC):
         """From public facts."""
 
     @abstractmethod
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         """(lat, lon) of the released point."""

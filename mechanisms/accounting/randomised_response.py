@@ -73,7 +73,7 @@ def largest_ones_delta(
     """
     positive(epsilon=epsilon)
     in_range(1, bits, radius=radius)
-    search = _Search(bits, flip, radius, epsilon)
+    search = _DeltaSearch(bits, flip, radius, epsilon)
     last = bits - radius
     largest = max(search.over_ones(0, 0), search.over_ones(last, last))
     edges = np.unique(np.linspace(0, last + 1, _PARTS + 1).astype(np.int64)).tolist()
@@ -142,7 +142,7 @@ def _usual(bits: int, epsilon: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _DeltaSearch:
     """Bounds over intervals, exact for single values of T."""
 
     bits: int

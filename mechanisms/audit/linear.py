@@ -34,4 +34,4 @@ def moved_out(mechanism: LinearAnswers, distance_m: Fraction) -> tuple[AnswerSum
         mechanism.sums(item_records(persons=[0], cells=[cell], counts=[1], level=mechanism.level))
         for cell in cells.tolist()
     ]
-    return AnswerSums.joined(several[:-1]), AnswerSums.joined(several[1:])
+    return AnswerSums.total_of(several[:-1]), AnswerSums.total_of(several[1:])

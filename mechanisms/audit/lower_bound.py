@@ -19,7 +19,7 @@ from scipy.stats import beta
 from mechanisms.calibration import sensitivity
 from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.central.adaptive.mechanism import GUIDED, Adaptive
-from mechanisms.central.adaptive.rounds import Rounds
+from mechanisms.central.adaptive.rounds import NoisyRounds
 from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid
 from mechanisms.central.privtree.mechanism import PrivTree
@@ -97,7 +97,7 @@ def audited(
 
 def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
     """The earliest output the guarantee covers: what comes after is post-processing and hides losses."""
-    if isinstance(mechanism, Adaptive | Rounds):
+    if isinstance(mechanism, Adaptive | NoisyRounds):
         return _rounds(mechanism)
     if isinstance(mechanism, PrivTree):
         return _leaves(mechanism)
@@ -203,7 +203,7 @@ def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
     return draw
 
 
-def _rounds(mechanism: Adaptive | Rounds) -> Draw[MassMap]:
+def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
     """What tells `neighbours` apart in the rounds, at any noise scale, and the shape of the last one's cells.
 
     Of a round: Σ |noisy - other| - |noisy - one| over its cells, in persons, which is the log likelihood

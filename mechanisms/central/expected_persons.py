@@ -43,6 +43,5 @@ def checked_persons(persons: object) -> int:
     """A public number of people. Errors: `ParameterError` that says what to give."""
     if isinstance(persons, int) and not isinstance(persons, bool) and 1 <= persons <= MOST_PERSONS:
         return persons
-    given = "missing" if persons is None else persons
     allowed = f"a whole number from 1 to {MOST_PERSONS}: a public guess of how many people there are"
-    raise ParameterError("expected_persons", given, allowed)
+    raise ParameterError("expected_persons", "missing" if persons is None else persons, allowed)

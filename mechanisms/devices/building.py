@@ -24,7 +24,7 @@ from mechanisms.metric.frequency.gkrr import Gkrr
 from mechanisms.metric.itemwise.mechanism import EmdItemwise
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.emd_round import EmdRound
-from mechanisms.shuffle.lattice import Lattice as Squares
+from mechanisms.shuffle.lattice import AxisLattice
 from mechanisms.shuffle.shuffle_emd import ShuffleEmd
 from mechanisms.space.grid import Region
 
@@ -37,7 +37,7 @@ AnyCellPlan = TypeVar("AnyCellPlan", bound=CellPlan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class RoundFacts:
     """What is public before a round."""
 
     region: Region
@@ -51,22 +51,22 @@ class Facts:
         return {"region": self.region, "resolution": self.resolution, "most_reports": self.most_reports}
 
 
-def offsets(facts: Facts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none
+def offsets(facts: RoundFacts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none
     blur = PlanarGeometric.calibrate(facts.target, lattice=_lattice(facts))
     return _told_apart(OffsetsPlan(**facts.of_map, blur=blur), facts)
 
 
-def axes(facts: Facts, parameters: Mapping[str, Value]) -> AxesPlan:  # noqa: ARG001 - has none
+def axes(facts: RoundFacts, parameters: Mapping[str, Value]) -> AxesPlan:  # noqa: ARG001 - has none
     blur = GeoLocal.calibrate(facts.target, lattice=_lattice(facts))
     return _told_apart(AxesPlan(**facts.of_map, blur=blur), facts)
 
 
-def rows(facts: Facts, parameters: Mapping[str, Value]) -> RowsPlan:  # noqa: ARG001 - has none
+def rows(facts: RoundFacts, parameters: Mapping[str, Value]) -> RowsPlan:  # noqa: ARG001 - has none
     blur = Optimal.calibrate(facts.target, lattice=_lattice(facts))
     return _told_apart(RowsPlan(**facts.of_map, blur=blur), facts)
 
 
-def gkrr(facts: Facts, parameters: Mapping[str, Value]) -> GkrrPlan:
+def gkrr(facts: RoundFacts, parameters: Mapping[str, Value]) -> GkrrPlan:
     """The weights nearest to ε, from below: a loss is read off integers."""
     below = int(parameters.get("district_levels", 0))  # type: ignore[arg-type]
     cells = facts.resolution**2
@@ -83,21 +83,21 @@ def gkrr(facts: Facts, parameters: Mapping[str, Value]) -> GkrrPlan:
         down *= 2
 
 
-def geo(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
+def geo(facts: RoundFacts, parameters: Mapping[str, Value]) -> UnaryPlan:
     return _unary(GeoShuffle, facts, parameters)
 
 
-def sgdl(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
+def sgdl(facts: RoundFacts, parameters: Mapping[str, Value]) -> UnaryPlan:
     return _unary(SgdlShuffle, facts, parameters)
 
 
-def flips(facts: Facts, parameters: Mapping[str, Value]) -> FlipsPlan:
+def flips(facts: RoundFacts, parameters: Mapping[str, Value]) -> FlipsPlan:
     options: dict[str, Any] = {"cell_m": _usual_cell_m(facts, RrShuffle.usual_steps), **parameters}
     randomiser = RrShuffle.calibrate(facts.target, region=facts.region, persons=facts.least_honest, **options)
     return FlipsPlan(randomiser=randomiser, most_reports=facts.most_reports)
 
 
-def items(facts: Facts, parameters: Mapping[str, Value]) -> ItemsPlan:
+def items(facts: RoundFacts, parameters: Mapping[str, Value]) -> ItemsPlan:
     options: dict[str, Any] = {**parameters}
     law = EmdItemwise.calibrate(
         facts.target,
@@ -109,7 +109,7 @@ def items(facts: Facts, parameters: Mapping[str, Value]) -> ItemsPlan:
     return ItemsPlan(law=law, most_reports=facts.most_reports)
 
 
-def shares(facts: Facts, parameters: Mapping[str, Value]) -> SharesPlan:
+def shares(facts: RoundFacts, parameters: Mapping[str, Value]) -> SharesPlan:
     target, options = facts.target, dict[str, Any](parameters)
     law = ShuffleEmd(relation=target.relation, epsilon=target.epsilon, resolution=facts.resolution, **options)
     emd_round = EmdRound.calibrate(
@@ -122,7 +122,7 @@ def shares(facts: Facts, parameters: Mapping[str, Value]) -> SharesPlan:
 
 
 def _unary(
-    mechanism: type[GeoShuffle] | type[SgdlShuffle], facts: Facts, parameters: Mapping[str, Value]
+    mechanism: type[GeoShuffle] | type[SgdlShuffle], facts: RoundFacts, parameters: Mapping[str, Value]
 ) -> UnaryPlan:
     target = replace(facts.target, delta=facts.target.delta * (1 - TABLE_PART))
     options: dict[str, Any] = {"cell_m": _usual_cell_m(facts, UnaryPlan.usual_steps), **parameters}
@@ -130,17 +130,17 @@ def _unary(
     return UnaryPlan.calibrate(randomiser, delta=facts.target.delta, most_reports=facts.most_reports)
 
 
-def _usual_cell_m(facts: Facts, steps: int) -> Fraction:
+def _usual_cell_m(facts: RoundFacts, steps: int) -> Fraction:
     """So many squares in the radius, of whole millimetres, or as many as a region may have."""
-    finest_mm = math.ceil(Squares.smallest_cell_m(facts.region) * 1000)
+    finest_mm = math.ceil(AxisLattice.smallest_cell_m(facts.region) * 1000)
     return Fraction(max(math.ceil(facts.target.needed_radius_m * 1000 / steps), finest_mm), 1000)
 
 
-def _lattice(facts: Facts) -> Lattice:
+def _lattice(facts: RoundFacts) -> Lattice:
     return Lattice.of_map(facts.region, facts.resolution)
 
 
-def _told_apart(plan: AnyCellPlan, facts: Facts) -> AnyCellPlan:
+def _told_apart(plan: AnyCellPlan, facts: RoundFacts) -> AnyCellPlan:
     """Errors: `ParameterError` where reports say next to nothing about the squares of the map."""
     try:
         largest = plan.law.largest(plan.level)

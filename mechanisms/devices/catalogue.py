@@ -17,7 +17,7 @@ from mechanisms.catalogue.entries import (
 )
 from mechanisms.check import ParameterError, exact_decimal, power_of_two, whole
 from mechanisms.devices import building
-from mechanisms.devices.building import Facts
+from mechanisms.devices.building import RoundFacts
 from mechanisms.devices.plan import MOST_REPORTS, DevicePlan, Kind
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.mechanism import Target
@@ -34,7 +34,7 @@ class DeviceEntry(Entry):
     runs_on = "devices"
     name: str
     kind: Kind
-    make: Callable[[Facts, Mapping[str, Value]], DevicePlan]
+    make: Callable[[RoundFacts, Mapping[str, Value]], DevicePlan]
     highest_resolution: int = 0  # 0: what is released has no resolution
     usual_resolution: int = 0
     is_bounded: bool = True  # one device can move the result only so far
@@ -102,7 +102,7 @@ def build(
     whole(2 if entry.trust is Trust.SHUFFLE else 1, MOST_REPORTS, least_honest=least_honest)
     whole(least_honest, MOST_REPORTS, most_reports=most_reports)
     _check_delta(entry, target.delta)
-    facts = Facts(
+    facts = RoundFacts(
         region=region,
         target=target,
         least_honest=least_honest,

@@ -16,7 +16,7 @@ from mechanisms.devices.several import several
 from mechanisms.error_bounds import PointError
 from mechanisms.guarantee import Guarantee, Trust
 from mechanisms.results.point import Point
-from mechanisms.shuffle.lattice import Lattice
+from mechanisms.shuffle.lattice import AxisLattice
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 _QUANTITY = (
@@ -122,7 +122,7 @@ class BitsPlan(ABC):
         """(mean, 95 % quantile) of the length of the noise of the sum, in squares."""
 
 
-def places_of(lattice: Lattice) -> dict[str, Json]:
+def places_of(lattice: AxisLattice) -> dict[str, Json]:
     """What turns a place into squares. Errors: `ParameterError` for squares of a part of a micrometre."""
     plane, cell_um = Plane(lattice.region), lattice.cell_m * MICRO
     if cell_um.denominator != 1:

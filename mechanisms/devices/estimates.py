@@ -14,7 +14,7 @@ from mechanisms.central.grid_laplace.empty_cells import step_up
 from mechanisms.devices.laws import CellLaw, Estimates, Floats, Integers
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import RATE, ToldApart, low_ends
+from mechanisms.results.significance import RATE, SignificantSquares, low_ends
 
 _ROUNDING: Final = 1e-9
 _FEW: Final = 3.0  # reports: none seen is likely, once in twenty, where 3 were expected
@@ -45,7 +45,7 @@ def map_of(law: CellLaw, counts: Integers) -> Heatmap:
         prefixes=np.arange(values.size),
         values=values,
         standard_errors=errors,
-        told=ToldApart.joined(by_level),
+        significant=SignificantSquares.of_levels(by_level),
         lows=_lows(values, errors, by_level[law.level], floor * _deviations(finest, largest)),
         highs=values + WITHIN_ERRORS * errors,
         total=float(counts.sum()),

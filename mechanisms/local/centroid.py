@@ -22,7 +22,7 @@ from mechanisms.local.reports import fitted, short
 from mechanisms.mechanism import CentroidMechanism, Target
 from mechanisms.randomness import RandomSource
 from mechanisms.records.means import RecordMeans
-from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
+from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.shuffle.plane_noise import noise_length
 from mechanisms.shuffle.protocol import MOST_PERSONS
 from mechanisms.space.grid import Region
@@ -45,7 +45,7 @@ class GeoLocalCentroid(CentroidMechanism):
     ⌊(S + i) / n⌋: these sum to S, and one person who moves by m squares moves as many reports as it takes by
     m squares in all, at a loss of λm. Both axes: λ(|i| + |j|) ≤ √2·λ·|(i, j)|; a move of d metres on the
     ground, of records as read (`Guarantee`), is at most (d + offset)·squares a metre, rounding of the sums
-    included (`Lattice`). On devices each
+    included (`AxisLattice`). On devices each
     report by itself has that guarantee (`guarantee_on_devices`), and their mean the same law as here but for
     reports that are stopped at a border.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
@@ -95,7 +95,7 @@ class GeoLocalCentroid(CentroidMechanism):
         cap = min(self._farthest_loss, 2 * self.device.table.cap())
         return Guarantee(relation=self.relation, trust=Trust.LOCAL, terms=(self._term(cap),))
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         across, along = self.noisy_sums(means, rng)
         return self.lattice.place(across / self.persons, along / self.persons)
 
@@ -116,8 +116,8 @@ class GeoLocalCentroid(CentroidMechanism):
         )
 
     @property
-    def lattice(self) -> Lattice:
-        return Lattice(region=self.region, cell_m=self.cell_m)
+    def lattice(self) -> AxisLattice:
+        return AxisLattice(region=self.region, cell_m=self.cell_m)
 
     @property
     def device(self) -> "Device":
@@ -130,7 +130,7 @@ class GeoLocalCentroid(CentroidMechanism):
         return self.device.loss
 
     @property
-    def _wanted(self) -> Fraction:
+    def _target_loss(self) -> Fraction:
         """λ that would spend exactly epsilon."""
         steps = _projected_m(self.region, self.radius_m) / self.cell_m
         return self.epsilon / (ROOT_TWO * (steps + ROOT_TWO))
@@ -194,7 +194,7 @@ def _projected_m(region: Region, radius_m: Fraction) -> Fraction:
 
 def _usual_cell_m(region: Region, epsilon: Fraction, radius_m: Fraction, persons: int) -> Fraction:
     """Squares of which `_USUAL_STEPS` are in the radius, or larger ones where rows would be too long."""
-    finest_mm = math.ceil(Lattice.smallest_cell_m(region) * 1000)
+    finest_mm = math.ceil(AxisLattice.smallest_cell_m(region) * 1000)
     followed = Fraction(LONGEST_ROW) * 4 / 5 * epsilon / _span(persons) - ROOT_TWO
     steps = min(Fraction(_USUAL_STEPS), max(followed, Fraction(1)))
     return Fraction(max(math.ceil(_projected_m(region, radius_m) * 1000 / steps), finest_mm), 1000)
@@ -202,14 +202,14 @@ def _usual_cell_m(region: Region, epsilon: Fraction, radius_m: Fraction, persons
 
 def _row(mechanism: GeoLocalCentroid) -> tuple[int, int]:
     """(squares by which reports may lie outside the region on each side, all squares)."""
-    margin = math.ceil(_tail(mechanism.persons) / mechanism._wanted)
+    margin = math.ceil(_tail(mechanism.persons) / mechanism._target_loss)
     return margin, max(mechanism.lattice.domains) + 1 + 2 * margin
 
 
 @lru_cache(maxsize=16)
 def _device(mechanism: GeoLocalCentroid) -> Device:
-    """A square costs at most what is wanted, and nearly that."""
-    target_loss = mechanism._wanted
+    """A square costs at most the target, and nearly that."""
+    target_loss = mechanism._target_loss
     margin, side = _row(mechanism)
 
     def loss(decay: Fraction) -> Fraction:

@@ -102,7 +102,7 @@ class NoiseTable:
         """`(columns, rows)` probabilities of a report i columns and j rows off, averaged over all cells."""
         lattice = self.lattice
         law = (self.quadrant * _signs(lattice)).astype(np.float64)
-        at = _kept(lattice.columns) @ law @ _kept(lattice.rows).T
+        at = _move_shares(lattice.columns) @ law @ _move_shares(lattice.rows).T
         free = np.outer(_apart(lattice.columns), _apart(lattice.rows)) * (lattice.size * self.uniform)
         return np.asarray((at + free) / self.total)
 
@@ -198,7 +198,7 @@ def _ways(side: int, index: int) -> Integers:
     return ways
 
 
-def _kept(side: int) -> Floats:
+def _move_shares(side: int) -> Floats:
     """`(displacements, offsets)`: shares of an axis' cells that an offset moves by so much, either way."""
     offsets = np.arange(side)
     shares = np.triu(np.ones((side, side))) / side  # stopped at the border

@@ -60,7 +60,7 @@ class Optimal(reports.LocalMechanism):
     @classmethod
     def calibrate(cls, target: Target, *, lattice: Lattice, **parameters: Any) -> Self:
         """As the others; one programme, since its table never costs more than the decay."""
-        return cls(lattice=lattice, decay_per_m=reports.wanted(target, lattice), **parameters)
+        return cls(lattice=lattice, decay_per_m=reports.target_alpha(target, lattice), **parameters)
 
     @property
     def table(self) -> Integers:

@@ -67,7 +67,7 @@ class LocalMechanism(ABC):
         def loss(decay_per_m: Fraction) -> Exact:
             return cls(lattice=lattice, decay_per_m=decay_per_m, **parameters).per_report.loss(radius_m)
 
-        start, radius_m = wanted(target, lattice), target.needed_radius_m
+        start, radius_m = target_alpha(target, lattice), target.needed_radius_m
         return cls(lattice=lattice, decay_per_m=fitted(target.epsilon, start, loss), **parameters)
 
     @property
@@ -139,7 +139,7 @@ def fitted(epsilon: Fraction, decay_per_m: Fraction, loss: Callable[[Fraction], 
     return best
 
 
-def wanted(target: Target, lattice: Lattice) -> Fraction:
+def target_alpha(target: Target, lattice: Lattice) -> Fraction:
     """α of a mechanism whose loss at the radius would be exactly the target. Errors: `ParameterError`."""
     radius_m = target.needed_radius_m
     if target.epsilon < SMALLEST_EPSILON:

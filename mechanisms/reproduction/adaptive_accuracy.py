@@ -25,7 +25,7 @@ import numpy as np
 from mechanisms.central.adaptive.guided_walk import GuidedWalk
 from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
 from mechanisms.central.adaptive.one_walk import OneWalk
-from mechanisms.central.adaptive.rounds import Rounds
+from mechanisms.central.adaptive.rounds import NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.error_bounds import ErrorForecast, guided_forecast
 from mechanisms.guarantee import Relation
@@ -39,10 +39,10 @@ from mechanisms.reproduction.guided import (
     OtherService,
     Places,
     SamePeople,
-    others,
+    release_of_others,
     two_of_others,
 )
-from mechanisms.reproduction.kept import Kept
+from mechanisms.reproduction.measurement_file import MeasurementFile
 from mechanisms.reproduction.paired import (
     MEASURES,
     PERSONS,
@@ -53,7 +53,7 @@ from mechanisms.reproduction.paired import (
     emd_ratio,
     measure,
 )
-from mechanisms.reproduction.places import Place, Split
+from mechanisms.reproduction.places import CheckInPlace, Split
 from mechanisms.reproduction.plain_grid import PlainGrid
 
 ADAPTIVE: Final = "adaptive"
@@ -85,7 +85,7 @@ def plain_grid(most: str) -> Contestant:
 def right() -> list[Contestant]:
     """`adaptive` without a guide, and with another release of the place."""
     plain = listed(ADAPTIVE)
-    return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=others)]
+    return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=release_of_others)]
 
 
 def tuned_over() -> list[Contestant]:
@@ -122,7 +122,7 @@ def guessed() -> list[Contestant]:
 def guides(places: Places, service: OtherService | None) -> list[Contestant]:
     """Two rounds, one walk, and walks that begin from all kinds of guides."""
     kinds: dict[str, MakeGuide] = {
-        "other people's release": others,
+        "other people's release": release_of_others,
         "two such releases averaged": two_of_others,
         "another city's": Elsewhere(places=places),
         "own release as a guide": SamePeople(is_counted=False),
@@ -164,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     spare = SPARE if options.what in {"guide", "fit"} and service is None else {}
     places = dealt_places(options.files, persons=PERSONS, split=split, spare=spare)
     if service is not None:
-        places = {number: _known(own, service) for number, own in places.items()}
+        places = {number: _served(own, service) for number, own in places.items()}
     makers = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
     contestants = guides(places, service) if is_guide else makers[options.what]()
     until = time.monotonic() + 60 * options.minutes
@@ -174,7 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         trials=options.trials,
         seed=options.seed,
         until=until,
-        kept=Kept(options.keep),
+        store=MeasurementFile(options.keep),
         has=_takes_guide if is_guide else None,
     )
     tables = {
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.writelines(f"{line}\n" for line in table(results))
 
 
-def _known(places: Sequence[Place], service: OtherService) -> tuple[Place, ...]:
+def _served(places: Sequence[CheckInPlace], service: OtherService) -> tuple[CheckInPlace, ...]:
     return tuple(place for place in places if service.people(place.number) >= FEWEST_OF_SERVICE)
 
 
@@ -244,12 +244,12 @@ def _fitted(results: Results) -> Iterator[str]:
     for label in results.labels():
         errors = _errors(results, label)
         for name, kind in (("one walk", OneWalk), ("guided walk", GuidedWalk), ("two rounds", TwoRounds)):
-            own = {setting: found for setting, found in errors.items() if _kind(label, *setting) is kind}
+            own = {setting: values for setting, values in errors.items() if _kind(label, *setting) is kind}
             if not own:
                 continue
-            found = fit(own)
-            yield f"{label}, {name}: median = {found.factor:.3f} (n epsilon)^{found.exponent:.3f}"
-            yield f"4 % and 96 % points of errors over it: {found.low:.2f} and {found.high:.2f}"
+            curve = fit(own)
+            yield f"{label}, {name}: median = {curve.factor:.3f} (n epsilon)^{curve.exponent:.3f}"
+            yield f"4 % and 96 % points of errors over it: {curve.low:.2f} and {curve.high:.2f}"
             within = coverage(own, partial(_forecast, is_guided=kind is GuidedWalk))
             yield f"share of errors within the forecast that is in use: {within:.3f}"
 
@@ -261,7 +261,7 @@ def _forecast(persons: int, epsilon: Fraction, *, is_guided: bool = False) -> Er
     return _adaptive(epsilon, persons).expected_error(persons=persons)
 
 
-def _kind(label: str, persons: int, epsilon: Fraction) -> type[Rounds]:
+def _kind(label: str, persons: int, epsilon: Fraction) -> type[NoisyRounds]:
     if label != ADAPTIVE and _takes_guide(persons, epsilon):
         return GuidedWalk
     return type(_adaptive(epsilon, persons).rounds)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.places import Place, Split, densest
+from mechanisms.reproduction.places import CheckInPlace, Split, densest
 
 CELLS_A_FILE: Final = 20
 CheckIns = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
@@ -34,7 +34,7 @@ def dealt_places(
     persons: Sequence[int],
     split: Split,
     spare: Mapping[int, int] | None = None,
-) -> dict[int, tuple[Place, ...]]:
+) -> dict[int, tuple[CheckInPlace, ...]]:
     """For each number of persons the densest cells of each file, dealt in turn: few trials see all files.
 
     spare: how many more a cell must have, by number of persons.
@@ -58,7 +58,7 @@ def one_file(files: Sequence[Path]) -> Path | None:
 
 def places_with(
     paths: Sequence[Path], *, persons: Sequence[int], split: Split = Split.ALL
-) -> dict[int, tuple[Place, ...]]:
+) -> dict[int, tuple[CheckInPlace, ...]]:
     """As `dealt_places`. Errors: `ParameterError` without files, or where no cell has so many persons."""
     if not paths:
         raise ParameterError("FILE", "missing", "one or more gzip CSV files of check-ins")
@@ -69,6 +69,6 @@ def places_with(
     return dealt
 
 
-def _dealt(hands: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
+def _dealt(hands: Sequence[tuple[CheckInPlace, ...]]) -> tuple[CheckInPlace, ...]:
     rows = zip_longest(*hands)
     return tuple(place for row in rows for place in row if place is not None)

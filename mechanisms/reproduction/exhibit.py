@@ -23,7 +23,7 @@ _CAPTION_COLUMNS: Final = 150  # letters of 8 points on 10 inches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ExhibitRequest:
     """Write the exhibit `name` into `folder`; `full` takes all the paper has, however long."""
 
     name: str

@@ -10,17 +10,17 @@ from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
 from mechanisms.guide import Guide
 from mechanisms.reproduction.check_ins import CheckIns
 from mechanisms.reproduction.ghazi_2022.protocol import Trial
-from mechanisms.reproduction.places import Place, cell_numbers
+from mechanisms.reproduction.places import CheckInPlace, cell_numbers
 from mechanisms.reproduction.seeded import SeededSource
 
 # Of a trial and the mechanism without a guide, at the epsilon that both maps cost.
 MakeGuide: TypeAlias = Callable[[Trial, Adaptive], Guide]
-Places: TypeAlias = Mapping[int, Sequence[Place]]  # by number of persons
+Places: TypeAlias = Mapping[int, Sequence[CheckInPlace]]  # by number of persons
 
 _NEXT: Final = 3  # the place so many further on stands for another city
 
 
-def others(trial: Trial, mechanism: Adaptive) -> Guide:
+def release_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
     """An earlier release of other people of the same place."""
     return Guide.of_map(trial.of_others().released(mechanism))
 
@@ -39,7 +39,9 @@ class SamePeople:
     is_guided: bool = False  # it was made with a guide of its own
 
     def __call__(self, trial: Trial, mechanism: Adaptive) -> Guide:
-        before = replace(mechanism, guide=others(trial, mechanism)) if self.is_guided else mechanism
+        before = (
+            replace(mechanism, guide=release_of_others(trial, mechanism)) if self.is_guided else mechanism
+        )
         rng = SeededSource(trial.seed("before", str(mechanism.epsilon), self.is_guided))
         heatmap = before.release(trial.masses(before.unit), rng)
         return Guide.of_map(heatmap, same_people=self.is_counted)
@@ -73,7 +75,7 @@ class OtherService:
     def __call__(self, trial: Trial, mechanism: Adaptive) -> Guide:
         persons, lat, lon = self.check_ins
         here = cell_numbers(lat, lon) == trial.place.number
-        place = Place.of(trial.place.number, trial.place.region, persons[here], lat[here], lon[here])
+        place = CheckInPlace.of(trial.place.number, trial.place.region, persons[here], lat[here], lon[here])
         protocol = replace(trial.protocol, persons=place.persons)
         other = Trial(place=place, repetition=trial.repetition, protocol=protocol)
         return Guide.of_map(other.released(replace(mechanism, expected_persons=place.persons)))

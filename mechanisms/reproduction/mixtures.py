@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.reproduction.places import BOX, Place
+from mechanisms.reproduction.places import BOX, CheckInPlace
 from mechanisms.space.grid import Region
 
 REGION: Final = Region(0, 0, 1, 1)
@@ -14,7 +14,7 @@ _AT_ONCE: Final = 4096
 _MOST: Final = 2_000_000  # points: a mixture may never fill as many cells as asked for
 
 
-def mixture(share: float, gaussians: int, seed: int, *, persons: int) -> Place:
+def mixture(share: float, gaussians: int, seed: int, *, persons: int) -> CheckInPlace:
     """Points of a uniform mixture, drawn until that share of cells is not empty, and dealt to persons.
 
     Means are uniform, axes of the covariances have deviations of 2 to 12 % of the square, turned at random;
@@ -25,9 +25,9 @@ def mixture(share: float, gaussians: int, seed: int, *, persons: int) -> Place:
     roots = np.stack([_root(random) for _ in range(gaussians)])
     covered, blocks, count = np.zeros(SIDE * SIDE, np.bool_), list[NDArray[np.float64]](), 0
     while covered.mean() < share and count < _MOST:
-        points = _drawn(random, means, roots)
+        points = _points_inside(random, means, roots)
         cells = (points * SIDE).astype(np.int64) @ (1, SIDE)
-        fresh = np.maximum.accumulate(np.cumsum(_first_seen(cells, covered)))
+        fresh = np.maximum.accumulate(np.cumsum(_first_occurrences(cells, covered)))
         enough = int(np.searchsorted(fresh, share * covered.size - covered.sum())) + 1
         points, cells = points[:enough], cells[:enough]
         covered[cells] = True
@@ -35,7 +35,7 @@ def mixture(share: float, gaussians: int, seed: int, *, persons: int) -> Place:
         count += len(points)
     points = np.concatenate(blocks)
     owners = np.arange(len(points)) % persons
-    return Place.of(BOX + 1 + seed, REGION, owners, points[:, 1], points[:, 0])
+    return CheckInPlace.of(BOX + 1 + seed, REGION, owners, points[:, 1], points[:, 0])
 
 
 def _root(random: np.random.Generator) -> NDArray[np.float64]:
@@ -45,7 +45,7 @@ def _root(random: np.random.Generator) -> NDArray[np.float64]:
     return root
 
 
-def _drawn(
+def _points_inside(
     random: np.random.Generator, means: NDArray[np.float64], roots: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     which = random.integers(0, len(means), _AT_ONCE)
@@ -54,7 +54,7 @@ def _drawn(
     return inside
 
 
-def _first_seen(cells: NDArray[np.int64], covered: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _first_occurrences(cells: NDArray[np.int64], covered: NDArray[np.bool_]) -> NDArray[np.int64]:
     """1 where a cell comes up for the first time."""
     first = np.zeros(cells.size, np.int64)
     first[np.unique(cells, return_index=True)[1]] = 1

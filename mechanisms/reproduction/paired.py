@@ -14,8 +14,8 @@ from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
 from mechanisms.reproduction.guided import MakeGuide, guided
-from mechanisms.reproduction.kept import Kept
-from mechanisms.reproduction.places import Place
+from mechanisms.reproduction.measurement_file import MeasurementFile
+from mechanisms.reproduction.places import CheckInPlace
 
 PERSONS: Final = (50, 200, 1000)
 EPSILONS: Final = tuple(map(Fraction, ("0.5", "1", "2", "5")))
@@ -59,21 +59,21 @@ class Results:
 
 
 def measure(
-    places: Mapping[int, Sequence[Place]],
+    places: Mapping[int, Sequence[CheckInPlace]],
     contestants: Sequence[Contestant],
     *,
     trials: int,
     seed: int = 0,
     until: float = math.inf,
-    kept: Kept | None = None,
+    store: MeasurementFile | None = None,
     has: Callable[[int, Fraction], bool] | None = None,
 ) -> Results:
     """Trials of all settings, dealt to places in turn; none begins after `until`, of the monotonic clock.
 
-    Numbers of persons without a place are left out, and settings that `has` says no to. What `kept` has of
+    Numbers of persons without a place are left out, and settings that `has` says no to. What `store` has of
     these trials is taken from there, the rest is added to it.
     """
-    results, kept = Results(), kept or Kept()
+    results, store = Results(), store or MeasurementFile()
     for number in range(trials):
         if number and time.monotonic() > until:
             break
@@ -89,10 +89,10 @@ def measure(
                 measured = {}
                 for contestant in contestants:
                     key = (seed, persons, str(epsilon), number, contestant.label)
-                    row = kept.get(key)
+                    row = store.get(key)
                     if row is None:
                         row = _row(contestant, epsilon, trial)
-                        kept.add(key, row)
+                        store.add(key, row)
                     measured[contestant.label] = row
                 results.add((persons, epsilon), trial, measured)
     return results

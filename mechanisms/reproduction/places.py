@@ -33,7 +33,7 @@ class Split(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Place:
+class CheckInPlace:
     """The check-ins of one cell, ordered by person: those of person i are [starts[i], starts[i + 1])."""
 
     number: int  # row · 300 + column, or BOX
@@ -60,15 +60,15 @@ class Place:
         return persons, self.cells[np.concatenate(rows)]
 
 
-def box(region: Region, persons: Integers, lat: Floats, lon: Floats) -> Place:
+def box(region: Region, persons: Integers, lat: Floats, lon: Floats) -> CheckInPlace:
     """A box as the one place."""
     inside = region.contains(lat, lon)
-    return Place.of(BOX, region, persons[inside], lat[inside], lon[inside])
+    return CheckInPlace.of(BOX, region, persons[inside], lat[inside], lon[inside])
 
 
 def densest(
     persons: Integers, lat: Floats, lon: Floats, *, count: int, least_persons: int, split: Split
-) -> tuple[Place, ...]:
+) -> tuple[CheckInPlace, ...]:
     """The `count` cells with most check-ins among those of the split with at least that many persons.
 
     persons: (k,) numbered from 0, one row a check-in. Fewer where there are fewer; most check-ins first,
@@ -82,7 +82,7 @@ def densest(
     eligible = [i for i in np.flatnonzero(visitors >= least_persons) if split.has(int(cells[i]))]
     best = sorted(eligible, key=lambda i: (-check_ins[i], cells[i]))[:count]
     return tuple(
-        Place.of(number, cell_region(number), persons[here], lat[here], lon[here])
+        CheckInPlace.of(number, cell_region(number), persons[here], lat[here], lon[here])
         for number in cells[best].tolist()
         for here in [numbers == number]
     )

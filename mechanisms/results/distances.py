@@ -18,7 +18,7 @@ _ALLOWED: Final = f"GeoJSON with 1 to {MOST_PLACES} points, in degrees"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class NamedPlace:
     """A point with a name."""
 
     name: str
@@ -39,7 +39,7 @@ class Place:
 class Places:
     """Up to `MOST_PLACES` places."""
 
-    places: tuple[Place, ...]
+    places: tuple[NamedPlace, ...]
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.places) <= MOST_PLACES:
@@ -48,7 +48,7 @@ class Places:
     def __len__(self) -> int:
         return len(self.places)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[NamedPlace]:
         return iter(self.places)
 
     @property
@@ -65,7 +65,7 @@ class Places:
         if isinstance(value, cls):
             return value
         places = geojson.read(
-            "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_spelled, made=_place
+            "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_place_of_text, made=_place
         )
         return cls(places)
 
@@ -112,17 +112,17 @@ class PlaceDistances:
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 
-def _place(feature: Mapping[str, Any], number: int) -> Place:
+def _place(feature: Mapping[str, Any], number: int) -> NamedPlace:
     geometry = feature["geometry"]
     if geometry["type"] != "Point":
         raise ValueError
-    return Place(
+    return NamedPlace(
         name=geojson.name_of(feature, f"Place {number}"), at=geojson.corner(*geometry["coordinates"])
     )
 
 
-def _spelled(name: Any, at: Any) -> Place:
+def _place_of_text(name: Any, at: Any) -> NamedPlace:
     lon, lat = at
     if type(lon) is not int or type(lat) is not int:
         raise TypeError
-    return Place(name=name, at=(lon, lat))
+    return NamedPlace(name=name, at=(lon, lat))

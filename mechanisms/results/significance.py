@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ToldApart:
+class SignificantSquares:
     """Squares of every level at which the map may be drawn; a square may lie in another.
 
     Made from noisy values and public facts alone, so it is part of a release at no cost. A map that is drawn
@@ -43,7 +43,7 @@ class ToldApart:
             array.flags.writeable = False
 
     @classmethod
-    def joined(cls, by_level: dict[int, Integers]) -> Self:
+    def of_levels(cls, by_level: dict[int, Integers]) -> Self:
         """From the prefixes of each level."""
         sizes = [prefixes.size for prefixes in by_level.values()]
         return cls(
@@ -58,7 +58,7 @@ class ToldApart:
         for level in range(int(levels.max(initial=0)) + 1):
             finer = levels >= level
             by_level[level] = np.unique(prefixes[finer] >> 2 * (levels[finer] - level))
-        return cls.joined(by_level)
+        return cls.of_levels(by_level)
 
     def has(self, levels: NDArray[np.uint8], prefixes: Integers) -> NDArray[np.bool_]:
         """`(k,)` whether each of these squares is one of those told apart."""

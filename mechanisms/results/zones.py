@@ -71,7 +71,7 @@ class Zones:
         if isinstance(value, cls):
             return value
         return cls(
-            geojson.read("zones", value, most=MOST_ZONES, allowed=_ALLOWED, spelled=_spelled, made=_zone)
+            geojson.read("zones", value, most=MOST_ZONES, allowed=_ALLOWED, spelled=_zone_of_text, made=_zone)
         )
 
 
@@ -129,7 +129,7 @@ def _zone(feature: Mapping[str, Any], number: int) -> Zone:
     return Zone(name=geojson.name_of(feature, f"Zone {number}"), corners=tuple(ring))
 
 
-def _spelled(name: Any, corners: Any) -> Zone:
+def _zone_of_text(name: Any, corners: Any) -> Zone:
     if not all(type(part) is int for corner in corners for part in corner):
         raise TypeError
     return Zone(name=name, corners=tuple((lon, lat) for lon, lat in corners))

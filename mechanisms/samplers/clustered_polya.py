@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.check import ParameterError, positive, shown
+from mechanisms.check import ParameterError, positive, printable
 from mechanisms.randomness import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.negative_binomial import BITS, DrawTable, table_of
@@ -103,12 +103,12 @@ def cluster_counts(shape: Fraction, scale: Fraction) -> DrawTable:
 def _checked(shape: Fraction) -> Fraction:
     positive(shape=shape)
     if shape > 1:
-        raise ParameterError("shape", shown(shape), "at most 1")
+        raise ParameterError("shape", printable(shape), "at most 1")
     return Fraction(shape)
 
 
 def _checked_scale(scale: Fraction) -> Fraction:
     positive(scale=scale)
     if scale > LARGEST_SCALE or SCALE_PARTS % Fraction(scale).denominator:
-        raise ParameterError("scale", shown(scale), "a multiple of 1/16 up to 2^40")
+        raise ParameterError("scale", printable(scale), "a multiple of 1/16 up to 2^40")
     return Fraction(scale)

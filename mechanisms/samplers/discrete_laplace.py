@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.check import ParameterError, positive, shown
+from mechanisms.check import ParameterError, positive, printable
 from mechanisms.randomness import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.uniform import uniform_below
@@ -64,5 +64,5 @@ def _check_scale(scale: Fraction) -> None:
     positive(scale=scale)
     if scale.numerator > LARGEST_NUMERATOR or scale.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
-            "scale", shown(scale), "in lowest terms a numerator up to 2^55 and a denominator up to 2^62"
+            "scale", printable(scale), "in lowest terms a numerator up to 2^55 and a denominator up to 2^62"
         )

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.check import ParameterError, positive, shown
+from mechanisms.check import ParameterError, positive, printable
 from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import integer_below
 
@@ -69,7 +69,7 @@ def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
     """
     positive(shape=shape, epsilon=epsilon)
     if shape > 1000:
-        raise ParameterError("shape", shown(shape), "at most 1000")
+        raise ParameterError("shape", printable(shape), "at most 1000")
     least = (_LOG2_MISSING + 40) * math.log(2) / LONGEST_TABLE
     if epsilon < least:
         raise ParameterError("epsilon", float(epsilon), f"at least {least:.3g} a step for shared noise")

@@ -165,7 +165,9 @@ class EmdRound:
             values = noisy[start + candidates]
             is_selected = np.zeros(candidates.size, dtype=np.bool_)
             is_selected[largest(values, DEFAULT_WIDTH)] = True
-            measured.append(MeasuredLevel(level=level, cells=candidates, noisy=values, kept=is_selected))
+            measured.append(
+                MeasuredLevel(level=level, cells=candidates, noisy=values, is_selected=is_selected)
+            )
             candidates = children(candidates[is_selected])
             start += 4**level
         return reconstruct(measured, unit=self.law.parts)

@@ -13,7 +13,7 @@ from mechanisms.guarantee import INFINITY, Guarantee, Term, Trust
 from mechanisms.mechanism import CentroidMechanism, Target
 from mechanisms.randomness import RandomSource
 from mechanisms.records.means import RecordMeans
-from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
+from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.shuffle.padded_noise import HIGHEST_LOSS
 from mechanisms.shuffle.protocol import MOST_PERSONS, check_target
 from mechanisms.space.grid import Region
@@ -28,8 +28,8 @@ class ShuffledCentroid(CentroidMechanism):
 
     Guarantee: one term, δ, under REPLACE, up to `reach_m` and nothing beyond. ε_s a square of Euclidean
     length on the lattice; a move of d metres on the ground is at most (d + offset)·squares a metre there,
-    rounding of the sums included (`Lattice`); d is that of records as read (`Guarantee`). Accounted for every
-    lattice move that the reach can become.
+    rounding of the sums included (`AxisLattice`); d is that of records as read (`Guarantee`). Accounted for
+    every lattice move that the reach can become.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
     region.
     Error: `expected_error`.
@@ -75,7 +75,7 @@ class ShuffledCentroid(CentroidMechanism):
         or the domain would be too large; without `reach_m`, the radius."""
         radius_m = target.needed_radius_m
         if cell_m is None:
-            finest = math.ceil(Lattice.smallest_cell_m(region) * 1000)
+            finest = math.ceil(AxisLattice.smallest_cell_m(region) * 1000)
             steps = min(Fraction(cls.usual_steps), max(target.epsilon * 250, Fraction(1)))
             cell_m = Fraction(max(math.ceil(radius_m * 1000 / steps), finest), 1000)
         return cls.spending(
@@ -99,8 +99,8 @@ class ShuffledCentroid(CentroidMechanism):
             raise ParameterError("epsilon", float(self.epsilon), allowed) from error
 
     @property
-    def lattice(self) -> Lattice:
-        return Lattice(region=self.region, cell_m=self.cell_m)
+    def lattice(self) -> AxisLattice:
+        return AxisLattice(region=self.region, cell_m=self.cell_m)
 
     @property
     def steps(self) -> Fraction:
@@ -174,7 +174,7 @@ class ShuffledCentroid(CentroidMechanism):
             if_shuffler_fails=alone,
         )
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         across, along = self.noisy_sums(means, rng)
         return self.lattice.place(across / self.persons, along / self.persons)
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.exhibit import Request
+from mechanisms.reproduction.exhibit import ExhibitRequest
 from mechanisms.reproduction.registry import EXPERIMENTS, reproduce
 
 
@@ -31,7 +31,7 @@ class Command(BaseCommand):
                 files = f" [{experiment.files}]" if experiment.files else ""
                 self.stdout.write(f"{name}{files}: {experiment.title}")
             return
-        request = Request(
+        request = ExhibitRequest(
             name=options["name"],
             folder=Path(options["output"]),
             full=options["full"],

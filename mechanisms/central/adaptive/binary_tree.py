@@ -30,7 +30,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
+class DepthMeasurement:
     """What one measurement of nodes says of the nodes of one depth."""
 
     places: Integers = field(repr=False)  # among the nodes
@@ -40,11 +40,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Depth:
-    """The nodes of one depth; `seen` has an item for each measurement."""
+    """The nodes of one depth; `measurements` has an item for each measurement."""
 
     codes: Integers = field(repr=False)  # (k,)
     inner: NDArray[np.bool_] = field(repr=False)  # (k,) has children
-    seen: tuple[Seen, ...] = field(repr=False)
+    measurements: tuple[DepthMeasurement, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -66,8 +66,10 @@ def binary_tree(measured: Sequence[Measured]) -> list[Depth]:
             cell = np.searchsorted(start, codes << (deepest - depth), side="right") - 1
             inner |= part.nodes.depths[cell] > depth
             places = np.flatnonzero(part.nodes.depths[cell] == depth)
-            measurements.append(Seen(places=places, noisy=part.noisy[cell[places]], scale=part.scale))
-        depths.append(Depth(codes=codes, inner=inner, seen=tuple(measurements)))
+            measurements.append(
+                DepthMeasurement(places=places, noisy=part.noisy[cell[places]], scale=part.scale)
+            )
+        depths.append(Depth(codes=codes, inner=inner, measurements=tuple(measurements)))
         codes = (2 * codes[inner][:, np.newaxis] + np.arange(2)).ravel()
     return depths
 
@@ -77,7 +79,7 @@ def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
     result: list[Floats] = []
     for depth in reversed(depths):
         bound = np.full(depth.codes.size, np.inf)
-        for measurement in depth.seen:
+        for measurement in depth.measurements:
             most = np.maximum(measurement.noisy, 0) + reach * measurement.scale
             bound[measurement.places] = np.minimum(bound[measurement.places], most)
         if result:
@@ -91,7 +93,7 @@ def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)
-        for measurement in depth.seen:
+        for measurement in depth.measurements:
             variance = _VARIANCE * measurement.scale**2
             precision[measurement.places] += 1 / variance
             total[measurement.places] += measurement.noisy / variance

@@ -115,10 +115,10 @@ class Boxes:
     def split(self, is_split: NDArray[np.bool_], looks: Integers) -> Self:
         """As `Frontier.split`; below a first look that does not fit the guide, halves have equal sides."""
         if self.is_first:
-            return self._seen(looks)._divided(is_split)
+            return self._after_first_look(looks)._divided(is_split)
         return self._divided(is_split)
 
-    def _seen(self, looks: Integers) -> Self:
+    def _after_first_look(self, looks: Integers) -> Self:
         tree = self.tree
         if tree.fit(self.boxes, looks) < LEAST_FIT:
             tree = replace(tree, plain_from=int(self.nodes.depths.max()))

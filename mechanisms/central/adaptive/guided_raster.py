@@ -16,7 +16,7 @@ from mechanisms.central.adaptive.tree_posterior import Posterior
 from mechanisms.guide import Guide
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurements
-from mechanisms.results.significance import RATE, ToldApart
+from mechanisms.results.significance import RATE, SignificantSquares
 from mechanisms.space.grid import morton_decode
 
 Integers = NDArray[np.int64]
@@ -56,15 +56,17 @@ def guided_map(
     return replace(
         heatmap,
         deviations=None,
-        told=_told(posterior, squares),
+        significant=_significant(posterior, squares),
         total_error=math.sqrt(float((posterior.deviation**2).sum())) * scale_persons,
     )
 
 
-def _told(posterior: Posterior, squares: EvenSquares) -> ToldApart:
+def _significant(posterior: Posterior, squares: EvenSquares) -> SignificantSquares:
     """All squares of rectangles that are likely occupied: nothing finer was looked at."""
     is_occupied = likely_occupied(posterior.spread.empty, rate=float(RATE))[squares.leaves]
-    return ToldApart.with_parents(squares.levels[is_occupied].astype(np.int64), squares.prefixes[is_occupied])
+    return SignificantSquares.with_parents(
+        squares.levels[is_occupied].astype(np.int64), squares.prefixes[is_occupied]
+    )
 
 
 def rectangle_numbers(heatmap: Heatmap) -> Integers | None:

@@ -15,7 +15,7 @@ _WIDEST: Final = 3.0  # noise of before, in own scales: a wider one says too lit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Known:
+class EarlierEstimate:
     """Of the nodes of one depth: linear estimates in mass units."""
 
     codes: Integers
@@ -32,19 +32,19 @@ class Informed:
     """
 
     worth: Worth
-    known: Sequence[Known]  # from depth 0 on
+    estimates: Sequence[EarlierEstimate]  # from depth 0 on
 
     @classmethod
     def of(cls, worth: Worth, earlier: Sequence[Measured]) -> Self:
         """earlier: in own noise scales."""
         used = [part for part in earlier if part.scale <= _WIDEST]
         if not used:
-            return cls(worth=worth, known=())
+            return cls(worth=worth, estimates=())
         depths, scale = binary_tree(used), float(worth.scale)
         return cls(
             worth=worth,
-            known=[
-                Known(
+            estimates=[
+                EarlierEstimate(
                     codes=depth.codes,
                     mean=estimate.mean * scale,
                     tokens=estimate.variance / 2,
@@ -57,7 +57,7 @@ class Informed:
     def __call__(self, nodes: Nodes, looks: Integers, tokens: int) -> NDArray[np.bool_]:
         mean, own_tokens = looks.astype(np.float64), np.full(looks.size, float(tokens))
         least = own_tokens.copy()
-        for depth, estimate in enumerate(self.known):
+        for depth, estimate in enumerate(self.estimates):
             here = np.flatnonzero(nodes.depths == depth)
             place = np.searchsorted(estimate.codes, nodes.codes[here])
             there = place < estimate.codes.size

@@ -29,7 +29,7 @@ class Spread:
     high: Floats = field(repr=False)  # (k,)
     empty: Floats = field(repr=False)  # (k,) probability of less than half a person
 
-    def taken(self, order: Integers) -> Self:
+    def reordered(self, order: Integers) -> Self:
         """The same cells in another order."""
         return type(self)(low=self.low[order], high=self.high[order], empty=self.empty[order])
 
@@ -63,7 +63,7 @@ def within(precision: Floats, *, times: Floats) -> Floats:
     return distances
 
 
-def joined(first: Spread, second: Spread) -> Spread:
+def mean_spread(first: Spread, second: Spread) -> Spread:
     """Of two models of the same cells."""
     return Spread(
         low=(first.low + second.low) / 2,

@@ -8,7 +8,7 @@ from mechanisms.calibration import sensitivity
 from mechanisms.central.adaptive.guide_tree import grid_level
 from mechanisms.central.adaptive.guided_walk import GuidedWalk
 from mechanisms.central.adaptive.one_walk import OneWalk
-from mechanisms.central.adaptive.rounds import Round, Rounds
+from mechanisms.central.adaptive.rounds import NoisyRound, NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.expected_persons import GuessedPersons
 from mechanisms.check import ParameterError, in_range
@@ -80,7 +80,7 @@ class Adaptive(GuessedPersons):
         )
 
     @property
-    def rounds(self) -> Rounds:
+    def rounds(self) -> NoisyRounds:
         """What is done: one walk or two rounds, with the same public numbers."""
         scales = self.expected_persons * self.epsilon / sensitivity(self.relation)
         kind = OneWalk if self.version > 1 and scales <= MOST_WALKED else TwoRounds
@@ -117,7 +117,7 @@ class Adaptive(GuessedPersons):
         """Mass units of one person."""
         return self.rounds.unit
 
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round, ...]:
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound, ...]:
         """The private part of `release`: everything after it sees nothing else."""
         return self.rounds.measure(masses, rng)
 

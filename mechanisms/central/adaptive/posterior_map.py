@@ -10,7 +10,7 @@ from mechanisms.central.adaptive.tree_posterior import Posterior
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurements
-from mechanisms.results.significance import RATE, ToldApart
+from mechanisms.results.significance import RATE, SignificantSquares
 
 
 def posterior_map(
@@ -30,7 +30,7 @@ def posterior_map(
         values=posterior.mean * scale_persons,
         standard_errors=np.maximum(posterior.mean - low, high - posterior.mean)
         * (scale_persons / WITHIN_ERRORS),
-        told=told_by_posterior(posterior.cut, posterior.spread),
+        significant=significant_by_posterior(posterior.cut, posterior.spread),
         lows=low * scale_persons,
         highs=high * scale_persons,
         deviations=posterior.deviation * scale_persons,
@@ -40,7 +40,7 @@ def posterior_map(
     )
 
 
-def told_by_posterior(cut: Cut, spread: Spread) -> ToldApart:
+def significant_by_posterior(cut: Cut, spread: Spread) -> SignificantSquares:
     """Of a cut the most cells of which on average no more than the rate holds less than half a person."""
     is_occupied = likely_occupied(spread.empty, rate=float(RATE))
-    return ToldApart.with_parents(cut.levels[is_occupied], cut.prefixes[is_occupied])
+    return SignificantSquares.with_parents(cut.levels[is_occupied], cut.prefixes[is_occupied])

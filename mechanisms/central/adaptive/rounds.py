@@ -41,7 +41,7 @@ class Cells(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Round:
+class NoisyRound:
     """Cells, all of them, with noise; already private."""
 
     cells: Cells
@@ -50,21 +50,21 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds(GuessedPersons):
+class NoisyRounds(GuessedPersons):
     """All cells of one partition or of several are measured, each for its share of epsilon."""
 
     round_shares: ClassVar[tuple[Fraction, ...]]
     earlier: Measurements | None = None  # of the same masses, public already
 
     @abstractmethod
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round, ...]:
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound, ...]:
         """The private part of `release`: everything after it sees nothing else.
 
         Errors: `ParameterError` for masses of another level or unit.
         """
 
     @abstractmethod
-    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
+    def heatmap(self, rounds: Sequence[NoisyRound]) -> Heatmap:
         """The map that follows from these rounds."""
 
     @abstractmethod
@@ -107,14 +107,14 @@ class Rounds(GuessedPersons):
         return float(sum(scale**-2 for scale in scales) ** -0.5)
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
-        return self.drawn(self.measure(masses, rng))
+        return self.heatmap(self.measure(masses, rng))
 
     @property
     def before(self) -> list[Measured]:
         """What was measured before, in noise scales of the first round."""
         return self._before(self.scale_persons)
 
-    def measured(self, rounds: Sequence[Round]) -> list[Measured]:
+    def measured(self, rounds: Sequence[NoisyRound]) -> list[Measured]:
         """In yardsticks: what was measured before, and these rounds."""
         yardstick = self.yardstick_persons
         own = [
@@ -127,7 +127,7 @@ class Rounds(GuessedPersons):
         ]
         return [*self._before(yardstick), *own]
 
-    def kept(self, rounds: Sequence[Round]) -> tuple[Measurement, ...]:
+    def stored_measurements(self, rounds: Sequence[NoisyRound]) -> tuple[Measurement, ...]:
         """For later maps of the same masses."""
         own = [
             Measurement(
@@ -156,27 +156,27 @@ class Rounds(GuessedPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SquareRounds(Rounds):
+class SquareRounds(NoisyRounds):
     """Rounds over cuts of the quadtree."""
 
     is_raised: ClassVar[bool]  # as in `tree_posterior.posterior`
 
-    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
+    def heatmap(self, rounds: Sequence[NoisyRound]) -> Heatmap:
         return posterior_map(
             self.posterior(rounds),
             level=self.level,
             scale_persons=self.yardstick_persons,
-            measurements=Measurements(parts=self.kept(rounds)),
+            measurements=Measurements(parts=self.stored_measurements(rounds)),
         )
 
-    def posterior(self, rounds: Sequence[Round]) -> Posterior:
+    def posterior(self, rounds: Sequence[NoisyRound]) -> Posterior:
         """Of the leaves of these rounds, in yardsticks."""
         return posterior_both_ways(
             self.measured(rounds), scale_persons=self.yardstick_persons, is_raised=self.is_raised
         )
 
 
-def epsilon_over(rounds: Sequence[Round], *, level: int, cells: Integers) -> list[Fraction]:
+def epsilon_over(rounds: Sequence[NoisyRound], *, level: int, cells: Integers) -> list[Fraction]:
     """What was spent over each of these cells of `level`: the sum over all measured squares that hold it."""
     spent = [Fraction(0)] * cells.size
     for part in rounds:

@@ -80,7 +80,7 @@ AnyFrontier = TypeVar("AnyFrontier", bound=Frontier)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Squares:
+class SquareFrontier:
     """Quadtree cells as a frontier; each splits into four."""
 
     sums: IntervalSums = field(repr=False)

@@ -21,7 +21,7 @@ from mechanisms.central.adaptive.binary_tree import (
     bounds,
     linear_estimates,
 )
-from mechanisms.central.adaptive.leaf_posterior import Spread, joined, spread, within
+from mechanisms.central.adaptive.leaf_posterior import Spread, mean_spread, spread, within
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.split_prior import (
@@ -76,7 +76,7 @@ def posterior_both_ways(
     means = np.stack((rows_first.mean, columns_first.mean[order]))
     variances = np.stack((rows_first.deviation, columns_first.deviation[order])) ** 2
     deviation = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
-    spread = joined(rows_first.spread, columns_first.spread.taken(order))
+    spread = mean_spread(rows_first.spread, columns_first.spread.reordered(order))
     return Posterior(nodes=rows_first.nodes, mean=means.mean(axis=0), deviation=deviation, spread=spread)
 
 
@@ -151,7 +151,7 @@ def _downwards(
         own = _deviation(belief, linear[number], prior)
         if len(depth.codes) == 1 << number:  # all nodes of a depth: at last that of the coarsest leaves
             most = np.hypot(_OWN_DEVIATIONS * own, mass - linear[number].mean)
-        for measurement in depth.seen:
+        for measurement in depth.measurements:
             above[measurement.places] = False
         above &= depth.inner
         off = np.hypot(own, LINEAR_PART * (mass - linear[number].mean))
@@ -206,7 +206,7 @@ def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Int
 def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Floats, Floats]:
     """Of the leaves of a depth; a leaf is a finest measured node, so it was itself measured."""
     precision, fourth, total = (np.zeros(depth.codes.size) for _ in range(3))
-    for measurement in depth.seen:
+    for measurement in depth.measurements:
         precision[measurement.places] += measurement.scale**-2
         fourth[measurement.places] += measurement.scale**-4
         total[measurement.places] += measurement.noisy / measurement.scale**2
@@ -223,7 +223,7 @@ def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Fl
 
 def _likelihood(depth: Depth, grid: Floats) -> Floats:
     values = np.ones((grid.size, depth.codes.size))
-    for measurement in depth.seen:
+    for measurement in depth.measurements:
         likelihood = averaged_laplace(grid / measurement.scale, measurement.noisy / measurement.scale)
         values[:, measurement.places] *= likelihood / likelihood.max(axis=0)
     return values

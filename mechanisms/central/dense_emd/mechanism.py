@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mechanisms.calibration import check_masses, noise_scale
 from mechanisms.central.dense_emd.nearest_map import nearest_map
 from mechanisms.central.expected_persons import GuessedPersons
-from mechanisms.central.grid_laplace.empty_cells import told_by_sums
+from mechanisms.central.grid_laplace.empty_cells import significant_by_sums
 from mechanisms.central.grid_laplace.noisy_cells import standard_deviation
 from mechanisms.error_bounds import ErrorBound, noise_in_one_grid
 from mechanisms.guarantee import Guarantee
@@ -75,7 +75,7 @@ class DenseEmd(GuessedPersons):
             values=nearest_map(noisy, level=self.grid_level) / self.unit,
             standard_errors=np.full(noisy.size, np.nan),
             deviations=np.full(noisy.size, standard_deviation(self.scale) / self.unit),
-            told=told_by_sums(noisy, level=self.grid_level, scale=self.scale),
+            significant=significant_by_sums(noisy, level=self.grid_level, scale=self.scale),
         )
 
     def expected_error(self, *, persons: int) -> ErrorBound:

@@ -104,7 +104,7 @@ class Exponential(CentroidMechanism):
         """h: micrometres the mean moves for one entry of the table."""
         return _step_um(self.epsilon, self.radius_m, self.persons, self.region)
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         return self.net.place(*self.law(means).draw(rng))
 
     def expected_error(self) -> PointError:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc, gammaln
 
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import RATE, ToldApart
+from mechanisms.results.significance import RATE, SignificantSquares
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ _ENTRIES_AT_ONCE: Final = 2_000_000
 _FEWEST_DEVIATIONS: Final = 1.2  # the Laplace law exceeds these with probability .09, the normal law with .12
 
 
-def told_by_sums(noisy: Integers, *, level: int, scale: Fraction) -> ToldApart:
+def significant_by_sums(noisy: Integers, *, level: int, scale: Fraction) -> SignificantSquares:
     """Of a grid whose every cell was measured, at its own level and, by sums of cells, at each coarser one.
 
     noisy: `(4^level,)` mass units in Morton order.
@@ -34,10 +34,12 @@ def told_by_sums(noisy: Integers, *, level: int, scale: Fraction) -> ToldApart:
         by_level[coarser] = rejected(sums, scale=scale, terms=4 ** (level - coarser))
         if coarser:
             sums = sums.reshape(-1, 4).sum(axis=1)
-    return ToldApart.joined(by_level)
+    return SignificantSquares.of_levels(by_level)
 
 
-def told_by_best_cell(cells: Integers, noisy: Integers, *, level: int, scale: Fraction) -> ToldApart:
+def significant_by_best_cell(
+    cells: Integers, noisy: Integers, *, level: int, scale: Fraction
+) -> SignificantSquares:
     """Of a grid of which only the largest noisy cells are released: all cells count, only these are told.
 
     A coarser square of k cells is tested by its largest one with k times its p-value. In the proof for
@@ -52,25 +54,26 @@ def told_by_best_cell(cells: Integers, noisy: Integers, *, level: int, scale: Fr
         best = np.ones(squares.size)
         np.minimum.at(best, place, p)
         by_level[coarser] = squares[step_up(np.minimum(best * 4.0 ** (level - coarser), 1), of=4**coarser)]
-    return ToldApart.joined(by_level)
+    return SignificantSquares.of_levels(by_level)
 
 
-def told_floor(count: int, *, of: int, scale: Fraction) -> float:
+def significance_floor(count: int, *, of: int, scale: Fraction) -> float:
     """The noisy value, in mass units, from which on so many squares of a level were told; nan for none."""
     if not count:
         return math.nan
     return float(scale) * math.log(of / (2 * count * float(RATE)))
 
 
-def told_of(heatmap: Heatmap) -> ToldApart | None:
+def significant_squares(heatmap: Heatmap) -> SignificantSquares | None:
     """What a release says, or what follows from one that was made before releases said it."""
-    return told_afterwards(heatmap) if heatmap.told is None else heatmap.told
+    return significant_afterwards(heatmap) if heatmap.significant is None else heatmap.significant
 
 
-def told_afterwards(heatmap: Heatmap) -> ToldApart | None:
+def significant_afterwards(heatmap: Heatmap) -> SignificantSquares | None:
     """Of a map released before this was stored; None unless it is one of single cells with equal noise.
 
-    Such cells stand with their noisy values, the largest or all above 0: what `told_by_best_cell` needs.
+    Such cells stand with their noisy values, the largest or all above 0: what
+    `significant_by_best_cell` needs.
     """
     errors = heatmap.standard_errors
     single = (heatmap.levels == heatmap.level).all() and (heatmap.values > 0).all()
@@ -79,7 +82,7 @@ def told_afterwards(heatmap: Heatmap) -> ToldApart | None:
     unit = 2.0**40  # parts of a noise scale: fine enough for any p-value
     scaled = np.minimum(heatmap.values / errors[0] * math.sqrt(2), 2.0**20)
     parts = np.floor(scaled * unit).astype(np.int64)
-    return told_by_best_cell(heatmap.prefixes, parts, level=heatmap.level, scale=Fraction(int(unit)))
+    return significant_by_best_cell(heatmap.prefixes, parts, level=heatmap.level, scale=Fraction(int(unit)))
 
 
 def rejected(sums: Integers, *, scale: Fraction, terms: int) -> Integers:

@@ -7,14 +7,14 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from mechanisms.central.grid_laplace.empty_cells import told_by_best_cell
+from mechanisms.central.grid_laplace.empty_cells import significant_by_best_cell
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid, largest
 from mechanisms.check import exact_decimal
 from mechanisms.error_bounds import WITHIN_ERRORS, ErrorBound, noise_with_selection
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart, low_ends
+from mechanisms.results.significance import SignificantSquares, low_ends
 
 DEFAULT_KEEP_PERCENT: Final = Fraction(1, 100)  # the paper's "top 0.01 %": 7 of 65,536 cells
 
@@ -49,7 +49,7 @@ class LaplaceTop(NoisyGrid):
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         noisy = self.measure(masses, rng)
         cells = largest(noisy, self.kept_cells)
-        significant = told_by_best_cell(cells, noisy[cells], level=self.level, scale=self.scale)
+        significant = significant_by_best_cell(cells, noisy[cells], level=self.level, scale=self.scale)
         heatmap = self.heatmap(cells, noisy, significant)
         return (
             heatmap
@@ -57,12 +57,12 @@ class LaplaceTop(NoisyGrid):
             else self._for_being_large(heatmap, significant, int(noisy[cells].min()))
         )
 
-    def _for_being_large(self, heatmap: Heatmap, significant: ToldApart, least: int) -> Heatmap:
+    def _for_being_large(self, heatmap: Heatmap, significant: SignificantSquares, least: int) -> Heatmap:
         """With intervals of cells that were kept for being at least this large, in mass units."""
         scale = np.full(heatmap.values.size, float(self.scale / self.unit))
         selected_lows = low_ends(heatmap.values, floor=least / self.unit, scale=scale)
         # What was told apart, besides, was chosen for being above the floor of that; none may have been.
-        floor = np.fmax(heatmap.told_floor, least / self.unit)
+        floor = np.fmax(heatmap.significance_floor, least / self.unit)
         lows = np.where(
             significant.has(heatmap.levels, heatmap.prefixes),
             low_ends(heatmap.values, floor=float(floor), scale=scale),
@@ -72,5 +72,5 @@ class LaplaceTop(NoisyGrid):
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_with_selection(
-            self.scale_persons, cells=self.resolution**2, kept=self.kept_cells, persons=persons
+            self.scale_persons, cells=self.resolution**2, selected=self.kept_cells, persons=persons
         )

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.calibration import check_masses, mass_unit, noise_scale
-from mechanisms.central.grid_laplace.empty_cells import told_floor
+from mechanisms.central.grid_laplace.empty_cells import significance_floor
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 
 
@@ -59,7 +59,7 @@ class NoisyGrid(GridMechanism):
         return noisy_cells(masses, rng, self.scale)
 
     def heatmap(
-        self, cells: NDArray[np.int64], measured: NDArray[np.int64], significant: ToldApart
+        self, cells: NDArray[np.int64], measured: NDArray[np.int64], significant: SignificantSquares
     ) -> Heatmap:
         """Of chosen cells among the measured ones; what is not above 0 is left out, which reads as 0."""
         noisy = measured[cells]
@@ -71,10 +71,12 @@ class NoisyGrid(GridMechanism):
             prefixes=cells[positive],
             values=noisy[positive] / self.unit,
             standard_errors=np.full(count, self.error_persons),
-            told=significant,
+            significant=significant,
             # A cell cut to 0 is no farther off than its noise; one that was not kept may be.
             cut_error=self.error_persons if cells.size == measured.size else math.nan,
-            told_floor=told_floor(significant.at(self.level).size, of=measured.size, scale=self.scale)
+            significance_floor=significance_floor(
+                significant.at(self.level).size, of=measured.size, scale=self.scale
+            )
             / self.unit,
             total=float(measured.sum()) / self.unit,
             total_error=self.error_persons * self.resolution,

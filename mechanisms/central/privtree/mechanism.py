@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from mechanisms.calibration import check_masses, mass_unit, noise_scale
 from mechanisms.central.adaptive.binary_tree import Measured
-from mechanisms.central.adaptive.posterior_map import told_by_posterior
+from mechanisms.central.adaptive.posterior_map import significant_by_posterior
 from mechanisms.central.adaptive.quadtree_cut import Cut, cell_masses
 from mechanisms.central.adaptive.tree_posterior import posterior_both_ways
-from mechanisms.central.grid_laplace.empty_cells import step_up, tail, told_floor
+from mechanisms.central.grid_laplace.empty_cells import significance_floor, step_up, tail
 from mechanisms.central.grid_laplace.noisy_cells import standard_deviation
 from mechanisms.check import exact_decimal
 from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
@@ -21,7 +21,7 @@ from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.space.grid import children
 
@@ -147,15 +147,17 @@ class PrivTree(GridMechanism):
         """Intervals, and what is told apart from empty leaves, by a posterior or for many leaves by tests."""
         if noisy.size > _MOST_BELIEFS:
             is_significant = step_up(tail(noisy, scale=self.leaf_scale, terms=1), of=noisy.size)
-            floor = told_floor(int(is_significant.sum()), of=noisy.size, scale=self.leaf_scale)
-            significant = ToldApart.with_parents(cut.levels[is_significant], cut.prefixes[is_significant])
-            return replace(heatmap, told=significant, told_floor=floor / self.unit)
+            floor = significance_floor(int(is_significant.sum()), of=noisy.size, scale=self.leaf_scale)
+            significant = SignificantSquares.with_parents(
+                cut.levels[is_significant], cut.prefixes[is_significant]
+            )
+            return replace(heatmap, significant=significant, significance_floor=floor / self.unit)
         scale, persons = float(self.leaf_scale), float(self.leaf_scale / self.unit)
         measured = [Measured(nodes=cut.nodes, noisy=noisy / scale)]
         spread = posterior_both_ways(measured, scale_persons=persons).spread
         return replace(
             heatmap,
-            told=told_by_posterior(cut, spread),
+            significant=significant_by_posterior(cut, spread),
             lows=np.minimum(spread.low * persons, heatmap.values),
             highs=np.maximum(spread.high * persons, heatmap.values),
         )

@@ -21,7 +21,7 @@ class MeasuredLevel:
     level: int
     cells: NDArray[np.int64] = field(repr=False)  # (c,) Morton codes at `level`, ascending
     noisy: NDArray[np.int64] = field(repr=False)  # (c,) mass units
-    kept: NDArray[np.bool_] = field(repr=False)  # (c,) the `width` largest
+    is_selected: NDArray[np.bool_] = field(repr=False)  # (c,) the `width` largest
 
 
 def measure_tree(
@@ -40,6 +40,6 @@ def measure_tree(
         noisy += discrete_laplace(rng, scale=scale, size=candidates.size)
         is_selected = np.zeros(candidates.size, dtype=np.bool_)
         is_selected[largest(noisy, width)] = True
-        measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, kept=is_selected))
+        measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, is_selected=is_selected))
         candidates = children(candidates[is_selected])
     return tuple(measured)

@@ -61,7 +61,7 @@ def _solve(programme: Programme) -> NDArray[np.float64] | None:
 
 def _without_solver(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> NDArray[np.float64]:
     masses = np.zeros(leaves.levels.size)
-    masses[leaves.fitted] = measured[-1].noisy[measured[-1].kept]
+    masses[leaves.fitted] = measured[-1].noisy[measured[-1].is_selected]
     return masses
 
 
@@ -81,7 +81,7 @@ def _spread(leaves: _Leaves, persons: NDArray[np.float64]) -> NDArray[np.float64
 def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
     """Left-out cells of every level, then the kept cells of the finest."""
     finest = measured[-1]
-    prefixes = [level.cells[~level.kept] for level in measured] + [finest.cells[finest.kept]]
+    prefixes = [level.cells[~level.is_selected] for level in measured] + [finest.cells[finest.is_selected]]
     levels = [level.level for level in measured] + [finest.level]
     sizes = [prefix.size for prefix in prefixes]
     return _Leaves(
@@ -93,7 +93,7 @@ def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
 
 def _programme(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> Programme:
     """One equation per kept cell: masses of its leaves + under - over = its noisy mass."""
-    selected = [level.cells[level.kept] for level in measured]
+    selected = [level.cells[level.is_selected] for level in measured]
     offsets = np.cumsum([0, *(cells.size for cells in selected)])
     rows, columns = zip(
         *(
@@ -105,7 +105,7 @@ def _programme(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> Programme:
     weights = np.concatenate(
         [np.full(c.size, _weight(m, measured)) for m, c in zip(measured, selected, strict=True)]
     )
-    noisy = np.concatenate([level.noisy[level.kept] for level in measured])
+    noisy = np.concatenate([level.noisy[level.is_selected] for level in measured])
     return Programme(
         cost=np.concatenate((_leaf_costs(measured, leaves), weights, weights)),
         sums=_with_slack(np.concatenate(rows), np.concatenate(columns), leaves.levels.size, weights.size),

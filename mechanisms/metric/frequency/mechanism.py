@@ -83,7 +83,7 @@ class Frequency(GridMechanism):
             epsilon = float(checked_epsilon(target.epsilon))
             district_levels = min(
                 range(min(MOST_DISTRICT_LEVELS, level) + 1),
-                key=lambda below: _planned(epsilon, level, below, persons).error,
+                key=lambda below: _best_plan(epsilon, level, below, persons).error,
             )
         return super(Frequency, cls).calibrate(
             target,
@@ -155,8 +155,8 @@ class Frequency(GridMechanism):
         return self.resolution.bit_length() - 1
 
     @property
-    def _plan(self) -> "_Plan":
-        return _planned(float(self.epsilon), self.level, self.district_levels, self.expected_persons)
+    def _plan(self) -> "_FrequencyPlan":
+        return _best_plan(float(self.epsilon), self.level, self.district_levels, self.expected_persons)
 
 
 def nearest(estimate: Floats, *, districts: int) -> Floats:
@@ -170,14 +170,14 @@ def nearest(estimate: Floats, *, districts: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
+class _FrequencyPlan:
     response: Gkrr
     items: int
     error: float
 
 
 @lru_cache(maxsize=512)
-def _planned(epsilon: float, level: int, below: int, persons: int) -> _Plan:
+def _best_plan(epsilon: float, level: int, below: int, persons: int) -> _FrequencyPlan:
     """The least error bound over losses of a report between districts and parts of it within one."""
     parts = (1.0, 0.6, 0.35) if 0 < below < level else (1.0,)
     shape = 4 ** (level - below), 4**below
@@ -196,10 +196,10 @@ def _affordable(epsilon: float, persons: int, loss: float) -> tuple[int, float]:
     return items, min(math.log1p(persons * math.expm1(each)), _LARGEST_LOSS)
 
 
-def _plan(afforded: tuple[int, float], shape: tuple[int, int], part: float) -> _Plan:
+def _plan(afforded: tuple[int, float], shape: tuple[int, int], part: float) -> _FrequencyPlan:
     (items, loss), (districts, cells) = afforded, shape
     gkrr = Gkrr.of(districts=districts, district_cells=cells, loss=loss, within=part * loss)
-    return _Plan(response=gkrr, items=items, error=_error(gkrr, items))
+    return _FrequencyPlan(response=gkrr, items=items, error=_error(gkrr, items))
 
 
 def _error(gkrr: Gkrr, items: int) -> float:

@@ -26,7 +26,7 @@ _DOWN: Final = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Requirement:
     """Public facts that fix the noise: ε is the loss when a record moves by `radius_m`."""
 
     lattice: Lattice
@@ -71,7 +71,7 @@ class Fitted(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def fit(requirement: Wanted) -> Fitted:
+def fit(requirement: Requirement) -> Fitted:
     """The least noise found whose loss at the radius is at most ε, and nearly that.
 
     Any loss is in proportion to the rate, so that the rate may be what uses all of ε; whether it holds for
@@ -89,7 +89,7 @@ def fit(requirement: Wanted) -> Fitted:
     return Fitted(composed, Fraction(1))
 
 
-def _alone(requirement: Wanted) -> Fraction:
+def _alone(requirement: Requirement) -> Fraction:
     """A decay whose loss is at most ε, and nearly that, when every report of the person is seen apart."""
     decay = _composed(requirement)
     for shrink in _SHRINK:
@@ -101,7 +101,7 @@ def _alone(requirement: Wanted) -> Fraction:
     raise ParameterError("epsilon", float(requirement.epsilon), "more, or a larger radius or smaller cells")
 
 
-def guessed_decay(requirement: Wanted) -> float:
+def guessed_decay(requirement: Requirement) -> float:
     """Per metre, by the formula: within a few percent of what is found, and quick."""
     low, high = _composed(requirement), requirement.most_decay
     if low >= high or _excess(requirement, math.log(high)) <= 0:
@@ -112,7 +112,7 @@ def guessed_decay(requirement: Wanted) -> float:
     return math.exp(float(brentq(lambda at: _excess(requirement, at), start, math.log(high), xtol=1e-4)))
 
 
-def _excess(requirement: Wanted, log_decay: float) -> float:
+def _excess(requirement: Requirement, log_decay: float) -> float:
     """The largest log(D(s) / δψ) of `group.py` over a few s, at the rate that uses all of ε.
 
     C ~ Bin(N - 1, (1 + tanh(s/2)) e^-cap) is taken at its mean, and the two coins of a step as normal
@@ -136,13 +136,13 @@ def _excess(requirement: Wanted, log_decay: float) -> float:
     return float((gap - half - share).max())
 
 
-def _approximate_loss(requirement: Wanted, decay: float) -> float:
+def _approximate_loss(requirement: Requirement, decay: float) -> float:
     """As `_loss`, before the table is rounded."""
     reach_m = _reach_m(requirement)
     return requirement.samples * min(requirement.noise_cap(decay), math.sqrt(2) * decay * reach_m)
 
 
-def _composed(requirement: Wanted) -> float:
+def _composed(requirement: Requirement) -> float:
     """A decay for which ε is used up without any other person's reports."""
     reach_m = max(math.sqrt(2) * _reach_m(requirement), 1e-9)
     least_m = min(reach_m, requirement.sides_m) if requirement.sides_m else reach_m
@@ -150,19 +150,19 @@ def _composed(requirement: Wanted) -> float:
 
 
 @lru_cache(maxsize=64)
-def _reach_m(requirement: Wanted) -> float:
+def _reach_m(requirement: Requirement) -> float:
     """What reports move by, on average, when a record moves by the radius: Algorithm 3 and snapping."""
     release = requirement.release(Fraction(1))
     snap_m = float(release.item.costs.snap_m)
     return float(release.sampling.reach(requirement.radius_m * requirement.lattice.stretch)) + snap_m
 
 
-def _loss(requirement: Wanted, decay_per_m: Fraction) -> Exact:
+def _loss(requirement: Requirement, decay_per_m: Fraction) -> Exact:
     """At the radius when every report of the person is seen apart."""
     return requirement.release(decay_per_m).guarantee_at(Fraction(1)).loss(requirement.radius_m)
 
 
-def _holds(requirement: Wanted, decay_per_m: Fraction, rate: Fraction) -> bool:
+def _holds(requirement: Requirement, decay_per_m: Fraction, rate: Fraction) -> bool:
     release = requirement.release(decay_per_m)
     cap, half = float(release.item.costs.cap), float(requirement.delta / 2)
     return holds(release.heap, requirement.samples, cap * (2 - _DOWN), half * _DOWN, float(rate) * _DOWN)

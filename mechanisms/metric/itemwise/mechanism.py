@@ -15,7 +15,7 @@ from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.noise_table import row_law
 from mechanisms.mechanism import RecordMechanism, Target
-from mechanisms.metric.itemwise.calibration import SMALLEST_EPSILON, Fitted, Wanted, fit, guessed_decay
+from mechanisms.metric.itemwise.calibration import SMALLEST_EPSILON, Fitted, Requirement, fit, guessed_decay
 from mechanisms.metric.itemwise.deconvolution import Floats, likeliest
 from mechanisms.metric.itemwise.forecast import forecast
 from mechanisms.metric.itemwise.reduction import sample_records
@@ -124,11 +124,11 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def fitted(self) -> Fitted:
-        return fit(self._wanted)
+        return fit(self._requirement)
 
     def reports_of_all(self, *, trust: Trust = Trust.CENTRAL) -> ItemWise:
         """What is done to the records before the map is sought."""
-        return replace(self._wanted.release(self.fitted.decay_per_m), trust=trust)
+        return replace(self._requirement.release(self.fitted.decay_per_m), trust=trust)
 
     def release(self, records: ItemRecords, rng: RandomSource) -> Heatmap:
         return self.map_behind(self.reports(records, rng), persons=self.persons)
@@ -181,16 +181,16 @@ class EmdItemwise(RecordMechanism):
     @property
     def noise_cap(self) -> float:
         """Loss of one report, at most: what the forecast depends on."""
-        return self._wanted.noise_cap(float(self.fitted.decay_per_m))
+        return self._requirement.noise_cap(float(self.fitted.decay_per_m))
 
     @property
     def blur(self) -> GeoLocal:
         """What each report is moved by."""
-        return GeoLocal(lattice=self._wanted.lattice, decay_per_m=self.fitted.decay_per_m)
+        return GeoLocal(lattice=self._requirement.lattice, decay_per_m=self.fitted.decay_per_m)
 
     @property
-    def _wanted(self) -> Wanted:
-        return Wanted(
+    def _requirement(self) -> Requirement:
+        return Requirement(
             lattice=_lattice(self.region, self.resolution),
             persons=self.persons,
             samples=self.samples,
@@ -213,7 +213,7 @@ def _lattice(region: Region, resolution: int) -> Lattice:
 
 def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons: int) -> int:
     def median_error(samples: int) -> float:
-        requirement = Wanted(
+        requirement = Requirement(
             lattice=lattice,
             persons=persons,
             samples=samples,

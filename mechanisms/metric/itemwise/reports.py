@@ -143,7 +143,7 @@ class ItemWise:
         index = (starts[:, np.newaxis] + places).ravel()
         empty = places.ravel() < 0
         index[empty] = 0
-        return self.reported(self._chosen(cells, index, empty), rng)
+        return self.reported(self._sampled_cells(cells, index, empty), rng)
 
     def reported(self, cells: Cells, rng: RandomSource) -> NDArray[np.int64]:
         """`(columns, rows)` numbers of reports of these points, each reported once."""
@@ -152,7 +152,7 @@ class ItemWise:
         numbers = np.bincount(columns * lattice.rows + rows, minlength=lattice.size)
         return numbers.reshape(lattice.columns, lattice.rows).astype(np.int64)
 
-    def _chosen(self, cells: Cells, index: NDArray[np.int64], empty: NDArray[np.bool_]) -> Cells:
+    def _sampled_cells(self, cells: Cells, index: NDArray[np.int64], empty: NDArray[np.bool_]) -> Cells:
         lattice = self.item.lattice
         column, row = (
             np.where(empty, side // 2, axis[index] if axis.size else side // 2)

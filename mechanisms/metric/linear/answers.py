@@ -62,7 +62,7 @@ class AnswerSums:
     sums: tuple[int, ...] = field(repr=False)
 
     @classmethod
-    def joined(cls, several: Iterable[Self]) -> Self:
+    def total_of(cls, several: Iterable[Self]) -> Self:
         """Of different persons."""
         return cls(sums=tuple(map(sum, zip(*(part.sums for part in several), strict=True))))
 
@@ -167,12 +167,12 @@ class LinearAnswers(RecordMechanism):
         return np.concatenate(blocks)
 
     @property
-    def _plan(self) -> "_Plan":
-        return _planned(self.epsilon, self.radius_m, self.query)
+    def _plan(self) -> "_AnswerPlan":
+        return _answer_plan(self.epsilon, self.radius_m, self.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
+class _AnswerPlan:
     """What follows from public parameters; lengths of answers in PARTS, in the norm of the noise."""
 
     level: int
@@ -185,7 +185,7 @@ class _Plan:
 
 
 @lru_cache(maxsize=256)
-def _planned(epsilon: Fraction, radius_m: Fraction, query: UnitQuery) -> _Plan:
+def _answer_plan(epsilon: Fraction, radius_m: Fraction, query: UnitQuery) -> _AnswerPlan:
     plane, reach_m = Plane(query.region), query.reach_m
     together, dimensions = query.together, query.dimensions
     # Standard errors √2·k and √(d+1)·√k, in the same unit; where they are equal, the latter's cap is lower.
@@ -206,7 +206,7 @@ def _planned(epsilon: Fraction, radius_m: Fraction, query: UnitQuery) -> _Plan:
         farthest = root_up(min(dimensions, 2 * together))
     per_metre, most = PARTS * slope / reach_m, PARTS * farthest + rounding
     near = per_metre * (radius_m * plane.stretch + cells_m) + rounding
-    return _Plan(
+    return _AnswerPlan(
         level=level,
         laplace=laplace,
         per_metre=per_metre,

@@ -59,7 +59,7 @@ class EmdLinear(CentroidMechanism):
         """ω: micrometres the sum of positions moves for a loss of 1, rounded up."""
         return _noise(self.region, self.epsilon, self.radius_m)[1]
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         box, (x, y) = self.region, self.noisy_sums(means, rng)
         # A sum may be rounded to beyond the border.
         lat = min(box.north, box.south + (box.north - box.south) * _share(y, self.persons))

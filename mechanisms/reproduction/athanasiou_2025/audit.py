@@ -13,7 +13,7 @@ from mechanisms.accounting.hockey_stick import calibrate_geo_sum
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.audit.batches import CONFIDENCE, Runs, least_delta, least_loss, tilted_geometric_sum
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
-from mechanisms.reproduction.exhibit import Request, Row, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.two_sided import sgdl_noise
 from mechanisms.shuffle.geo_shuffle import GeoSum
@@ -28,7 +28,7 @@ _ROWS_AT_A_TIME: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class AuditCase:
     """A claim of `epsilon` a step at δ, and runs on two inputs that are `distance` steps apart."""
 
     name: str
@@ -62,8 +62,8 @@ class Case:
         }
 
 
-def run(request: Request) -> list[Path]:
-    """Lower bounds for printed claims and for ours. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Lower bounds for printed claims and for ours. Errors: as `ExhibitRequest.write`."""
     draws = DRAWS * (10 if request.full else 1)
     ours = our_cases(persons=50, domain=1000) if request.full else our_cases(persons=10, domain=20)
     rows = [case.audited(draws) for case in [*printed_cases(), *ours]]
@@ -78,7 +78,7 @@ def run(request: Request) -> list[Path]:
     return request.write(rows, figure, draws=f"{draws:,}")
 
 
-def printed_cases() -> Iterator[Case]:
+def printed_cases() -> Iterator[AuditCase]:
     """Claims of the paper at its own settings."""
     few, many = _Setting(50, 0.2, 1e-4), _Setting(1000, TABLE_3_EPSILON, 5e-5)
     yield many.case("Lemma C.1: shares within the printed padding", 1, _within_printed_padding)
@@ -91,7 +91,7 @@ def printed_cases() -> Iterator[Case]:
     yield few.case("Theorem 4.1: exact at one step, at twenty", 20, near)
 
 
-def our_cases(*, persons: int, domain: int) -> Iterator[Case]:
+def our_cases(*, persons: int, domain: int) -> Iterator[AuditCase]:
     """Claims of this package, by its own protocols and samplers; RR-Shuffle with fewer bits."""
     for kind, tight in ((GeoSum, False), (SgdlSum, True)):
         yield _ours(kind, persons, domain, Fraction(1, 10**4), tight=tight)
@@ -109,8 +109,8 @@ class _Setting(NamedTuple):
     epsilon: float
     delta: float
 
-    def case(self, name: str, distance: int, runs: Callable[[int], tuple[Runs, Runs]]) -> Case:
-        return Case(name=name, distance=distance, runs=runs, **self._asdict())
+    def case(self, name: str, distance: int, runs: Callable[[int], tuple[Runs, Runs]]) -> AuditCase:
+        return AuditCase(name=name, distance=distance, runs=runs, **self._asdict())
 
 
 def _ours(
@@ -120,7 +120,7 @@ def _ours(
     delta: Fraction,
     *,
     tight: bool,
-) -> Case:
+) -> AuditCase:
     protocol = kind.calibrate(persons=persons, epsilon=Fraction(1, 5), delta=delta, radius=10, domain=domain)
     case = _Setting(persons, 0.2, float(delta)).case(
         protocol.name,

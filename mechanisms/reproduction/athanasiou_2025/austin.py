@@ -57,7 +57,7 @@ def positions(path: Path | None) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
+class AustinPersons:
     """n persons, one place each, and the mechanisms at the table's radius, δ and squares."""
 
     persons: int

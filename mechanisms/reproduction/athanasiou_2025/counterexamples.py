@@ -20,14 +20,14 @@ from mechanisms.accounting.sgdl import sgdl
 from mechanisms.accounting.symmetric_law import SymmetricLaw
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.athanasiou_2025.austin import Unsnapped
-from mechanisms.reproduction.exhibit import Request, Row, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, panels
 from mechanisms.shuffle.plane_noise import noise_length
 
 FAR: Final = 233
 
 
-def run(request: Request) -> list[Path]:
-    """Every statement as a ratio of exact to printed. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Every statement as a ratio of exact to printed. Errors: as `ExhibitRequest.write`."""
     rows = list(counterexamples())
     figure, (axes,) = panels(1, width=11, height=6)
     labels = [f"{row['statement']}: {row['quantity']}" for row in rows]

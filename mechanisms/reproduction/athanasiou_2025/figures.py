@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from mechanisms.accounting.hockey_stick import geo_sum_delta
 from mechanisms.check import ParameterError
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.rr_shuffle import RrSum
 from mechanisms.shuffle.sgdl_shuffle import SgdlSum
@@ -28,7 +28,7 @@ _PERSONS: Final = (1, 2, 5, 10, 20, 50, 100, 150, 200)
 _MORE_PERSONS: Final = (*range(1, 20), *range(20, 201, 5), 500, 1000, 10_000, 100_000)
 
 
-def boost(request: Request) -> list[Path]:
+def boost(request: ExhibitRequest) -> list[Path]:
     """Figure 3."""
     rows = [
         boost_row(persons, epsilon_geo)
@@ -69,7 +69,7 @@ def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -
     return float(brentq(excess, 0.0, epsilon_geo, xtol=1e-9)) if excess(epsilon_geo) < 0 else epsilon_geo
 
 
-def compromised(request: Request) -> list[Path]:
+def compromised(request: ExhibitRequest) -> list[Path]:
     """Figure 6."""
     rows = [compromised_row(persons) for persons in (_MORE_PERSONS if request.full else _PERSONS)]
     figure, axes = panels(3, width=14, height=5)

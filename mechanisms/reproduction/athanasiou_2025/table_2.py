@@ -15,7 +15,7 @@ from mechanisms.accounting.sgdl import sgdl
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.athanasiou_2025.printed_errors import printed_errors
-from mechanisms.reproduction.exhibit import Request, Row, grouped_bars, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, grouped_bars, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.binomial import binomial
 from mechanisms.samplers.uniform import uniform_below
@@ -32,8 +32,8 @@ Sum = TypeVar("Sum", RrSum, GeoSum, SgdlSum)
 _GROUPS: Final = ("geo_local", "rr", "geo", "sgdl")
 
 
-def run(request: Request) -> list[Path]:
-    """Table 2 with its six settings. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Table 2 with its six settings. Errors: as `ExhibitRequest.write`."""
     runs = ALL_RUNS if request.full else RUNS
     rows = [_row(index, runs) for index in range(len(PRINTED))]
     figure, axes = panels(3, width=14, height=5)

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from mechanisms.reproduction.athanasiou_2025.austin import (
     CELL_M,
-    Crowd,
+    AustinPersons,
     Lengths,
     Unsnapped,
     metres,
@@ -21,7 +21,7 @@ from mechanisms.reproduction.athanasiou_2025.austin import (
 )
 from mechanisms.reproduction.athanasiou_2025.printed_errors import printed_errors
 from mechanisms.reproduction.check_ins import one_file
-from mechanisms.reproduction.exhibit import Request, Row, grouped_bars, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, grouped_bars, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.plane_noise import noise_length
@@ -37,7 +37,7 @@ _SHOWN: Final = {
 }
 
 
-def run(request: Request) -> list[Path]:
+def run(request: ExhibitRequest) -> list[Path]:
     """Takes one file of check-ins around Austin; without it, places are made up."""
     path, factor = one_file(request.files), 5 if request.full else 1
     places = positions(path)
@@ -53,7 +53,7 @@ def run(request: Request) -> list[Path]:
 
 def _row(index: int, places: np.ndarray[tuple[int, int], np.dtype[np.int64]], factor: int) -> Row:
     persons, text, from_paper = PRINTED[index]
-    crowd = Crowd(persons=persons, epsilon=Fraction(text), places=some_of(places, persons, index))
+    crowd = AustinPersons(persons=persons, epsilon=Fraction(text), places=some_of(places, persons, index))
     row: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
     row |= {f"{name}_printed": value for name, value in from_paper.items()}
     row |= honest(Unsnapped(persons=persons, epsilon=float(crowd.epsilon)))
@@ -83,7 +83,7 @@ def honest(account: Unsnapped) -> dict[str, float]:
     }
 
 
-def measure(crowd: Crowd, factor: int, *, seed: int) -> Iterator[tuple[str, Lengths]]:
+def measure(crowd: AustinPersons, factor: int, *, seed: int) -> Iterator[tuple[str, Lengths]]:
     """Distances over seeded runs: with snapping accounted for, then as the paper accounts."""
     runs, many = RUNS * factor, MANY_RUNS * factor
     yield "rr_ours", crowd.released(RrShuffle, runs, seed)

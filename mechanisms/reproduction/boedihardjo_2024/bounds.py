@@ -12,7 +12,7 @@ import numpy as np
 
 from mechanisms.check import positive
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace
-from mechanisms.reproduction.boedihardjo_2024.packing import MOST_STEPS, chosen, masks
+from mechanisms.reproduction.boedihardjo_2024.packing import MOST_STEPS, greedy_packing, masks
 from mechanisms.reproduction.boedihardjo_2024.scales import diametric_scale, entropic_scale
 
 # Distances have 12 digits: a private mechanism is private for α(1 + _SLACK) on the rounded ones, and errors
@@ -68,7 +68,7 @@ def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) ->
     for least in apart.tolist():
         near = masks(space.second < least)
         for share, order in zip(shares, orders, strict=True):
-            total = sum(share[point] for point, is_member in chosen(near, order) if is_member)
+            total = sum(share[point] for point, is_member in greedy_packing(near, order) if is_member)
             largest = max(largest, least / 2 * (1 - 1 / float(total)))
     return largest * (1 - _SLACK)
 

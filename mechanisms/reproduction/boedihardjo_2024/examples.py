@@ -24,7 +24,7 @@ from mechanisms.reproduction.boedihardjo_2024.bounds import (
 )
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace, Floats
 from mechanisms.reproduction.boedihardjo_2024.scales import diametric_scale, entropic_scale
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 
 Blur: TypeAlias = GeoLocal | PlanarGeometric | Optimal
 
@@ -35,8 +35,8 @@ _GREY, _RED = "#55606e", "#ad2b2b"
 _STEPS: Final = 300  # of branch and bound
 
 
-def run(request: Request) -> list[Path]:
-    """Examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure. Errors: as `ExhibitRequest.write`."""
     figure, axes = panels(3, width=14, height=5.5)
     rows = [*_scales(axes[0], axes[1]), *_errors(axes[2])]
     axes[0].set_title("balls of normed spaces", loc="left")

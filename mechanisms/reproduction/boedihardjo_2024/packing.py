@@ -29,7 +29,7 @@ class Between:
         return self.low == self.high
 
 
-def joined(distances: Floats, separation: float) -> list[Bits]:
+def neighbourhoods(distances: Floats, separation: float) -> list[Bits]:
     """For each point, those at most `separation` from it, itself included."""
     return masks(within(distances, separation))
 
@@ -40,7 +40,7 @@ def masks(near: NDArray[np.bool_]) -> list[Bits]:
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
-def chosen(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bool]]:
+def greedy_packing(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bool]]:
     """(point, whether it is taken): in this order, each that none of those taken before is joined to."""
     blocked = 0
     for point in order:
@@ -53,7 +53,7 @@ def chosen(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bo
 def at_least(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
     """For each beginning of the order, a number of its points that are all apart."""
     numbers, count = [], 0
-    for _, free in chosen(near, order):
+    for _, free in greedy_packing(near, order):
         count += free
         numbers.append(count)
     return numbers
@@ -86,7 +86,7 @@ def packing_number(
 
     With `most_steps` 0 the bounds are the greedy ones.
     """
-    near = joined(distances, separation)
+    near = neighbourhoods(distances, separation)
     return number_of(near, range(len(near)) if points is None else points, most_steps=most_steps)
 
 
@@ -100,12 +100,12 @@ def number_of(near: Sequence[Bits], points: Sequence[int], *, most_steps: int = 
     low, high = at_least(near, order)[-1], at_most(near, order)[-1]
     if low == high or not most_steps:
         return Between(low=low, high=high)
-    search = _Search(near, low, most_steps)
+    search = _PackingSearch(near, low, most_steps)
     search.extend(pool, 0)
     return Between(low=search.best, high=high if search.steps > most_steps else search.best)
 
 
-class _Search:
+class _PackingSearch:
     """Branch and bound with groups of joined points as the bound (Tomita, Seki 2003, on the complement)."""
 
     def __init__(self, near: Sequence[Bits], best: int, most_steps: int) -> None:

@@ -15,7 +15,7 @@ from mechanisms.guarantee import Guarantee, Relation, Term, Trust
 from mechanisms.mechanism import Target
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace, Floats, is_ultrametric
-from mechanisms.reproduction.boedihardjo_2024.packing import chosen, joined
+from mechanisms.reproduction.boedihardjo_2024.packing import greedy_packing, neighbourhoods
 from mechanisms.reproduction.boedihardjo_2024.scales import entropic_scale
 from mechanisms.samplers.uniform import integer_below
 
@@ -86,8 +86,8 @@ class RelaxedExponential:
     @property
     def net(self) -> tuple[int, ...]:
         """The places that can be the answer."""
-        near = joined(self.space.second, self.separation)
-        return tuple(place for place, is_member in chosen(near, range(self.space.size)) if is_member)
+        near = neighbourhoods(self.space.second, self.separation)
+        return tuple(place for place, is_member in greedy_packing(near, range(self.space.size)) if is_member)
 
     def release(self, place: int, rng: RandomSource) -> int:
         """A place of the net for the number of the true one. Errors: ValueError beyond the last place."""
@@ -119,6 +119,6 @@ def _weights(mechanism: RelaxedExponential) -> tuple[tuple[int, ...], ...]:
 
 def to_balls_m(space: FiniteSpace, net: Sequence[int], separation: float) -> Floats:
     """σ: `(places, net)` distances in the first metric to the second's balls around the places of the net."""
-    near = joined(space.second, separation)
+    near = neighbourhoods(space.second, separation)
     balls = [[place for place in range(space.size) if (near[centre] >> place) & 1] for centre in net]
     return np.array([[row[ball].min() for ball in balls] for row in space.first])

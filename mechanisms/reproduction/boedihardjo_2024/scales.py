@@ -17,7 +17,7 @@ from mechanisms.reproduction.boedihardjo_2024.packing import (
     Between,
     at_least,
     at_most,
-    joined,
+    neighbourhoods,
     number_of,
 )
 
@@ -83,7 +83,7 @@ def outer_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEP
     positive(alpha=alpha)
     points, bounds = range(space.size), []
     for scale in space.scales().tolist():
-        number = number_of(joined(space.second, scale), points, most_steps=most_steps)
+        number = number_of(neighbourhoods(space.second, scale), points, most_steps=most_steps)
         bounds.append([scale + math.log(count) / alpha for count in (number.low, number.high)])
     low, high = np.min(bounds, axis=0).tolist()
     return Between(low=low, high=high)
@@ -106,7 +106,7 @@ def _fails(
     space: FiniteSpace, alpha: float, orders: Sequence[Sequence[int]], most_steps: int, scale: float
 ) -> tuple[bool, bool]:
     """(surely, maybe): some ball has more than exp(αr) points more than `scale` apart."""
-    near, maybe = joined(space.second, scale), False
+    near, maybe = neighbourhoods(space.second, scale), False
     for row, order in zip(space.first, orders, strict=True):
         logs = alpha * row[order]
         if (np.log(at_least(near, order)) > logs * (1 + _ROUNDING)).any():
@@ -124,7 +124,7 @@ def _doubling_numbers(space: FiniteSpace, most_steps: int) -> Iterator[tuple[flo
     """(start, end, the largest N(B(x, 2s), s) over x for s in [start, end))."""
     breaks = np.unique(np.concatenate((space.first.ravel(), space.first.ravel() / 2))).tolist()
     for start, end in zip(breaks, [*breaks[1:], math.inf], strict=True):
-        near = joined(space.first, start)
+        near = neighbourhoods(space.first, start)
         balls = {tuple(np.flatnonzero(ball).tolist()) for ball in within(space.first, 2 * start)}
         numbers = [number_of(near, ball, most_steps=most_steps) for ball in balls]
         yield start, end, Between(low=max(n.low for n in numbers), high=max(n.high for n in numbers))

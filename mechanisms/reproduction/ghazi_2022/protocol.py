@@ -24,7 +24,7 @@ from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.records.aggregation import masses
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.places import Place
+from mechanisms.reproduction.places import CheckInPlace
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import DENSE_SIDE_LIMIT, Heatmap
 from mechanisms.space.grid import morton_decode
@@ -58,7 +58,7 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ComparisonRow:
     """Means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
 
     mechanism: str
@@ -94,18 +94,18 @@ def listed(
 
 
 def compare(
-    places: Sequence[Place],
+    places: Sequence[CheckInPlace],
     mechanisms: Sequence[HeatmapMechanism],
     protocol: Protocol,
     *,
     progress: Progress | None = None,
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """A row for each mechanism. Trial t takes place t mod len(places); the same seed, the same numbers.
 
     Errors: `ParameterError` when a place has fewer persons than a trial draws.
     """
     _check(places, mechanisms, protocol)
-    tallies = [_Tally(mechanism=mechanism) for mechanism in mechanisms]
+    tallies = [_ErrorTally(mechanism=mechanism) for mechanism in mechanisms]
     for number in range(protocol.trials):
         repetition, which = divmod(number, len(places))
         trial = Trial(place=places[which], repetition=repetition, protocol=protocol)
@@ -116,7 +116,9 @@ def compare(
     return [tally.row(protocol) for tally in tallies]
 
 
-def _check(places: Sequence[Place], mechanisms: Sequence[HeatmapMechanism], protocol: Protocol) -> None:
+def _check(
+    places: Sequence[CheckInPlace], mechanisms: Sequence[HeatmapMechanism], protocol: Protocol
+) -> None:
     fewest = min((place.persons for place in places), default=0)
     if fewest < protocol.persons:
         raise ParameterError("persons", protocol.persons, f"at most {fewest}, the persons of a place")
@@ -130,7 +132,7 @@ def _check(places: Sequence[Place], mechanisms: Sequence[HeatmapMechanism], prot
 class Trial:
     """Persons drawn from a place, and the truth about them."""
 
-    def __init__(self, *, place: Place, repetition: int, protocol: Protocol) -> None:
+    def __init__(self, *, place: CheckInPlace, repetition: int, protocol: Protocol) -> None:
         self.place, self.repetition, self.protocol = place, repetition, protocol
         rng = np.random.default_rng(self.seed("persons"))
         self._set(rng.choice(place.persons, protocol.persons, replace=False))
@@ -192,7 +194,7 @@ class Trial:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Tally:
+class _ErrorTally:
     mechanism: HeatmapMechanism
     seconds: float = 0.0
     measures: list[dict[str, float]] = field(default_factory=list)
@@ -205,11 +207,11 @@ class _Tally:
         dense = heatmap.dense()
         self.measures.append(trial.similarities(dense) | {"emd_metres": trial.metres(dense)})
 
-    def row(self, protocol: Protocol) -> Row:
+    def row(self, protocol: Protocol) -> ComparisonRow:
         means = {name: [measured[name] for measured in self.measures] for name in self.measures[0]}
         errors = {f"{name}_se": _standard_error(values) for name, values in means.items()}
         del errors["emd_metres_se"]
-        return Row(
+        return ComparisonRow(
             mechanism=self.mechanism.name,
             epsilon=float(self.mechanism.epsilon),
             persons=protocol.persons,

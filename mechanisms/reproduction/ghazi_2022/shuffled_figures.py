@@ -13,7 +13,7 @@ from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import (
     COLOURS,
-    Request,
+    ExhibitRequest,
     Row,
     framed,
     legend_above,
@@ -41,7 +41,7 @@ _BITS_A_MEGABYTE: Final = 8e6
 COLUMNS: Final = {"printed_megabytes": "printed, the paper's formula", "megabytes": "ours"}
 
 
-def communication(request: Request) -> list[Path]:
+def communication(request: ExhibitRequest) -> list[Path]:
     """Figure 12."""
     rows = [communication_row(parts) for parts in PARTS]
     figure, (axes,) = panels(1, width=7, height=5)
@@ -78,7 +78,7 @@ def communication_row(parts: int) -> Row:
     }
 
 
-def utility(request: Request) -> list[Path]:
+def utility(request: ExhibitRequest) -> list[Path]:
     """Figure 13. Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
     trials = ALL_TRIALS if request.full else TRIALS
     places = places_with(request.files, persons=[PERSONS])[PERSONS]

@@ -15,7 +15,7 @@ from mechanisms.evaluation.earth_mover import emd_exact
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode
 
@@ -26,8 +26,8 @@ DENSE_PERSONS: Final = (64, 256, 1024, 4096)  # powers of 4: the grid's side dou
 SPARSE_PERSONS: Final = (250, 1000, 4000, 16000)
 
 
-def run(request: Request) -> list[Path]:
-    """Theorems 3.1 and D.1 as fitted slopes. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Theorems 3.1 and D.1 as fitted slopes. Errors: as `ExhibitRequest.write`."""
     draws = ALL_DRAWS if request.full else DRAWS
     experiments = {
         "dense-emd": (DENSE_PERSONS, dense_errors(draws)),

@@ -20,7 +20,7 @@ from mechanisms.metric.frequency.hadamard import Hadamard
 from mechanisms.metric.itemwise.group import group_rate
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.check_ins import one_file, read_check_ins
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.space.grid import Region
@@ -34,7 +34,7 @@ ALPHAS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 TRIALS: Final = 5
 
 
-def run(request: Request) -> list[Path]:
+def run(request: ExhibitRequest) -> list[Path]:
     """Takes one file of check-ins; without it, places are made up."""
     path = one_file(request.files)
     rng, trials = SeededSource(0), TRIALS * (4 if request.full else 1)
@@ -43,7 +43,7 @@ def run(request: Request) -> list[Path]:
     flat = {"hadamard": _hadamard(items, truth, rng, trials), "laplace": _laplace(truth, rng, trials)}
     rows = [_row(alpha, items, truth, rng, trials) | flat for alpha in ALPHAS]
     better = [row["alpha"] for row in rows if row["gkrr"] < row["hadamard"]]
-    figure = _drawn(rows)
+    figure = _figure(rows)
     table: list[Row] = [dict(row) for row in rows]
     return request.write(
         table,
@@ -137,7 +137,7 @@ def _items(path: Path | None) -> Integers:
     return random.choice(cells, PERSONS * SAMPLES)
 
 
-def _drawn(rows: list[dict[str, float]]) -> Figure:
+def _figure(rows: list[dict[str, float]]) -> Figure:
     figure, (axes,) = panels(1, width=9, height=5.5)
     names = {"gkrr": "GKRR", "gkrr_bound": "its bound (Theorem 6.5)", "theorem_6_6": "Theorem 6.6 as printed"}
     names |= {"hadamard": "Hadamard response", "laplace": "Laplace, central"}

@@ -17,7 +17,7 @@ from mechanisms.evaluation.earth_mover import emd
 from mechanisms.metric.itemwise.deconvolution import likeliest
 from mechanisms.metric.itemwise.forecast import forecast
 from mechanisms.reproduction.check_ins import dealt_places
-from mechanisms.reproduction.places import Place, Split
+from mechanisms.reproduction.places import CheckInPlace, Split
 from mechanisms.space.grid import FINEST_LEVEL, morton_decode
 
 SIDE: Final = 32
@@ -40,7 +40,7 @@ def axis_law(decay: float) -> Floats:
     return probabilities
 
 
-def true_map(place: Place) -> Floats:
+def true_map(place: CheckInPlace) -> Floats:
     """`(SIDE, SIDE)` by column and row: persons weigh the same."""
     persons, cells = place.records(np.arange(place.persons))
     column, row = (part >> (FINEST_LEVEL - 5) for part in morton_decode(cells, FINEST_LEVEL))

@@ -14,7 +14,7 @@ import pytest
 
 from mechanisms.audit.lower_bound import audited
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.rounds import Round
+from mechanisms.central.adaptive.rounds import NoisyRound
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.grid_laplace.laplace import Laplace
 from mechanisms.guarantee import Relation
@@ -70,7 +70,9 @@ class Table:
                 self.cuts.append(cut)
 
     def _cut(self, value):
-        first = Round(cells=Cut.grid(0), noisy=np.array([value]), epsilon=self._mechanism.round_epsilons[0])
+        first = NoisyRound(
+            cells=Cut.grid(0), noisy=np.array([value]), epsilon=self._mechanism.round_epsilons[0]
+        )
         return self._mechanism.second_cut(first)
 
     def _first(self, low, high, cut):
