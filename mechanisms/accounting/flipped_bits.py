@@ -41,7 +41,8 @@ class Window:
 
 @lru_cache(maxsize=32)  # tables are large
 def flipped_bits(bits: int, ones: int, flip: float, covering: tuple[int, int] | None = None) -> Window:
-    """The law of Y on a window around its mean, and on `covering` (first, last); log entries good to 1e-10.
+    """Returns the law of Y on a window around its mean, and on `covering` (first, last);
+    log entries good to 1e-10.
 
     Errors: `ParameterError` for ones out of range, a probability not inside (0, 1/2] or a window too wide.
     """
@@ -69,13 +70,13 @@ def flipped_bits(bits: int, ones: int, flip: float, covering: tuple[int, int] | 
 
 
 def _reach(variance: float) -> float:
-    """Bernstein: P(|Y − mean| ≥ s) ≤ 2·exp(−s²/(2·variance + 2s/3)), solved for the mass left out."""
+    """Solves Bernstein's bound for the mass left out: P(|Y − mean| ≥ s) ≤ 2·exp(−s²/(2·variance + 2s/3))."""
     third = _LOG_BEYOND / 3
     return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * variance) + 1
 
 
 def _ratios(bits: int, ones: int, flip: float, low: int, high: int) -> Ratios:
-    """P(y)/P(y − 1) for y = low + 1 … high."""
+    """Returns P(y)/P(y − 1) for y = low + 1 … high."""
     turn = (ones * (1 - flip) ** 2 + (bits - ones) * flip**2) / (flip**2 + (1 - flip) ** 2)
     middle = min(max(math.floor(turn), low - 1), high - 1)  # below it upwards, above it downwards
     settling = 60 + math.ceil(3 * math.sqrt(bits * flip * (1 - flip)))
@@ -85,7 +86,7 @@ def _ratios(bits: int, ones: int, flip: float, low: int, high: int) -> Ratios:
 
 
 def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
-    """Ratios of y = start + 1 … last, where last − 1 ≤ m/C; exact at start 0."""
+    """Returns ratios of y = start + 1 … last, where last − 1 ≤ m/C; exact at start 0."""
     if last <= start:
         return np.empty(0)
     a, c = flip * (1 - flip), flip**2 + (1 - flip) ** 2
@@ -100,7 +101,7 @@ def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios
 
 
 def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
-    """Ratios of y = start … last, falling, where last ≥ m/C; exact at start = bits."""
+    """Returns ratios of y = start … last, falling, where last ≥ m/C; exact at start = bits."""
     a, c = flip * (1 - flip), flip**2 + (1 - flip) ** 2
     m = ones * (1 - flip) ** 2 + (bits - ones) * flip**2
     if start < last:
@@ -115,7 +116,7 @@ def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Rati
 
 
 def _pivots(first: float, own: Ratios, products: Ratios) -> Ratios:
-    """d₀ = first, d_i = own_i + products_i / d_(i−1), all above 0.
+    """Returns d₀ = first, d_i = own_i + products_i / d_(i−1), all above 0.
 
     They are the pivots of the tridiagonal matrix with `own` on its diagonal and ±√products beside it, so
     that the recurrence runs as compiled elimination, up to where rows would be exchanged there: a pivot is
@@ -136,7 +137,7 @@ def _pivots(first: float, own: Ratios, products: Ratios) -> Ratios:
 
 
 def _eliminated(first: Ratios, own: Ratios, beside: Ratios) -> Ratios:
-    """`first` and the pivots that follow it without an exchange of rows."""
+    """Returns `first` and the pivots that follow it without an exchange of rows."""
     if own.size < _FEWEST_STEPS:
         return first
     _, pivots, _, _, rows, _ = dgttrf(-beside, np.concatenate((first, own)), beside)

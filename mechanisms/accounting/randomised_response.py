@@ -48,7 +48,7 @@ _MARGINS: Final = (1 / 64, 1 / 16, 1 / 4, 1.0)  # relative, of the flips
 
 
 def ones_delta(*, bits: int, ones: int, flip: float, distance: int, loss: float) -> float:
-    """δ(T, d) at a loss, rounded up, for T = `ones` of the other bits."""
+    """Returns δ(T, d) at a loss, rounded up, for T = `ones` of the other bits."""
     in_range(1, bits, distance=distance)
     in_range(0, bits - distance, ones=ones)
     here = flipped_bits(bits, ones, flip)
@@ -65,8 +65,8 @@ def ones_delta(*, bits: int, ones: int, flip: float, distance: int, loss: float)
 def largest_ones_delta(
     *, bits: int, flip: float, radius: int, epsilon: float, target: float | None = None
 ) -> float:
-    """An upper bound on the supremum over d ≤ radius, all T and both directions; SLACK above it at most
-    where the supremum is reached with d = radius.
+    """Returns an upper bound on the supremum over d ≤ radius, all T and both directions; SLACK above it at
+    most where the supremum is reached with d = radius.
 
     With a `target`, any number up to it may be returned when the supremum is not above it.
     Errors: ValueError for a radius out of range.
@@ -97,7 +97,7 @@ def largest_ones_delta(
 
 
 def calibrate_flip(*, bits: int, epsilon: float, delta: float, radius: int, chances: int = 1 << 52) -> float:
-    """A probability of flipping whose δ up to the radius is certified, nearly the smallest.
+    """Returns a probability of flipping whose δ up to the radius is certified, nearly the smallest.
 
     chances: it is a multiple of 1/chances, a power of two.
 
@@ -113,8 +113,8 @@ def calibrate_flip(*, bits: int, epsilon: float, delta: float, radius: int, chan
 
 
 def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -> float:
-    """The probability of flipping that meets δ exactly (from above, to 1e-10) if T = 0 at d = radius is the
-    worst case, as it nearly is. Errors as `calibrate_flip`.
+    """Returns the probability of flipping that meets δ exactly (from above, to 1e-10) if T = 0 at d = radius
+    is the worst case, as it nearly is. Errors as `calibrate_flip`.
     """
     positive(epsilon=epsilon, delta=delta, radius=radius)
     in_range(radius, LARGEST_BITS, bits=bits)
@@ -137,7 +137,7 @@ def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -
 
 
 def _usual(bits: int, epsilon: float) -> float:
-    """Log f with a standard deviation of about 3/ε: where the search begins."""
+    """Returns the log f with a standard deviation of about 3/ε: where the search begins."""
     return math.log(min(0.4, 9 / (epsilon**2 * bits)))
 
 
@@ -151,7 +151,7 @@ class _DeltaSearch:
     epsilon: float
 
     def over_ones(self, low: int, high: int) -> float:
-        """δ(T, radius) for T from low to high."""
+        """Returns δ(T, radius) for T from low to high."""
         return ones_delta(
             bits=self.bits - (high - low),
             ones=low,
@@ -161,7 +161,7 @@ class _DeltaSearch:
         )
 
     def over_distances(self, low: int, high: int) -> float:
-        """δ(T, d) for d from low to high and T from N − radius + 1 to N − d."""
+        """Returns δ(T, d) for d from low to high and T from N − radius + 1 to N − d."""
         first = self.bits - self.radius + 1 - (high - low)  # T − (high − d) goes from here to N − high
         if first < 0:
             return 1.0

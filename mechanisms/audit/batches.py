@@ -39,7 +39,7 @@ class Runs:
     log_moment: float = 0.0  # log M(θ) = log E e^(θY)
 
     def moved(self, steps: int) -> "Runs":
-        """The same noise on an input whose sum is larger by `steps`."""
+        """Returns the same noise on an input whose sum is larger by `steps`."""
         return Runs(
             values=self.values + steps, tilt=self.tilt, log_moment=self.log_moment + self.tilt * steps
         )
@@ -56,7 +56,7 @@ class _Half:
     risk: float  # of each bound
 
     def bounds(self, tail: "_Tail", rng: np.random.Generator) -> Interval:
-        """(lower, upper) bound on a tail's probability."""
+        """Returns (lower, upper) bound on a tail's probability."""
         sign = 1 if tail.above else -1
         # A tilt that points away from the tail leaves its weights without a bound: nothing is said then.
         if self.tilt * sign < 0:
@@ -89,7 +89,8 @@ class _Tail:
 def least_delta(
     first: Runs, second: Runs, *, loss: float, seed: int, confidence: float = CONFIDENCE
 ) -> float:
-    """A lower bound on δ at a loss between two neighbouring inputs, at that confidence; 0 if none is found.
+    """Returns a lower bound on δ at a loss between two neighbouring inputs,
+    at that confidence; 0 if none is found.
 
     one, other: runs of either input (at least 100). seed: of the coins that weigh tilted runs.
     """
@@ -103,7 +104,7 @@ def least_delta(
 def least_loss(
     first: Runs, second: Runs, *, delta: float = 0.0, seed: int, confidence: float = CONFIDENCE
 ) -> float:
-    """A lower bound on the loss at δ between two neighbouring inputs; as `least_delta`."""
+    """Returns a lower bound on the loss at δ between two neighbouring inputs; as `least_delta`."""
 
     def gain(likely: Interval, rare: Interval) -> float:
         left = likely[0] - delta
@@ -115,7 +116,7 @@ def least_loss(
 def tilted_geometric_sum(
     rng: RandomSource, *, persons: int, epsilon_geo: Fraction, mean: int, draws: int
 ) -> Runs:
-    """Runs of the sum of n two-sided geometric noises, tilted so that their mean is about `mean`.
+    """Returns runs of the sum of n two-sided geometric noises, tilted so that their mean is about `mean`.
 
     e^(θy)·SGDL(n, p) is the law of NB(n, 1 − p·e^θ) − NB(n, 1 − p·e^−θ), from integer tables.
     """
@@ -132,7 +133,7 @@ def tilted_geometric_sum(
 
 
 def _held_out(first: Runs, second: Runs, gain: Gain, seed: int, confidence: float) -> float:
-    """The gain, on the second halves, of the tail that is best on the first ones."""
+    """Returns the gain, on the second halves, of the tail that is best on the first ones."""
     in_range(0.5, 1 - 1e-12, confidence=confidence)
     for runs in (first, second):
         in_range(100, 10**9, draws=runs.values.size)
@@ -171,7 +172,7 @@ def _scaled(bound: float, log_factor: float) -> float:
 
 
 def _tilt_for(persons: int, epsilon_geo: float, mean: int) -> Fraction:
-    """θ from 0 to ε_geo by bisection, to 1/1024 of it."""
+    """Returns θ from 0 to ε_geo by bisection, to 1/1024 of it."""
     low, high = 0, 1024
     while high - low > 1:
         middle = (low + high) // 2

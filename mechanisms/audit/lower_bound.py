@@ -72,7 +72,7 @@ def audit(
     confidence: float = 1 - 1e-6,
     delta: float = 0.0,
 ) -> LowerBound:
-    """Lower bound on the loss between two neighbouring inputs, from `draws` runs on each.
+    """Returns a lower bound on the loss between two neighbouring inputs, from `draws` runs on each.
 
     Power: an event of probability 1/2 against exp(-2)/2 is bounded above 1.5 with 2,000 draws.
     """
@@ -84,7 +84,9 @@ def audit(
 def audited(
     runs_one: Matrix, runs_other: Matrix, *, confidence: float = 1 - 1e-6, delta: float = 0.0
 ) -> LowerBound:
-    """What `audit` finds in runs made elsewhere: features `(draws, f)` of independent runs on each input."""
+    """Returns what `audit` finds in runs made elsewhere:
+    features `(draws, f)` of independent runs on each input.
+    """
     draws = len(runs_one)
     half = draws // 2
     score = _score(runs_one[:half], runs_other[:half])
@@ -96,7 +98,9 @@ def audited(
 
 
 def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
-    """The earliest output the guarantee covers: what comes after is post-processing and hides losses."""
+    """Returns the earliest output the guarantee covers:
+    what comes after is post-processing and hides losses.
+    """
     if isinstance(mechanism, Adaptive | NoisyRounds):
         return _rounds(mechanism)
     if isinstance(mechanism, PrivTree):
@@ -107,7 +111,7 @@ def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
 
 
 def released_masses(mechanism: HeatmapMechanism) -> Draw[MassMap]:
-    """Features of a release on a small grid: every cell's mass, in persons."""
+    """Returns features of a release on a small grid: every cell's mass, in persons."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         heatmap = mechanism.release(masses, rng)
@@ -118,7 +122,9 @@ def released_masses(mechanism: HeatmapMechanism) -> Draw[MassMap]:
 
 
 def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
-    """Two inputs at the farthest distance the relation allows: one person more, or one at another place."""
+    """Returns two inputs at the farthest distance the relation allows:
+    one person more, or one at another place.
+    """
     cells = mechanism.resolution**2
     crowd = {0: 2, cells // 2: 1, cells - 1: 3}  # persons by cell; cell 1 is empty
     there = {**crowd, 1: 1}
@@ -127,7 +133,7 @@ def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
 
 
 def guided(mechanism: Adaptive) -> Adaptive:
-    """The same with a guide that expects most people about the place where `neighbours` differ.
+    """Returns the same with a guide that expects most people about the place where `neighbours` differ.
 
     For the public guess that is nearest to its own among those that allow a guide.
     """
@@ -141,7 +147,7 @@ def guided(mechanism: Adaptive) -> Adaptive:
 
 
 def drawn_place(mechanism: Exponential) -> Draw[RecordMeans]:
-    """Features of a central point: its column and row in the net."""
+    """Returns features of a central point: its column and row in the net."""
     law_of = lru_cache(maxsize=2)(mechanism.law)
 
     def draw(means: RecordMeans, rng: RandomSource) -> Matrix:
@@ -151,7 +157,7 @@ def drawn_place(mechanism: Exponential) -> Draw[RecordMeans]:
 
 
 def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
-    """Everybody at the south-westernmost candidate, and one person moved east by at most the distance.
+    """Places everybody at the south-westernmost candidate, and one person moved east by at most the distance.
 
     From there almost every move brings the other candidates nearer, so that both factors of the loss, the
     weight and the sum of all weights, count.
@@ -164,7 +170,7 @@ def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, Re
 
 
 def drawn_sums(mechanism: NoisySums[Input]) -> Draw[Input]:
-    """Features of what is cut afterwards: the sums with their noise, all that is promised about."""
+    """Returns features of what is cut afterwards: the sums with their noise, all that is promised about."""
 
     def draw(data: Input, rng: RandomSource) -> Matrix:
         return np.array([float(value) for value in mechanism.noisy_sums(data, rng)])
@@ -173,7 +179,7 @@ def drawn_sums(mechanism: NoisySums[Input]) -> Draw[Input]:
 
 
 def one_moved(mechanism: ShuffledCentroid, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
-    """Everybody in the middle of the western border, and one person moved east."""
+    """Places everybody in the middle of the western border, and one person moved east."""
     plane, n = Plane(mechanism.region), mechanism.persons
     parts = int(distance_m / plane.shrink * MICRO * PARTS / plane.width_um)
     here = RecordMeans(persons=n, x=0, y=n * PARTS // 2)
@@ -181,7 +187,7 @@ def one_moved(mechanism: ShuffledCentroid, distance_m: Fraction) -> tuple[Record
 
 
 def drawn_report(mechanism: LocalMechanism) -> Draw[Cell]:
-    """Features of one report: its column and row."""
+    """Returns features of one report: its column and row."""
 
     def draw(cell: Cell, rng: RandomSource) -> Matrix:
         column, row = (np.array([index], dtype=np.int64) for index in cell)
@@ -191,7 +197,7 @@ def drawn_report(mechanism: LocalMechanism) -> Draw[Cell]:
 
 
 def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
-    """Noisy masses of all cells of all levels, in mass units; -inf where nothing was measured."""
+    """Returns noisy masses of all cells of all levels, in mass units; -inf where nothing was measured."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         measured = mechanism.measure(masses, rng)
@@ -204,7 +210,8 @@ def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
 
 
 def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
-    """What tells `neighbours` apart in the rounds, at any noise scale, and the shape of the last one's cells.
+    """Returns what tells `neighbours` apart in the rounds, at any noise scale,
+    and the shape of the last one's cells.
 
     Of a round: Σ |noisy - other| - |noisy - one| over its cells, in persons, which is the log likelihood
     ratio of Laplace noise but for its scale. Of the last cells: their number, and the depth at each place
@@ -229,7 +236,7 @@ def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
 
 
 def _cells(mechanism: NoisyGrid) -> Draw[MassMap]:
-    """Noisy masses of all cells, in mass units."""
+    """Returns noisy masses of all cells, in mass units."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         return mechanism.measure(masses, rng).astype(np.float64)
@@ -238,7 +245,7 @@ def _cells(mechanism: NoisyGrid) -> Draw[MassMap]:
 
 
 def _leaves(mechanism: PrivTree) -> Draw[MassMap]:
-    """Noisy masses of the leaves, in mass units, spread evenly over their cells."""
+    """Returns noisy masses of the leaves, in mass units, spread evenly over their cells."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         cut, noisy = mechanism.measure(masses, rng)
@@ -285,7 +292,8 @@ def _at_most(hits: int, trials: int, risk: float) -> float:
 
 
 def _score(first: Matrix, second: Matrix) -> Callable[[Matrix], Matrix]:
-    """Sum over the most telling features of their log likelihood ratios, learned from binned counts.
+    """Returns the sum over the most telling features of their log likelihood ratios,
+    learned from binned counts.
 
     Noise is independent between cells and levels, so the sum is close to the best test there is.
     """
@@ -303,7 +311,7 @@ def _score(first: Matrix, second: Matrix) -> Callable[[Matrix], Matrix]:
 
 
 def _log_ratios(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix, float]:
-    """(bin edges, log ratio in each bin, how telling the feature is: the symmetric KL divergence)."""
+    """Returns (bin edges, log ratio in each bin, how telling the feature is: the symmetric KL divergence)."""
     edges = np.unique(
         np.quantile(np.concatenate((first, second)), np.linspace(0, 1, _BINS + 1)[1:-1], method="lower")
     )

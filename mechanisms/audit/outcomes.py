@@ -45,7 +45,9 @@ class Order:
 
 
 def in_order(first: Outcomes, second: Outcomes) -> tuple[Runs, Runs]:
-    """Runs of ranks for `least_loss` and `least_delta`: the first third on each input makes the order."""
+    """Returns runs of ranks for `least_loss` and `least_delta`:
+    the first third on each input makes the order.
+    """
     thirds = first.size // 3, second.size // 3
     order = Order.learned(first[: thirds[0]], second[: thirds[1]])
     return order.runs(first[thirds[0] :]), order.runs(second[thirds[1] :])

@@ -38,7 +38,7 @@ AnyCellPlan = TypeVar("AnyCellPlan", bound=CellPlan)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundFacts:
-    """What is public before a round."""
+    """Facts of a round that are public before it."""
 
     region: Region
     target: Target  # of one report
@@ -67,7 +67,7 @@ def rows(facts: RoundFacts, parameters: Mapping[str, Value]) -> RowsPlan:  # noq
 
 
 def gkrr(facts: RoundFacts, parameters: Mapping[str, Value]) -> GkrrPlan:
-    """The weights nearest to ε, from below: a loss is read off integers."""
+    """Returns the plan with the weights nearest to ε, from below: a loss is read off integers."""
     below = int(parameters.get("district_levels", 0))  # type: ignore[arg-type]
     cells = facts.resolution**2
     in_range(0, facts.resolution.bit_length() - 1, district_levels=below)
@@ -131,7 +131,9 @@ def _unary(
 
 
 def _usual_cell_m(facts: RoundFacts, steps: int) -> Fraction:
-    """So many squares in the radius, of whole millimetres, or as many as a region may have."""
+    """Returns a side of whole millimetres with so many squares in the radius,
+    or as many as a region may have.
+    """
     finest_mm = math.ceil(AxisLattice.smallest_cell_m(facts.region) * 1000)
     return Fraction(max(math.ceil(facts.target.needed_radius_m * 1000 / steps), finest_mm), 1000)
 
@@ -141,7 +143,9 @@ def _lattice(facts: RoundFacts) -> Lattice:
 
 
 def _told_apart(plan: AnyCellPlan, facts: RoundFacts) -> AnyCellPlan:
-    """Errors: `ParameterError` where reports say next to nothing about the squares of the map."""
+    """Returns the plan. Errors: `ParameterError`
+    where reports say next to nothing about the squares of the map.
+    """
     try:
         largest = plan.law.largest(plan.level)
     except (np.linalg.LinAlgError, ParameterError):

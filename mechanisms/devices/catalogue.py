@@ -49,7 +49,9 @@ class DeviceEntry(Entry):
 
     @property
     def open_groups(self) -> bool:
-        """Whether anybody may ask for an invitation: where one sender can move a result only so far."""
+        """Returns whether anybody may ask for an invitation:
+        where one sender can move a result only so far.
+        """
         return self.is_bounded
 
     def delta(self, delta: str | int | Fraction | None) -> Fraction:
@@ -72,12 +74,12 @@ class DeviceEntry(Entry):
 
 
 def entries() -> tuple[DeviceEntry, ...]:
-    """In the order they are offered."""
+    """Returns the entries in the order they are offered."""
     return _ENTRIES
 
 
 def get(name: str) -> DeviceEntry:
-    """Errors: `ParameterError` listing the names."""
+    """Returns the entry of that name. Errors: `ParameterError` listing the names."""
     return found(name, _ENTRIES)
 
 
@@ -91,7 +93,7 @@ def build(
     resolution: int | None,
     parameters: Mapping[str, object],
 ) -> DevicePlan:
-    """What spends at most the target, which is that of one report. Errors: `ParameterError`.
+    """Returns the plan that spends at most the target, which is that of one report. Errors: `ParameterError`.
 
     least_honest: the honest reports that a round has at least; the noise of shuffled mechanisms is shared by
     so many. most_reports: the most reports of a round. resolution: None for points, and for the usual one.

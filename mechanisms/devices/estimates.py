@@ -21,7 +21,8 @@ _FEW: Final = 3.0  # reports: none seen is likely, once in twenty, where 3 were 
 
 
 def map_of(law: CellLaw, counts: Integers) -> Heatmap:
-    """Of `(4^level,)` numbers of reports in Morton order. Every square is listed, also those cut to 0.
+    """Returns the map of `(4^level,)` numbers of reports in Morton order. Every square is listed, also those
+    cut to 0.
 
     A square's variance is estimated without bias; two things are added that are too rare to show in it, both
     in reports that count as much as any does. Where some are lost, a few: no report at all says little about
@@ -58,7 +59,7 @@ def _scores(estimates: Estimates, largest: float) -> Floats:
 
 
 def _deviations(estimates: Estimates, largest: float) -> Floats:
-    """Of the values that empty squares would have.
+    """Returns the deviations of the values that empty squares would have.
 
     Of an empty square the number is 0, and the mean of `squares` the variance. It rises with every report
     that raises the value, so that few reports never make a high score. Reports that lower it may be so rare
@@ -68,7 +69,7 @@ def _deviations(estimates: Estimates, largest: float) -> Floats:
 
 
 def _threshold(count: int, squares: int) -> float:
-    """The score from which on so many squares of a level were told."""
+    """Returns the score from which on so many squares of a level were told."""
     return float(-ndtri(float(RATE) * count / squares / _harmonic(squares)))
 
 
@@ -77,7 +78,7 @@ def _harmonic(count: int) -> float:
 
 
 def _lows(values: Floats, errors: Floats, significant: Integers, floors: Floats) -> Floats:
-    """Lower ends of 95 % intervals; of squares that were told for being large, given that they were.
+    """Returns lower ends of 95 % intervals; of squares that were told for being large, given that they were.
 
     `low_ends` is for Laplace noise. Given that it is above a floor, normal noise of the same deviation goes
     on less far above it: its low end is no lower.

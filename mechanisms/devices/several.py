@@ -16,7 +16,8 @@ _UP: Final = Fraction(1, 10**50)  # Decimal's exponential is rounded to the near
 
 
 def several(guarantee: Guarantee, reports: int, *, diameter_m: float) -> Guarantee:
-    """Of `reports` reports of one person in one round; d is the mean of the distances they move.
+    """Returns the guarantee of `reports` reports of one person in one round;
+    d is the mean of the distances they move.
 
     LOCAL without δ: `repeated`. Else each report may be changed by itself while all others, which are random
     on their own, stay: a chain of `reports` changes at distances d_i with mean d (of two records of equally
@@ -57,7 +58,7 @@ def several(guarantee: Guarantee, reports: int, *, diameter_m: float) -> Guarant
 
 
 def _chained(guarantee: Guarantee, changes: int, farthest_m: Fraction | float) -> Fraction:
-    """δ · (e^(kε) − 1) / (e^ε − 1), rounded up; at most 1."""
+    """Returns δ · (e^(kε) − 1) / (e^ε − 1), rounded up; at most 1."""
     if not guarantee.delta:
         return Fraction(0)
     loss = guarantee.loss(farthest_m)

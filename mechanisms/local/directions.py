@@ -15,14 +15,14 @@ Move: TypeAlias = tuple[int, int]  # columns, rows; neither below 0
 
 
 def usual_longest(lattice: Lattice) -> int:
-    """Cells of the longest move looked at where nothing speaks for fewer."""
+    """Returns cells of the longest move looked at where nothing speaks for fewer."""
     side = max(lattice.columns, lattice.rows) - 1
     return max(1, side if side <= EVERY else _COARSE)
 
 
 @lru_cache(maxsize=64)
 def moves(lattice: Lattice, longest: int) -> tuple[tuple[Move, Fraction], ...]:
-    """(move, its length in metres rounded down) by angle, from along a row to along a column.
+    """Returns (move, its length in metres rounded down) by angle, from along a row to along a column.
 
     All without a common divisor up to `longest` cells, of which a lattice one cell high or wide needs one.
     """
@@ -37,7 +37,7 @@ def moves(lattice: Lattice, longest: int) -> tuple[tuple[Move, Fraction], ...]:
 
 @lru_cache(maxsize=64)
 def detour(lattice: Lattice, longest: int) -> Fraction:
-    """Bound on (length of a way in `moves`) / (straight length) for every move of the lattice.
+    """Returns a bound on (length of a way in `moves`) / (straight length) for every move of the lattice.
 
     Neighbouring moves u, v by angle have determinant 1, so that each lattice vector between them is
     a·u + b·v for whole a, b ≥ 0; the way is longest relative to the straight line along the bisector:
@@ -54,7 +54,7 @@ def _squared_m(lattice: Lattice, move: Move) -> Fraction:
 
 
 def _stretch(lattice: Lattice, first: Move, second: Move) -> Fraction:
-    """1 / cos(angle / 2) = √(2 / (1 + cos(angle))); the cosine is rounded down."""
+    """Returns 1 / cos(angle / 2) = √(2 / (1 + cos(angle))); the cosine is rounded down."""
     dot = first[0] * second[0] * lattice.column_m**2 + first[1] * second[1] * lattice.row_m**2
     lengths_m = root_up(_squared_m(lattice, first)) * root_up(_squared_m(lattice, second))
     return root_up(2 / (1 + dot / lengths_m))

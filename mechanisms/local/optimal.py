@@ -59,12 +59,12 @@ class Optimal(reports.LocalMechanism):
 
     @classmethod
     def calibrate(cls, target: Target, *, lattice: Lattice, **parameters: Any) -> Self:
-        """As the others; one programme, since its table never costs more than the decay."""
+        """Calibrates as the others do; one programme, since its table never costs more than the decay."""
         return cls(lattice=lattice, decay_per_m=reports.target_alpha(target, lattice), **parameters)
 
     @property
     def table(self) -> Integers:
-        """`(size, size)` weights of the reports by true cell; each row sums to `TOTAL`."""
+        """Returns `(size, size)` weights of the reports by true cell; each row sums to `TOTAL`."""
         return _table(self.lattice, self.decay_per_m, self.prior)
 
     @property
@@ -92,7 +92,7 @@ class Optimal(reports.LocalMechanism):
 
 
 def loss_per_metre(lattice: Lattice, table: Integers) -> Fraction:
-    """The largest log(P(y|x) / P(y|x')) per metre between the centres of x and x', rounded up.
+    """Returns the largest log(P(y|x) / P(y|x')) per metre between the centres of x and x', rounded up.
 
     Over moves without a common divisor; others are chains of one of them.
     """
@@ -107,7 +107,7 @@ def loss_per_metre(lattice: Lattice, table: Integers) -> Fraction:
 
 @lru_cache(maxsize=4)
 def _table(lattice: Lattice, decay_per_m: Fraction, prior: tuple[int, ...]) -> Integers:
-    """Errors: `ParameterError` when the programme was not solved."""
+    """Returns the table of the programme. Errors: `ParameterError` when the programme was not solved."""
     solution = programme.solution(lattice, float(decay_per_m), np.array(prior, dtype=np.float64))
     for share in (*_SHARES, Fraction(1)):
         table = _rounded(solution, float(share))
@@ -118,7 +118,9 @@ def _table(lattice: Lattice, decay_per_m: Fraction, prior: tuple[int, ...]) -> I
 
 
 def _rounded(solution: Floats, share: float) -> Integers:
-    """Rows of integers that sum to `TOTAL`; what rounding leaves over goes to the row's largest entry."""
+    """Returns rows of integers that sum to `TOTAL`;
+    what rounding leaves over goes to the row's largest entry.
+    """
     mixed = (1 - share) * solution + share / len(solution)
     table = np.floor(mixed * TOTAL).astype(np.int64)
     rows = np.arange(len(table))

@@ -20,7 +20,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
-    """`(size, size)` probabilities with the least expected distance, within the solver's tolerance.
+    """Returns `(size, size)` probabilities with the least expected distance, within the solver's tolerance.
 
     P(y|x) ≤ exp(decay · distance / detour) · P(y|x') along a spanner's edges (Bordenabe et al. 2014). Where
     reflections leave the prior as it is, averaging a solution over them leaves it one with the same error:
@@ -53,7 +53,9 @@ def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
 
 
 def pairs(grid: Any, a: int, b: int) -> list[tuple[Any, Any]]:
-    """What stands (a, b) and (a, -b) apart in a `(columns, rows, …)` array; b = 0 and a = 0 only once."""
+    """Returns what stands (a, b) and (a, -b) apart in a `(columns, rows, …)` array;
+    b = 0 and a = 0 only once.
+    """
     wide, high = grid.shape[:2]
     if a >= wide or b >= high:
         return []
@@ -64,7 +66,7 @@ def pairs(grid: Any, a: int, b: int) -> list[tuple[Any, Any]]:
 
 
 def _same_pairs(lattice: Lattice, prior: Floats) -> Integers:
-    """`(size²,)`: the number of the variable that stands for a pair of cells x · size + y."""
+    """Returns `(size²,)`: the number of the variable that stands for a pair of cells x · size + y."""
     cells = np.arange(lattice.size).reshape(lattice.columns, lattice.rows)
     square = lattice.columns == lattice.rows and lattice.column_m == lattice.row_m
     least = np.arange(lattice.size**2)
@@ -79,13 +81,13 @@ def _same_pairs(lattice: Lattice, prior: Floats) -> Integers:
 
 
 def _first_of_each(lattice: Lattice, same: Integers) -> Integers:
-    """One of the cells that reflections map together: their pairs (x, x) have one number."""
+    """Returns one of the cells that reflections map together: their pairs (x, x) have one number."""
     diagonal = same.reshape(lattice.size, lattice.size).diagonal()
     return np.asarray(np.unique(diagonal, return_index=True)[1], dtype=np.int64)
 
 
 def _longest(lattice: Lattice, same: Integers) -> int:
-    """Moves of the spanner: as long as the programme stays of a bearable size."""
+    """Returns moves of the spanner: as long as the programme stays of a bearable size."""
     alike = lattice.size**2 / (int(same.max()) + 1)
     for longest in range(usual_longest(lattice), 1, -1):
         if 2 * len(_edges(lattice, longest)[0]) * lattice.size / alike <= MOST_CONSTRAINTS:
@@ -94,8 +96,8 @@ def _longest(lattice: Lattice, same: Integers) -> int:
 
 
 def _constraints(lattice: Lattice, decay_per_m: float, longest: int, same: Integers) -> Any:
-    """Rows P(y|x) · exp(-decay · length) - P(y|x') ≤ 0 for both directions of each edge and every y; no
-    number is above 1, and rows that say the same are there once."""
+    """Returns rows P(y|x) · exp(-decay · length) - P(y|x') ≤ 0 for both directions of each edge and every y;
+    no number is above 1, and rows that say the same are there once."""
     size, (starts, ends, length_m) = lattice.size, _edges(lattice, longest)
     here, there = np.concatenate((starts, ends)), np.concatenate((ends, starts))
     shrunk = np.repeat(np.exp(-decay_per_m * np.concatenate((length_m, length_m))), size)
@@ -114,7 +116,7 @@ def _constraints(lattice: Lattice, decay_per_m: float, longest: int, same: Integ
 
 
 def _edges(lattice: Lattice, longest: int) -> tuple[Integers, Integers, Floats]:
-    """(cells, cells, metres) of the spanner's edges, each once."""
+    """Returns (cells, cells, metres) of the spanner's edges, each once."""
     cells = np.arange(lattice.size).reshape(lattice.columns, lattice.rows, 1)
     ends: list[tuple[Integers, Integers]] = []
     lengths_m: list[Floats] = []

@@ -64,7 +64,7 @@ GUESSES: Final = tuple(map(Fraction, ("1/10", "1/2", "2", "10")))  # as parts of
 
 
 def listed(name: str, **parameters: str) -> Contestant:
-    """A mechanism of the catalogue."""
+    """Returns a mechanism of the catalogue."""
 
     def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
         return protocol.listed(name, epsilon, persons, resolution=RESOLUTION, parameters=parameters)
@@ -73,7 +73,7 @@ def listed(name: str, **parameters: str) -> Contestant:
 
 
 def plain_grid(most: str) -> Contestant:
-    """The baseline that is in no catalogue."""
+    """Returns the baseline that is in no catalogue."""
 
     def built(epsilon: Fraction, persons: int) -> PlainGrid:
         target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons)
@@ -83,13 +83,13 @@ def plain_grid(most: str) -> Contestant:
 
 
 def right() -> list[Contestant]:
-    """`adaptive` without a guide, and with another release of the place."""
+    """Returns `adaptive` without a guide, and with another release of the place."""
     plain = listed(ADAPTIVE)
     return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=release_of_others)]
 
 
 def tuned_over() -> list[Contestant]:
-    """The baselines with all parameters that were tried."""
+    """Returns the baselines with all parameters that were tried."""
     trees = [listed("privtree", tree_percent=percent) for percent in ("15", "30", "50")]
     grids = [plain_grid(most) for most in ("2", "4", "6")]
     sparse = [
@@ -102,7 +102,7 @@ def tuned_over() -> list[Contestant]:
 
 
 def compared() -> list[Contestant]:
-    """`adaptive`, the paper's algorithm, and each baseline as tuned on the even half."""
+    """Returns `adaptive`, the paper's algorithm, and each baseline as tuned on the even half."""
     return [
         listed(ADAPTIVE),
         listed("privtree"),
@@ -115,12 +115,12 @@ def compared() -> list[Contestant]:
 
 
 def guessed() -> list[Contestant]:
-    """`adaptive` with the right number of expected persons, and with wrong ones."""
+    """Returns `adaptive` with the right number of expected persons, and with wrong ones."""
     return [listed(ADAPTIVE), *(_guessing(part) for part in GUESSES)]
 
 
 def guides(places: Places, service: OtherService | None) -> list[Contestant]:
-    """Two rounds, one walk, and walks that begin from all kinds of guides."""
+    """Returns two rounds, one walk, and walks that begin from all kinds of guides."""
     kinds: dict[str, MakeGuide] = {
         "other people's release": release_of_others,
         "two such releases averaged": two_of_others,
@@ -137,7 +137,7 @@ def guides(places: Places, service: OtherService | None) -> list[Contestant]:
 
 
 def two_rounds() -> Contestant:
-    """`adaptive` as it was in its first version."""
+    """Returns `adaptive` as it was in its first version."""
 
     def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
         target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons, version=1)
@@ -147,7 +147,7 @@ def two_rounds() -> Contestant:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The module's command; what is measured goes to standard output."""
+    """Runs the module's command; what is measured goes to standard output."""
     parser = ArgumentParser(prog="adaptive_accuracy", description="Measured on real check-ins.")
     parser.add_argument("what", choices=["tune", "compare", "fit", "guess", "guide"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="gzip CSV: user, lat, lon")
@@ -214,7 +214,9 @@ def _guesses(results: Results) -> Iterator[str]:
 
 
 def _guided(results: Results) -> Iterator[str]:
-    """EMD as part of that of two rounds and of sparse-emd, over all settings and by number of persons."""
+    """Yields EMD as part of that of two rounds and of sparse-emd,
+    over all settings and by number of persons.
+    """
     first, *labels = results.labels()
     yield f"{_trials(results)}; EMD as part of that of {first}, upper 95 % bounds for these places and any"
     for label in labels:
@@ -228,7 +230,7 @@ def _guided(results: Results) -> Iterator[str]:
 
 
 def _forecasts(results: Results) -> Iterator[str]:
-    """How the forecast of public facts did, setting by setting."""
+    """Yields how the forecast of public facts did, setting by setting."""
     yield "| persons | epsilon | EMD within the forecast | forecast median / median EMD |"
     for (persons, epsilon), errors in _errors(results).items():
         within = coverage({(persons, epsilon): errors}, _forecast)
@@ -255,7 +257,7 @@ def _fitted(results: Results) -> Iterator[str]:
 
 
 def _forecast(persons: int, epsilon: Fraction, *, is_guided: bool = False) -> ErrorForecast:
-    """As a quote tells it."""
+    """Returns the forecast as a quote tells it."""
     if is_guided:
         return guided_forecast(float(1 / epsilon), persons=persons)
     return _adaptive(epsilon, persons).expected_error(persons=persons)

@@ -22,7 +22,9 @@ class Fit:
 
 
 def fit(errors: Mapping[tuple[int, Fraction], Sequence[float]]) -> Fit:
-    """Least squares in logarithms, each setting (persons, epsilon) with the same weight, then its median."""
+    """Returns least squares in logarithms, each setting (persons, epsilon)
+    with the same weight, then its median.
+    """
     logs = [(np.log(float(n * epsilon)), np.log(values)) for (n, epsilon), values in errors.items()]
     at = np.concatenate([np.full(values.size, where) for where, values in logs])
     log_errors = np.concatenate([values for _, values in logs])
@@ -40,7 +42,7 @@ def coverage(
     errors: Mapping[tuple[int, Fraction], Sequence[float]],
     forecast_of: Callable[[int, Fraction], ErrorForecast],
 ) -> float:
-    """Share of the errors within the forecast's interval, mean over settings."""
+    """Returns the share of the errors within the forecast's interval, mean over settings."""
     shares = []
     for (persons, epsilon), values in errors.items():
         forecast = forecast_of(persons, epsilon)

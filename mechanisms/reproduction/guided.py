@@ -21,12 +21,12 @@ _NEXT: Final = 3  # the place so many further on stands for another city
 
 
 def release_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
-    """An earlier release of other people of the same place."""
+    """Returns an earlier release of other people of the same place."""
     return Guide.of_map(trial.of_others().released(mechanism))
 
 
 def two_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
-    """The mean of two such releases, of two draws of others."""
+    """Returns the mean of two such releases, of two draws of others."""
     maps = [Guide.of_map(trial.of_others(turn).released(mechanism)) for turn in range(2)]
     return Guide(shares=sum((guide.shares for guide in maps), np.zeros_like(maps[0].shares)) // 2)
 
@@ -68,7 +68,7 @@ class OtherService:
     check_ins: CheckIns
 
     def people(self, number: int) -> int:
-        """How many it has in a place."""
+        """Returns how many it has in a place."""
         persons, lat, lon = self.check_ins
         return int(np.unique(persons[cell_numbers(lat, lon) == number]).size)
 
@@ -82,7 +82,7 @@ class OtherService:
 
 
 def guided(mechanism: Adaptive, trial: Trial, make: MakeGuide) -> Adaptive:
-    """With the guide, where one may be given."""
+    """Returns the mechanism with the guide, where one may be given."""
     if not takes_guide(mechanism.relation, mechanism.epsilon, mechanism.expected_persons):
         return mechanism
     return replace(mechanism, guide=make(trial, mechanism))

@@ -32,7 +32,9 @@ MEASURES: Final = ("emd", "similarity", "pearson")
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Errors: `ParameterError` without files, or where no cell of them has so many persons."""
+    """Writes the figure. Errors: `ParameterError` without files,
+    or where no cell of them has so many persons.
+    """
     trials = ALL_TRIALS if request.full else TRIALS
     dealt = places_with(request.files, persons=PERSONS, split=Split.ODD)
     rows = [
@@ -51,7 +53,7 @@ def run(request: ExhibitRequest) -> list[Path]:
 
 
 def measured(places: Sequence[CheckInPlace], *, persons: int, epsilon: str, trials: int) -> list[Row]:
-    """A row a mechanism: means over the trials, with their standard errors."""
+    """Returns a row a mechanism: means over the trials, with their standard errors."""
     names = [entry.name for entry in entries(relation=Relation.ADD_REMOVE, kind="heatmap")]
     mechanisms = [listed(name, epsilon, persons, resolution=RESOLUTION, parameters={}) for name in names]
     protocol = Protocol(persons=persons, trials=trials, resolution=RESOLUTION)

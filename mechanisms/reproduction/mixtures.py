@@ -15,7 +15,8 @@ _MOST: Final = 2_000_000  # points: a mixture may never fill as many cells as as
 
 
 def mixture(share: float, gaussians: int, seed: int, *, persons: int) -> CheckInPlace:
-    """Points of a uniform mixture, drawn until that share of cells is not empty, and dealt to persons.
+    """Returns points of a uniform mixture, drawn until that share of cells is not empty,
+    and dealt to persons.
 
     Means are uniform, axes of the covariances have deviations of 2 to 12 % of the square, turned at random;
     points outside the square are drawn again. Source: Ghazi et al. 2022, Appendix E.3.
@@ -55,7 +56,7 @@ def _points_inside(
 
 
 def _first_occurrences(cells: NDArray[np.int64], covered: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """1 where a cell comes up for the first time."""
+    """Returns 1 where a cell comes up for the first time."""
     first = np.zeros(cells.size, np.int64)
     first[np.unique(cells, return_index=True)[1]] = 1
     return first * ~covered[cells]

@@ -38,7 +38,7 @@ class Contestant:
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """What was measured: per setting, the place of each trial and (trials, 4) `MEASURES` of each label."""
+    """Measurements: per setting, the place of each trial and (trials, 4) `MEASURES` of each label."""
 
     places: dict[Setting, list[int]] = field(default_factory=dict)
     values: dict[Setting, dict[str, list[list[float]]]] = field(default_factory=dict)
@@ -52,7 +52,9 @@ class Results:
         return list(next(iter(self.values.values())))
 
     def means(self, label: str) -> dict[str, float]:
-        """Geometric mean over settings of the mean EMD, arithmetic means of the other measures."""
+        """Returns the geometric mean over settings of the mean EMD,
+        arithmetic means of the other measures.
+        """
         rows = np.array([np.mean(values[label], axis=0) for values in self.values.values()])
         columns = dict(zip(MEASURES, rows.mean(axis=0).tolist(), strict=True))
         return columns | {"emd": float(np.exp(np.log(rows[:, 0]).mean()))}
@@ -68,7 +70,8 @@ def measure(
     store: MeasurementFile | None = None,
     has: Callable[[int, Fraction], bool] | None = None,
 ) -> Results:
-    """Trials of all settings, dealt to places in turn; none begins after `until`, of the monotonic clock.
+    """Returns trials of all settings, dealt to places in turn;
+    none begins after `until`, of the monotonic clock.
 
     Numbers of persons without a place are left out, and settings that `has` says no to. What `store` has of
     these trials is taken from there, the rest is added to it.
@@ -107,7 +110,7 @@ def _row(contestant: Contestant, epsilon: Fraction, trial: Trial) -> list[float]
 
 
 def emd_ratio(results: Results, numerator: str, denominator: str) -> tuple[float, float, float]:
-    """(ratio, upper 95 % bounds for these places and for others like them) of mean EMDs.
+    """Returns (ratio, upper 95 % bounds for these places and for others like them) of mean EMDs.
 
     The ratio is a geometric mean over settings. Bounds are one-sided, from Bayesian bootstraps (Rubin 1981)
     that keep pairs: over trials, where all epsilons of the same persons have the same weight, and over
@@ -124,7 +127,7 @@ def emd_ratio(results: Results, numerator: str, denominator: str) -> tuple[float
 def _bound(
     results: Results, numerator: str, denominator: str, groups: Mapping[Setting, Sequence[Hashable]]
 ) -> tuple[float, float]:
-    """groups: for each setting what the weight of each trial is drawn for."""
+    """Returns (ratio, upper bound). groups: for each setting what the weight of each trial is drawn for."""
     columns = {group: column for column, group in enumerate(dict.fromkeys(chain(*groups.values())))}
     draws = np.random.default_rng(0).exponential(size=(_BOOTSTRAPS, len(columns)))
     weights = np.vstack((np.ones((1, len(columns))), draws))

@@ -27,7 +27,7 @@ class Split(StrEnum):
     ALL = "all"
 
     def has(self, number: int) -> bool:
-        """By the parity of SHA-256 of the cell number's decimal digits."""
+        """Decides by the parity of SHA-256 of the cell number's decimal digits."""
         digest = hashlib.sha256(str(number).encode()).digest()
         return self is Split.ALL or (digest[-1] % 2 == 1) == (self is Split.ODD)
 
@@ -43,7 +43,7 @@ class CheckInPlace:
 
     @classmethod
     def of(cls, number: int, region: Region, persons: Integers, lat: Floats, lon: Floats) -> Self:
-        """From the check-ins inside the region, one row each."""
+        """Returns the place of the check-ins inside the region, one row each."""
         order = np.argsort(persons, kind="stable")
         starts = np.flatnonzero(np.diff(persons[order], prepend=-1))
         cells = region.morton(lat[order], lon[order])
@@ -54,14 +54,14 @@ class CheckInPlace:
         return self.starts.size - 1
 
     def records(self, members: Integers) -> tuple[Integers, Integers]:
-        """(persons, cells): the check-ins of the chosen persons, one row each."""
+        """Returns (persons, cells): the check-ins of the chosen persons, one row each."""
         rows = [np.arange(self.starts[i], self.starts[i + 1]) for i in members]
         persons = np.repeat(members, [part.size for part in rows])
         return persons, self.cells[np.concatenate(rows)]
 
 
 def box(region: Region, persons: Integers, lat: Floats, lon: Floats) -> CheckInPlace:
-    """A box as the one place."""
+    """Returns a box as the one place."""
     inside = region.contains(lat, lon)
     return CheckInPlace.of(BOX, region, persons[inside], lat[inside], lon[inside])
 
@@ -69,7 +69,7 @@ def box(region: Region, persons: Integers, lat: Floats, lon: Floats) -> CheckInP
 def densest(
     persons: Integers, lat: Floats, lon: Floats, *, count: int, least_persons: int, split: Split
 ) -> tuple[CheckInPlace, ...]:
-    """The `count` cells with most check-ins among those of the split with at least that many persons.
+    """Returns the `count` cells with most check-ins among those of the split with at least that many persons.
 
     persons: (k,) numbered from 0, one row a check-in. Fewer where there are fewer; most check-ins first,
     equals by number.
@@ -89,7 +89,9 @@ def densest(
 
 
 def cell_numbers(lat: Floats, lon: Floats) -> Integers:
-    """row · 300 + column of each point, row from lat 0, column from lon −135; OUTSIDE the partition."""
+    """Returns row · 300 + column of each point, row from lat 0,
+    column from lon −135; OUTSIDE the partition.
+    """
     row = np.floor((lat - PARTITION.south) * CELLS_A_SIDE / (PARTITION.north - PARTITION.south))
     column = np.floor((lon - PARTITION.west) * CELLS_A_SIDE / (PARTITION.east - PARTITION.west))
     inside = (row >= 0) & (row < CELLS_A_SIDE) & (column >= 0) & (column < CELLS_A_SIDE)
@@ -97,7 +99,7 @@ def cell_numbers(lat: Floats, lon: Floats) -> Integers:
 
 
 def cell_region(number: int) -> Region:
-    """The cell of that number, in degrees."""
+    """Returns the cell of that number, in degrees."""
     row, column = divmod(number, CELLS_A_SIDE)
     longitudes = np.linspace(PARTITION.west, PARTITION.east, CELLS_A_SIDE + 1)
     latitudes = np.linspace(PARTITION.south, PARTITION.north, CELLS_A_SIDE + 1)

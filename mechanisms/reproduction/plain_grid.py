@@ -21,7 +21,7 @@ _FINEST = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainGrid(GuessedPersons):
-    """As fine as leaves less than `most` noise scales of the expected persons in a cell.
+    """A grid as fine as leaves less than `most` noise scales of the expected persons in a cell.
 
     Not in the catalogue: it serves comparisons only, and those are under ADD_REMOVE.
     """

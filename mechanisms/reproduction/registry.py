@@ -65,7 +65,7 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
 
 
 def reproduce(request: ExhibitRequest) -> list[Path]:
-    """The paths of what the experiment named in the request wrote.
+    """Runs the experiment named in the request and returns the paths of what it wrote.
 
     Errors: `ParameterError` for an unknown name, for files it does not take, or as the experiment has them.
     """

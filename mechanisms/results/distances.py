@@ -31,7 +31,7 @@ class NamedPlace:
 
     @property
     def degrees(self) -> tuple[float, float]:
-        """(latitude, longitude)."""
+        """Returns (latitude, longitude)."""
         return self.at[1] / PER_DEGREE, self.at[0] / PER_DEGREE
 
 
@@ -53,12 +53,12 @@ class Places:
 
     @property
     def text(self) -> str:
-        """The one spelling, which `parse` reads back."""
+        """Returns the one spelling, which `parse` reads back."""
         return json.dumps([[place.name, list(place.at)] for place in self.places], separators=(",", ":"))
 
     @classmethod
     def parse(cls, value: object) -> Self:
-        """From GeoJSON, as text or as an object: a point, a feature or a collection of them; or `text`.
+        """Reads GeoJSON, as text or as an object: a point, a feature or a collection of them; or `text`.
 
         A place is named by its property `name` or `title`. Errors: `ParameterError` naming `places`.
         """
@@ -90,12 +90,12 @@ class PlaceDistances:
             raise ValueError("distances and their error are finite and at least 0")
 
     def to_bytes(self) -> bytes:
-        """Versioned and compressed; the same distances give the same bytes."""
+        """Returns bytes, versioned and compressed; the same distances give the same bytes."""
         return geojson.packed(MAGIC, [self.places.text, list(self.distances_m), self.standard_error_m])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads what `to_bytes` wrote. Errors: ValueError for anything else."""
         try:
             text, distances_m, standard_error_m = geojson.unpacked(MAGIC, data)
             return cls(
@@ -108,7 +108,7 @@ class PlaceDistances:
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of `to_bytes`."""
+        """Returns the hexadecimal digest of `to_bytes`."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 

@@ -85,16 +85,16 @@ class Heatmap:
 
     @property
     def resolution(self) -> int:
-        """Cells a side."""
+        """Returns cells a side."""
         return 1 << self.level
 
     @property
     def is_in_rectangles(self) -> bool:
-        """Whether rectangles were measured that the squares are parts of, as a guide fills them."""
+        """Returns whether rectangles were measured that the squares are parts of, as a guide fills them."""
         return self.measurements is not None and self.measurements.shares is not None
 
     def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`(k,)` ends of 95 % intervals in persons; nan where no error is stated."""
+        """Returns `(k,)` ends of 95 % intervals in persons; nan where no error is stated."""
         if self.lows is not None and self.highs is not None:
             return self.lows, self.highs
         reach = WITHIN_ERRORS * self.standard_errors
@@ -110,7 +110,7 @@ class Heatmap:
         return lows, self.values + reach
 
     def dense(self) -> NDArray[np.float64]:
-        """`(2^level, 2^level)`, row 0 north, column 0 west, sum 1; uniform if every value is 0.
+        """Returns `(2^level, 2^level)`, row 0 north, column 0 west, sum 1; uniform if every value is 0.
 
         Errors: `ParameterError` naming `resolution` above 4096 cells a side.
         """
@@ -126,7 +126,7 @@ class Heatmap:
         return grid
 
     def to_bytes(self) -> bytes:
-        """Versioned and compressed; the same map gives the same bytes."""
+        """Returns bytes, versioned and compressed; the same map gives the same bytes."""
         return heatmap_bytes.packed(
             heatmap_bytes.Parts(
                 level=self.level,
@@ -148,10 +148,10 @@ class Heatmap:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The map that `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads the map that `to_bytes` wrote. Errors: ValueError for anything else."""
         return cls(**heatmap_bytes.unpacked(data)._asdict())
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of `to_bytes`."""
+        """Returns the hexadecimal digest of `to_bytes`."""
         return hashlib.sha256(self.to_bytes()).hexdigest()

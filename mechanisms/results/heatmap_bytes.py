@@ -28,7 +28,7 @@ OPTIONAL: Final = ("lows", "highs", "deviations")  # arrays that a map may have,
 
 
 class Parts(NamedTuple):
-    """What `mechanisms.results.heatmap.Heatmap` is made of."""
+    """The parts of a `mechanisms.results.heatmap.Heatmap`."""
 
     level: int
     levels: NDArray[np.uint8]
@@ -47,7 +47,7 @@ class Parts(NamedTuple):
 
 
 def packed(parts: Parts) -> bytes:
-    """The same parts give the same bytes."""
+    """Returns bytes; the same parts give the same bytes."""
     arrays = [
         parts.levels,
         parts.prefixes.astype("<i8"),
@@ -75,7 +75,7 @@ def packed(parts: Parts) -> bytes:
 
 
 def unpacked(data: bytes) -> Parts:
-    """What `packed` wrote, of any version. Errors: ValueError for anything else."""
+    """Reads what `packed` wrote, of any version. Errors: ValueError for anything else."""
     if len(data) < _HEADER.size or not data.startswith((_FIRST, _SECOND, _THIRD)):
         raise ValueError("not a heatmap of a known version")
     magic, level, count = _HEADER.unpack_from(data)
@@ -111,7 +111,7 @@ def unpacked(data: bytes) -> Parts:
 
 
 def _floats(body: bytes, count: int, *, place: int) -> NDArray[np.float64]:
-    """Of the arrays of numbers after levels and prefixes the one in that place."""
+    """Reads, of the arrays of numbers after levels and prefixes, the one in that place."""
     return np.frombuffer(body, "<f8", count, (9 + 8 * place) * count).astype(np.float64)
 
 

@@ -27,7 +27,7 @@ TOTAL_VARIATION: Final = Fraction(1, 2**380)  # of one draw
 
 
 def clustered_polya(rng: RandomSource, *, shape: Fraction, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` draws of NB(shape, 1 − e^(−1/scale)), each within `TOTAL_VARIATION` of it.
+    """Returns `(size,)` draws of NB(shape, 1 − e^(−1/scale)), each within `TOTAL_VARIATION` of it.
 
     Errors: `ParameterError` for a shape outside (0, 1], or a scale that is no multiple of a sixteenth up to
     2^40.
@@ -40,7 +40,7 @@ def clustered_polya(rng: RandomSource, *, shape: Fraction, scale: Fraction, size
 
 
 def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` draws with P(k) ∝ e^(−k/scale) / k for k = 1, 2, … up to beyond 400 scales, exactly.
+    """Returns `(size,)` draws with P(k) ∝ e^(−k/scale) / k for k = 1, 2, … up to beyond 400 scales, exactly.
 
     An octave 2^j ≤ k < 2^(j+1) is proposed at random and k in it, and taken with probability
     2^j/k · e^(−(k − 1)/scale).
@@ -56,7 +56,7 @@ def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.i
 
 
 def _octaves(scale: Fraction) -> int:
-    """So many have all numbers up to `_FARTHEST` scales."""
+    """Returns how many octaves have all numbers up to `_FARTHEST` scales."""
     return int(_FARTHEST * scale).bit_length()
 
 
@@ -74,7 +74,7 @@ def _attempts(rng: RandomSource, scale: Fraction, octaves: int, count: int) -> N
 
 
 def _uniform_below_each(rng: RandomSource, bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """`(size,)` uniform integers, each below its own bound; as `uniform_below`."""
+    """Returns `(size,)` uniform integers, each below its own bound; as `uniform_below`."""
     largest = np.uint64(2**64 - 1)
     last_good = largest - (largest % bounds + np.uint64(1)) % bounds
     words = np.array(rng.words(bounds.size))
@@ -87,7 +87,7 @@ def _uniform_below_each(rng: RandomSource, bounds: NDArray[np.uint64]) -> NDArra
 
 @lru_cache(maxsize=64)
 def cluster_counts(shape: Fraction, scale: Fraction) -> DrawTable:
-    """The Poisson law of mean −shape · log(1 − e^(−1/scale)), as integers."""
+    """Returns the Poisson law of mean −shape · log(1 − e^(−1/scale)), as integers."""
     context = Context(prec=_DIGITS, Emin=-999_999, Emax=999_999)
     rate = context.divide(Decimal(scale.denominator), Decimal(scale.numerator))
     chance = context.subtract(Decimal(1), context.exp(context.minus(rate)))

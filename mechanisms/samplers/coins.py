@@ -13,7 +13,7 @@ _WORDS: Final = 1 << 18  # at a time: they stay near the processor
 
 
 def coins(rng: RandomSource, count: int, *, chance: int) -> NDArray[np.uint8]:
-    """`(⌈count / 8⌉,)` packed independent bits, each a one with probability chance / 2^32, exactly.
+    """Returns `(⌈count / 8⌉,)` packed independent bits, each a one with probability chance / 2^32, exactly.
 
     Every coin compares a uniform number with `chance` from the highest bit down and stops at the first that
     differs; 64 coins go on together until all of them have. Places that fill up the last byte are zeros.
@@ -26,7 +26,7 @@ def coins(rng: RandomSource, count: int, *, chance: int) -> NDArray[np.uint8]:
 
 
 def emptied(packed: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:
-    """The same array, without ones in the places after the first `count` of its last axis."""
+    """Returns the same array, without ones in the places after the first `count` of its last axis."""
     if packed.size and count % 8:
         packed[..., -1] &= (0xFF00 >> (count % 8)) & 0xFF
     return packed

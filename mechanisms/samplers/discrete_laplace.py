@@ -17,7 +17,7 @@ _WHOLE_STEPS: Final = 126  # U + t·V < t·(V + 1) stays below 2^62 up to here
 
 
 def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` independent draws with P(x) ∝ exp(-|x| / scale) on all integers.
+    """Returns `(size,)` independent draws with P(x) ∝ exp(-|x| / scale) on all integers.
 
     Exact: no floating-point number takes part (Mironov 2012 says why).
     Source: Canonne, Kamath, Steinke 2020, Algorithm 2, on whole arrays.
@@ -37,7 +37,7 @@ def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArra
 
 
 def _attempts(rng: RandomSource, scale: Fraction, *, count: int) -> NDArray[np.int64]:
-    """Accepted draws of about `count` rounds of the rejection loop."""
+    """Returns accepted draws of about `count` rounds of the rejection loop."""
     t, s = scale.numerator, scale.denominator
     u = uniform_below(rng, t, count * 8 // 5)  # exp(-U/t) accepts 63 %
     below_t: NDArray[np.int64] = u[bernoulli_exp(rng, u, t)].astype(np.int64)
@@ -49,7 +49,7 @@ def _attempts(rng: RandomSource, scale: Fraction, *, count: int) -> NDArray[np.i
 
 
 def _magnitudes(u: NDArray[np.int64], v: NDArray[np.int64], t: int, s: int) -> NDArray[np.int64]:
-    """⌊(U + t·V) / s⌋, exactly, for U < t."""
+    """Returns ⌊(U + t·V) / s⌋, exactly, for U < t."""
     far = np.flatnonzero(v > _WHOLE_STEPS)
     magnitudes: NDArray[np.int64] = (u + t * np.minimum(v, _WHOLE_STEPS)) // s
     for place in far.tolist():

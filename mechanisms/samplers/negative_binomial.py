@@ -33,7 +33,7 @@ class DrawTable:
     total_variation: Fraction
 
     def draw(self, rng: RandomSource, size: int) -> NDArray[np.int64]:
-        """`(size,)` independent draws, exact for the table."""
+        """Returns `(size,)` independent draws, exact for the table."""
         words = rng.words(size)
         draws = np.searchsorted(self.firsts, words, side="right").astype(np.int64)
         # A word equal to the first word of a sum is decided by the bits that follow; all others are decided.
@@ -48,7 +48,7 @@ class DrawTable:
 def negative_binomial(
     rng: RandomSource, *, shape: Fraction, epsilon: Fraction, size: int
 ) -> NDArray[np.int64]:
-    """`(size,)` draws of NB(shape, 1 − e^−ε), within `table(…).total_variation` each.
+    """Returns `(size,)` draws of NB(shape, 1 − e^−ε), within `table(…).total_variation` each.
 
     Errors: `ParameterError` for a shape or ε not above 0, or an ε so small that the table would be too long.
     """
@@ -57,7 +57,7 @@ def negative_binomial(
 
 @lru_cache(maxsize=16)
 def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
-    """The integer table of one law.
+    """Returns the integer table of one law.
 
     Entries are relative to that of 0. Each step multiplies by p·(β + k)/(k + 1) in integers rounded down, p
     to `BITS` bits: off by less than 4 units, which later steps multiply by at most g, the largest entry over
@@ -84,7 +84,7 @@ def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
 
 
 def exp_minus(epsilon: Fraction, bits: int) -> int:
-    """⌊e^−ε · 2^bits⌋, at most one too small. Decimal's exponential is correctly rounded."""
+    """Returns ⌊e^−ε · 2^bits⌋, at most one too small. Decimal's exponential is correctly rounded."""
     context = Context(prec=bits // 3 + 30, Emin=-999_999, Emax=999_999)
     quotient = context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     power = context.exp(context.minus(quotient))  # a plain minus would round to the default precision
@@ -109,7 +109,7 @@ def _weights(shape: Fraction, p: int) -> list[int]:
 
 
 def table_of(weights: list[int], total_variation: Fraction) -> DrawTable:
-    """Scaled to a power of two; what rounding leaves goes to the largest entry."""
+    """Returns the table, scaled to a power of two; what rounding leaves goes to the largest entry."""
     total = sum(weights)
     scale = 64 * (-(-total.bit_length() // 64) + 1)
     scaled = [(weight << scale) // total for weight in weights]

@@ -28,13 +28,13 @@ class AxisLattice:
 
     @staticmethod
     def smallest_cell_m(region: Region) -> Fraction:
-        """The smallest square that `LARGEST_DOMAIN` of them still cover."""
+        """Returns the smallest square that `LARGEST_DOMAIN` of them still cover."""
         plane = Plane(region)
         return Fraction(max(plane.width_um, plane.height_um), MICRO * LARGEST_DOMAIN)
 
     @property
     def domains(self) -> tuple[int, int]:
-        """k on each axis: persons' values go from 0 to k."""
+        """Returns k on each axis: persons' values go from 0 to k."""
         plane = Plane(self.region)
         return (math.ceil(plane.width_um / self._cell_um), math.ceil(plane.height_um / self._cell_um))
 
@@ -44,7 +44,7 @@ class AxisLattice:
 
     @property
     def offset_m(self) -> Fraction:
-        """What rounding means and sums can add to a move on the ground.
+        """Returns what rounding means and sums can add to a move on the ground.
 
         A sum that moves by a squares on an axis moves by at most ⌈a⌉ once rounded: by less than one more on
         each axis, √2 squares in all.
@@ -54,16 +54,16 @@ class AxisLattice:
 
     @property
     def steps_per_m(self) -> Fraction:
-        """Squares a metre on the ground, at most."""
+        """Returns squares a metre on the ground, at most."""
         return Plane(self.region).stretch / self.cell_m
 
     def steps(self, radius_m: Fraction) -> Fraction:
-        """Squares that a move of `radius_m` on the ground covers at most, before sums are rounded."""
+        """Returns squares that a move of `radius_m` on the ground covers at most, before sums are rounded."""
         plane = Plane(self.region)
         return (radius_m * MICRO * plane.stretch + plane.rounding_um) / self._cell_um
 
     def sums(self, means: RecordMeans) -> tuple[int, int]:
-        """Persons' values summed on each axis, to the nearest whole number; each within 0 … n·k.
+        """Returns persons' values summed on each axis, to the nearest whole number; each within 0 … n·k.
 
         As if every person's mean had been rounded so that the sum is kept: what is published depends on the
         sum alone.
@@ -77,7 +77,9 @@ class AxisLattice:
         return across_sum, along_sum
 
     def place(self, across: Fraction, along: Fraction) -> tuple[float, float]:
-        """(latitude, longitude) of a place in squares from the south-west corner, moved into the region."""
+        """Returns (latitude, longitude) of a place in squares from the south-west corner,
+        moved into the region.
+        """
         plane, box = Plane(self.region), self.region
         x = min(1.0, max(0.0, float(across * self._cell_um / plane.width_um)))
         y = min(1.0, max(0.0, float(along * self._cell_um / plane.height_um)))

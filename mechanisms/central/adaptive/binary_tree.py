@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DepthMeasurement:
-    """What one measurement of nodes says of the nodes of one depth."""
+    """The part of one measurement of nodes that is about one depth."""
 
     places: Integers = field(repr=False)  # among the nodes
     noisy: Floats = field(repr=False)
@@ -56,7 +56,9 @@ class Estimate:
 
 
 def binary_tree(measured: Sequence[Measured]) -> list[Depth]:
-    """From the root to the finest measured nodes; every leaf lies in a measured node of each measurement."""
+    """Returns the nodes of each depth, from the root to the finest measured nodes; every leaf lies in a
+    measured node of each measurement.
+    """
     deepest = max(int(part.nodes.depths.max()) for part in measured)
     starts = [part.nodes.starts(deepest) for part in measured]
     codes, depths = np.zeros(1, np.int64), []
@@ -75,7 +77,7 @@ def binary_tree(measured: Sequence[Measured]) -> list[Depth]:
 
 
 def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
-    """Masses that nodes do not exceed unless noise exceeds `reach` of its own scales."""
+    """Returns masses that nodes do not exceed unless noise exceeds `reach` of its own scales."""
     result: list[Floats] = []
     for depth in reversed(depths):
         bound = np.full(depth.codes.size, np.inf)
@@ -89,7 +91,7 @@ def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
 
 
 def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
-    """Inverse-variance means of a node's own measurements and the sum of its children's estimates."""
+    """Returns Inverse-variance means of a node's own measurements and the sum of its children's estimates."""
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)

@@ -34,7 +34,7 @@ class Weights:
         return cls(columns=columns, rows=rows, masses=sums)
 
     def within(self, boxes: Integers, places: Integers) -> Integers:
-        """(k,) exact sums over disjoint rectangles. places: (m,) in which of them each cell lies."""
+        """Returns (k,) exact sums over disjoint rectangles. places: (m,) in which of them each cell lies."""
         sums = np.zeros(len(boxes), np.int64)
         np.add.at(sums, places, self.masses)
         return sums
@@ -49,17 +49,17 @@ class Rectangles:
 
     @property
     def boxes(self) -> Integers:
-        """(k, 2, 2)"""
+        """Returns (k, 2, 2) rectangles."""
         return self.tree.rectangles(self.nodes.depths, self.nodes.codes)
 
     def masses(self, masses: MassMap) -> Integers:
-        """(k,) true mass units."""
+        """Returns (k,) true mass units."""
         sums = np.zeros(self.nodes.codes.size, np.int64)
         np.add.at(sums, self.holding(masses.cells, level=masses.level), masses.masses)
         return sums
 
     def holding(self, cells: Integers, *, level: int) -> Integers:
-        """Which of them hold these quadtree cells of a level at least as fine as the tree's grid."""
+        """Returns which of them hold these quadtree cells of a level at least as fine as the tree's grid."""
         columns, rows = morton_decode(cells, level)
         up = level - (self.tree.side.bit_length() - 1)
         places: Integers = painted(self.boxes, side=self.tree.side)[rows >> up, columns >> up]
@@ -67,7 +67,7 @@ class Rectangles:
 
 
 def painted(boxes: Integers, *, side: int) -> Integers:
-    """(side, side) the number of the rectangle that holds each cell; row 0 south."""
+    """Returns (side, side) the number of the rectangle that holds each cell; row 0 south."""
     numbers = np.empty((side, side), np.int64)
     for number, ((west, east), (south, north)) in enumerate(boxes.tolist()):
         numbers[south:north, west:east] = number
@@ -87,7 +87,7 @@ class Boxes:
 
     @classmethod
     def first(cls, masses: MassMap, tree: GuideTree, *, depth: int, is_doubted: bool) -> Self:
-        """All rectangles of a depth, and coarser ones that are a single cell.
+        """Returns all rectangles of a depth, and coarser ones that are a single cell.
 
         is_doubted: a first look decides whether the guide is right.
         """
@@ -113,7 +113,9 @@ class Boxes:
         return is_divisible(self.boxes)
 
     def split(self, is_split: NDArray[np.bool_], looks: Integers) -> Self:
-        """As `Frontier.split`; below a first look that does not fit the guide, halves have equal sides."""
+        """Splits as `Frontier.split` does; below a first look that does not fit the guide,
+        halves have equal sides.
+        """
         if self.is_first:
             return self._after_first_look(looks)._divided(is_split)
         return self._divided(is_split)
@@ -148,7 +150,7 @@ class Boxes:
         )
 
     def _is_beyond(self, first: Integers, is_split: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(m,) lies in the second half of a rectangle that is split."""
+        """Returns (m,) whether each lies in the second half of a rectangle that is split."""
         number = np.cumsum(is_split) - 1
         half = first[number[self.places]] if len(first) else np.zeros((self.places.size, 2, 2), np.int64)
         inside = (self.weights.columns < half[:, 0, 1]) & (self.weights.rows < half[:, 1, 1])

@@ -41,7 +41,7 @@ class EvenSquares:
 def guided_map(
     posterior: Posterior, tree: GuideTree, *, level: int, scale_persons: float, measurements: Measurements
 ) -> Heatmap:
-    """Means with 95 % intervals, spread over the rectangles as the guide says.
+    """Returns means with 95 % intervals, spread over the rectangles as the guide says.
 
     A guide that fits too little says nothing: then they are spread evenly. Sums of squares have no stated
     error: a sum that cuts through a rectangle is as far off as the guide is wrong there.
@@ -62,7 +62,7 @@ def guided_map(
 
 
 def _significant(posterior: Posterior, squares: EvenSquares) -> SignificantSquares:
-    """All squares of rectangles that are likely occupied: nothing finer was looked at."""
+    """Returns all squares of rectangles that are likely occupied: nothing finer was looked at."""
     is_occupied = likely_occupied(posterior.spread.empty, rate=float(RATE))[squares.leaves]
     return SignificantSquares.with_parents(
         squares.levels[is_occupied].astype(np.int64), squares.prefixes[is_occupied]
@@ -70,7 +70,9 @@ def _significant(posterior: Posterior, squares: EvenSquares) -> SignificantSquar
 
 
 def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
-    """(k,) of each square of a map the measured rectangle that it lies in, from 1; None for other maps."""
+    """Returns (k,) of each square of a map the measured rectangle that it lies in,
+    from 1; None for other maps.
+    """
     measurements = heatmap.measurements
     if measurements is None or measurements.shares is None:
         return None
@@ -88,7 +90,7 @@ def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
 
 
 def in_squares(posterior: Posterior, squares: EvenSquares) -> Posterior:
-    """Beliefs about squares, from those about the rectangles that they are parts of.
+    """Returns beliefs about squares, from those about the rectangles that they are parts of.
 
     A part may hold nothing, or all that its rectangle does, whatever the guide says.
     """
@@ -106,7 +108,7 @@ def in_squares(posterior: Posterior, squares: EvenSquares) -> Posterior:
 
 
 def rasterized(tree: GuideTree, depths: Integers, boxes: Integers, *, is_even: bool = False) -> EvenSquares:
-    """The coarsest such cells, in Morton order.
+    """Returns the coarsest such cells, in Morton order.
 
     is_even: rectangles are filled evenly, whatever the guide says.
     """
@@ -124,7 +126,7 @@ def rasterized(tree: GuideTree, depths: Integers, boxes: Integers, *, is_even: b
 
 
 def _merged(level: int, codes: Integers, leaf: Integers, share: Floats) -> EvenSquares:
-    """Fours of siblings that lie in one rectangle and are as full become their parent."""
+    """Merges fours of siblings that lie in one rectangle and are as full into their parent."""
     done: list[tuple[Integers, Integers, Integers, Floats]] = []
     while level > 0 and codes.size:
         whole = np.zeros(codes.size, np.bool_)

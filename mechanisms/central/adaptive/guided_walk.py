@@ -42,13 +42,13 @@ class GuidedWalk(NoisyRounds):
 
     @property
     def first_depth(self) -> int:
-        """Of the rectangles that the walk begins with."""
+        """Returns the depth of the rectangles that the walk begins with."""
         scales = max(float(self.expected_persons / self.scale_persons), 1.0)
         return min(max(round(math.log2(scales / FIRST_SCALES)), 1), DEEPEST_FIRST)
 
     @property
     def tree(self) -> GuideTree:
-        """As public facts make it; what was measured before in a plain tree goes on there."""
+        """Returns the tree that public facts make; what was measured before in a plain tree goes on there."""
         plain_from = None if self.earlier is None else self.earlier.plain_from
         return GuideTree.of(self.guide, level=self.level, plain_from=plain_from)
 

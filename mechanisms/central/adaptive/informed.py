@@ -16,7 +16,7 @@ _WIDEST: Final = 3.0  # noise of before, in own scales: a wider one says too lit
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class EarlierEstimate:
-    """Of the nodes of one depth: linear estimates in mass units."""
+    """Linear estimates of the nodes of one depth, in mass units."""
 
     codes: Integers
     mean: NDArray[np.float64]
@@ -36,7 +36,7 @@ class Informed:
 
     @classmethod
     def of(cls, worth: Worth, earlier: Sequence[Measured]) -> Self:
-        """earlier: in own noise scales."""
+        """Returns the rule that counts in `earlier`, which is in own noise scales."""
         used = [part for part in earlier if part.scale <= _WIDEST]
         if not used:
             return cls(worth=worth, estimates=())

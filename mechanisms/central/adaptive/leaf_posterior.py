@@ -23,19 +23,19 @@ _WITHIN_TWO: Final = 2.0569
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Of cells' masses, in noise scales."""
+    """Intervals of cells' masses, in noise scales, and how likely the cells are empty."""
 
     low: Floats = field(repr=False)  # (k,) ends of 95 % intervals
     high: Floats = field(repr=False)  # (k,)
     empty: Floats = field(repr=False)  # (k,) probability of less than half a person
 
     def reordered(self, order: Integers) -> Self:
-        """The same cells in another order."""
+        """Returns the same cells in another order."""
         return type(self)(low=self.low[order], high=self.high[order], empty=self.empty[order])
 
 
 def spread(grid: Floats, belief: Floats, measured: Floats, within: Floats, *, scale_persons: float) -> Spread:
-    """Of beliefs (g, k) about cells that were measured, `measured` on average.
+    """Returns the spread of beliefs (g, k) about cells that were measured, `measured` on average.
 
     within: (k,) how far the noise of that average goes in 95 of 100 draws.
 
@@ -52,7 +52,7 @@ def spread(grid: Floats, belief: Floats, measured: Floats, within: Floats, *, sc
 
 
 def within(precision: Floats, *, times: Floats) -> Floats:
-    """(k,) how far the noise of averages by precision goes in 95 of 100 draws.
+    """Returns (k,) how far the noise of averages by precision goes in 95 of 100 draws.
 
     precision: sum of 1 / scale² of the measurements. times: how many equal ones would have the same weights,
     from 1 on; between one and two the law is interpolated, and means of more are nearer to normal.
@@ -64,7 +64,7 @@ def within(precision: Floats, *, times: Floats) -> Floats:
 
 
 def mean_spread(first: Spread, second: Spread) -> Spread:
-    """Of two models of the same cells."""
+    """Returns the mean of two models of the same cells."""
     return Spread(
         low=(first.low + second.low) / 2,
         high=(first.high + second.high) / 2,
@@ -73,7 +73,9 @@ def mean_spread(first: Spread, second: Spread) -> Spread:
 
 
 def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
-    """`(k,)` the most cells of which, by these probabilities, no more than the rate is empty on average."""
+    """Returns `(k,)` the most cells of which, by these probabilities,
+    no more than the rate is empty on average.
+    """
     order = np.argsort(empty, kind="stable")
     mean = np.cumsum(empty[order]) / np.arange(1, empty.size + 1)
     is_occupied = np.zeros(empty.size, np.bool_)
@@ -82,7 +84,9 @@ def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
 
 
 def _quantile(edges: Floats, below: Floats, share: float) -> Floats:
-    """(k,) masses below which this share of each belief lies; `edges` are the upper ends of its parts."""
+    """Returns (k,) masses below which this share of each belief lies;
+    `edges` are the upper ends of its parts.
+    """
     part = np.minimum((below < share).sum(axis=0), edges.size - 1)
     cells = np.arange(below.shape[1])
     before = np.where(part > 0, below[part - 1, cells], 0.0)

@@ -36,7 +36,7 @@ class OneWalk(SquareRounds):
 
     @property
     def first_level(self) -> int:
-        """Of the cells that the walk begins with."""
+        """Returns the level of the cells that the walk begins with."""
         scales = max(float(self.expected_persons / self.scale_persons), 1.0)
         return min(max(round(math.log(scales / FIRST_SCALES, 4)), 1), FINEST_FIRST, self.level)
 

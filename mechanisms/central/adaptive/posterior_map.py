@@ -16,7 +16,7 @@ from mechanisms.results.significance import RATE, SignificantSquares
 def posterior_map(
     posterior: Posterior, *, level: int, scale_persons: float, measurements: Measurements | None = None
 ) -> Heatmap:
-    """Means with 95 % intervals. scale_persons: the unit of the posterior's masses.
+    """Returns means with 95 % intervals. scale_persons: the unit of the posterior's masses.
 
     Deviations are meant to be added in quadrature: errors inside one measured cell make up for each other, so
     sums are rather less off (`held_by_squares` takes in part of that), and so are 95 of 100 districts of the
@@ -41,6 +41,8 @@ def posterior_map(
 
 
 def significant_by_posterior(cut: Cut, spread: Spread) -> SignificantSquares:
-    """Of a cut the most cells of which on average no more than the rate holds less than half a person."""
+    """Returns of a cut the most cells of which on average no more than the rate holds less than half a
+    person.
+    """
     is_occupied = likely_occupied(spread.empty, rate=float(RATE))
     return SignificantSquares.with_parents(cut.levels[is_occupied], cut.prefixes[is_occupied])

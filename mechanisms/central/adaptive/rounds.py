@@ -32,11 +32,11 @@ class Cells(Protocol):
     def nodes(self) -> Nodes: ...
 
     def masses(self, masses: MassMap) -> Integers:
-        """(k,) true mass units."""
+        """Returns (k,) true mass units."""
         ...
 
     def holding(self, cells: Integers, *, level: int) -> Integers:
-        """Which of them hold these quadtree cells of a level at least as fine."""
+        """Returns which of them hold these quadtree cells of a level at least as fine."""
         ...
 
 
@@ -58,14 +58,14 @@ class NoisyRounds(GuessedPersons):
 
     @abstractmethod
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound, ...]:
-        """The private part of `release`: everything after it sees nothing else.
+        """Draws the private part of `release`: everything after it sees nothing else.
 
         Errors: `ParameterError` for masses of another level or unit.
         """
 
     @abstractmethod
     def heatmap(self, rounds: Sequence[NoisyRound]) -> Heatmap:
-        """The map that follows from these rounds."""
+        """Returns the map that follows from these rounds."""
 
     @abstractmethod
     def expected_error(self, *, persons: int) -> ErrorForecast: ...
@@ -76,33 +76,35 @@ class NoisyRounds(GuessedPersons):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return mass_unit(self.relation, self.epsilon, smallest_share=min(self.round_shares))
 
     @property
     def round_epsilons(self) -> tuple[Fraction, ...]:
-        """Costs of the rounds; their sum is epsilon exactly."""
+        """Returns costs of the rounds; their sum is epsilon exactly."""
         return tuple(self.epsilon * share for share in self.round_shares)
 
     @property
     def round_scales(self) -> tuple[Fraction, ...]:
-        """Of the noise of each round, in mass units."""
+        """Returns the scale of the noise of each round, in mass units."""
         unit = self.unit
         return tuple(noise_scale(self.relation, epsilon, unit) for epsilon in self.round_epsilons)
 
     @property
     def scale_persons(self) -> float:
-        """The first round's noise scale, in persons."""
+        """Returns the first round's noise scale, in persons."""
         return float(self.round_scales[0] / self.unit)
 
     @property
     def yardstick_persons(self) -> float:
-        """The least noise's scale, in which beliefs are reckoned."""
+        """Returns the least noise's scale, in which beliefs are reckoned."""
         return min([self.scale_persons, *(part.scale_persons for part in self._earlier_parts)])
 
     @property
     def joint_scale_persons(self) -> float:
-        """Of noise that says as much as the first round and all that was measured before."""
+        """Returns the scale of noise that says as much as the first round
+        and all that was measured before.
+        """
         scales = [self.scale_persons, *(part.scale_persons for part in self._earlier_parts)]
         return float(sum(scale**-2 for scale in scales) ** -0.5)
 
@@ -111,11 +113,11 @@ class NoisyRounds(GuessedPersons):
 
     @property
     def before(self) -> list[Measured]:
-        """What was measured before, in noise scales of the first round."""
+        """Returns what was measured before, in noise scales of the first round."""
         return self._before(self.scale_persons)
 
     def measured(self, rounds: Sequence[NoisyRound]) -> list[Measured]:
-        """In yardsticks: what was measured before, and these rounds."""
+        """Returns what was measured before, and these rounds, in yardsticks."""
         yardstick = self.yardstick_persons
         own = [
             Measured(
@@ -128,7 +130,7 @@ class NoisyRounds(GuessedPersons):
         return [*self._before(yardstick), *own]
 
     def stored_measurements(self, rounds: Sequence[NoisyRound]) -> tuple[Measurement, ...]:
-        """For later maps of the same masses."""
+        """Returns all measurements, for later maps of the same masses."""
         own = [
             Measurement(
                 scale_persons=float(scale / self.unit),
@@ -170,14 +172,16 @@ class SquareRounds(NoisyRounds):
         )
 
     def posterior(self, rounds: Sequence[NoisyRound]) -> Posterior:
-        """Of the leaves of these rounds, in yardsticks."""
+        """Returns the posterior of the leaves of these rounds, in yardsticks."""
         return posterior_both_ways(
             self.measured(rounds), scale_persons=self.yardstick_persons, is_raised=self.is_raised
         )
 
 
 def epsilon_over(rounds: Sequence[NoisyRound], *, level: int, cells: Integers) -> list[Fraction]:
-    """What was spent over each of these cells of `level`: the sum over all measured squares that hold it."""
+    """Returns what was spent over each of these cells of `level`:
+    the sum over all measured squares that hold it.
+    """
     spent = [Fraction(0)] * cells.size
     for part in rounds:
         nodes = part.cells.nodes

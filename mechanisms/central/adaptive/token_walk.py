@@ -53,23 +53,23 @@ Rule: TypeAlias = Callable[[Nodes, Integers, int], Booleans]
 
 
 class Frontier(Protocol):
-    """Where a walk stands: disjoint cells that together are the region, in any order."""
+    """State of a walk: disjoint cells that together are the region, in any order."""
 
     @property
     def nodes(self) -> Nodes: ...
 
     @property
     def masses(self) -> Integers:
-        """(k,) true mass units."""
+        """Returns (k,) true mass units."""
         ...
 
     @property
     def is_divisible(self) -> Booleans:
-        """(k,) from public facts."""
+        """Returns (k,) whether each can be split, from public facts."""
         ...
 
     def split(self, is_split: Booleans, looks: Integers) -> Self:
-        """First the cells that were not chosen, in order, then the children of each that was.
+        """Returns first the cells that are not split, in order, then the children of each that is.
 
         looks: (k,) what was revealed of the cells. The tree below them may follow from it.
         """
@@ -89,7 +89,7 @@ class SquareFrontier:
 
     @classmethod
     def first(cls, masses: MassMap, *, level: int) -> Self:
-        """All cells of a level."""
+        """Returns all cells of a level."""
         prefixes = np.arange(4**level, dtype=np.int64)
         return cls(sums=masses.interval_sums(), levels=np.full(4**level, level, np.int64), prefixes=prefixes)
 
@@ -123,7 +123,7 @@ class Worth:
     scale: Fraction  # mass units
 
     def least(self, tokens: float | NDArray[np.float64]) -> NDArray[np.int64]:
-        """Whole mass units."""
+        """Returns the least look that is worth a split, in whole mass units."""
         worth = self.scales * (np.asarray(tokens) / self.branches) ** self.growth * float(self.scale)
         return np.ceil(worth).astype(np.int64)
 
@@ -136,7 +136,7 @@ class Worth:
 def walked(
     frontier: AnyFrontier, tokens: Integers, *, branches: int, rule: Rule
 ) -> tuple[AnyFrontier, Integers]:
-    """The leaves and what is measured there, in mass units.
+    """Returns the leaves and what is measured there, in mass units.
 
     tokens: the same number for each cell of the frontier, a power of `branches`, which is how many children
     a cell has.
@@ -159,6 +159,6 @@ def walked(
 def token_walk(
     frontier: AnyFrontier, *, each: int, scale: Fraction, branches: int, rule: Rule, rng: RandomSource
 ) -> tuple[AnyFrontier, Integers]:
-    """As `walked`, with `each` tokens drawn for every first cell."""
+    """Walks as `walked` does, with `each` tokens drawn for every first cell."""
     tokens = discrete_laplace(rng, scale=scale, size=frontier.nodes.codes.size * each)
     return walked(frontier, tokens, branches=branches, rule=rule)

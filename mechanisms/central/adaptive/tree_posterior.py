@@ -49,7 +49,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """Of the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
+    """Beliefs about the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
 
     nodes: Nodes
     mean: Floats = field(repr=False)  # (k,)
@@ -58,14 +58,16 @@ class Posterior:
 
     @property
     def cut(self) -> Cut:
-        """The leaves as quadtree cells, where the tree is one."""
+        """Returns the leaves as quadtree cells, where the tree is one."""
         return Cut.of_nodes(self.nodes)
 
 
 def posterior_both_ways(
     measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False
 ) -> Posterior:
-    """Of quadtree cells: mean of two models, squares split into rows first, or into columns first."""
+    """Returns the posterior of quadtree cells: mean of two models,
+    squares split into rows first, or into columns first.
+    """
     rows_first = posterior(measured, scale_persons=scale_persons, is_raised=is_raised)
     turned = []
     for part in measured:
@@ -81,7 +83,7 @@ def posterior_both_ways(
 
 
 def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False) -> Posterior:
-    """Posterior means and deviations. Total: any finite measurements of cuts have one.
+    """Returns posterior means and deviations. Total: any finite measurements of cuts have one.
 
     scale_persons: the unit of all masses in persons; the smallest noise's scale is about 1. is_raised: leaves
     alone were measured, so that sums are as far off as nodes above them are (`raised_by_nodes`).
@@ -96,7 +98,7 @@ def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: 
 
 
 def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
-    """How many masses of the grid each node needs, rounded up to one of a few sizes."""
+    """Returns how many masses of the grid each node needs, rounded up to one of a few sizes."""
     ladder = [_FEWEST]
     while mass_grid(ladder[-1], growth)[-1] < highest[0][0]:
         ladder.append(ladder[-1] * 5 // 4)
@@ -107,7 +109,9 @@ def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
 
 
 def _upwards(depths: Sequence[Depth], sizes: Sequence[Integers], prior: SplitPrior) -> list[Floats]:
-    """For each depth (g, k): likelihood of all that was measured in and below a node, largest value 1."""
+    """Returns for each depth (g, k): likelihood of all that was measured
+    in and below a node, largest value 1.
+    """
     messages: list[Floats] = []
     widest = [int(size.max()) for size in sizes]
     for number in reversed(range(len(depths))):
@@ -172,7 +176,7 @@ def _downwards(
 
 
 def held_by_nodes(nodes: Nodes, deviations: Floats, most: Floats) -> Floats:
-    """`(k,)` deviations, smaller in nodes whose leaves add up in quadrature to more than `most`.
+    """Returns `(k,)` deviations, smaller in nodes whose leaves add up in quadrature to more than `most`.
 
     most: (2^depth,) of all nodes of the depth of the coarsest leaves. Such a node was measured as well as its
     leaves, whose errors therefore make up for each other.
@@ -184,7 +188,8 @@ def held_by_nodes(nodes: Nodes, deviations: Floats, most: Floats) -> Floats:
 
 
 def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Integers, Floats]]) -> Floats:
-    """`(k,)` deviations, larger in nodes whose leaves add up in quadrature to less than what these are off.
+    """Returns `(k,)` deviations, larger in nodes whose leaves add up
+    in quadrature to less than what these are off.
 
     raised: for each depth codes of nodes, ascending, and how far they are off. The prior errs in the same
     direction in many leaves, which shows where nothing above them was measured.
@@ -204,7 +209,9 @@ def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Int
 
 
 def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Floats, Floats]:
-    """Of the leaves of a depth; a leaf is a finest measured node, so it was itself measured."""
+    """Returns (low, high, empty) of the leaves of a depth; a leaf is a finest measured node,
+    so it was itself measured.
+    """
     precision, fourth, total = (np.zeros(depth.codes.size) for _ in range(3))
     for measurement in depth.measurements:
         precision[measurement.places] += measurement.scale**-2
@@ -230,7 +237,7 @@ def _likelihood(depth: Depth, grid: Floats) -> Floats:
 
 
 def averaged_laplace(grid: Floats, noisy: Floats) -> Floats:
-    """(g, k): exp(-|noisy - m|) averaged over the hat function of each grid mass m.
+    """Returns (g, k): exp(-|noisy - m|) averaged over the hat function of each grid mass m.
 
     On steps wider than the noise, values at the grid masses alone would forget where between two of them
     a measurement lies. From second differences of exp(-|x|) + |x|, whose second derivative it is; those
@@ -256,7 +263,7 @@ class _Pairs:
         self.first_rest, self.second_rest = table.rest @ self.first, table.rest @ self.second
 
     def summed(self, table: SplitTable) -> Floats:
-        """(g, nodes) likelihood of each mass of the parent: the sum over its splits."""
+        """Returns (g, nodes) likelihood of each mass of the parent: the sum over its splits."""
         both: Floats = self.first_part * self.second_rest
         both += self.first_rest * self.second_part
         result: Floats = table.sums @ both
@@ -266,7 +273,7 @@ class _Pairs:
 def _batches(
     depth: Depth, size: Integers, prior: SplitPrior
 ) -> Iterator[tuple[SplitTable, Integers, Integers]]:
-    """(table, inner nodes, their first children), such that intermediate arrays stay small."""
+    """Yields (table, inner nodes, their first children), such that intermediate arrays stay small."""
     inner = np.flatnonzero(depth.inner)
     for count in np.unique(size[inner]).tolist():
         table = split_table(prior, count)
@@ -278,7 +285,9 @@ def _batches(
 
 
 def _pass_down(depth: Depth, size: Integers, belief: Floats, below: Floats, prior: SplitPrior) -> Floats:
-    """(g, k) beliefs of the next depth: sums over all splits of the parents that lead to each mass."""
+    """Returns (g, k) beliefs of the next depth:
+    sums over all splits of the parents that lead to each mass.
+    """
     result = np.zeros_like(below)
     for table, nodes, children in _batches(depth, size, prior):
         rows = table.grid.size
@@ -299,7 +308,9 @@ def _pass_down(depth: Depth, size: Integers, belief: Floats, below: Floats, prio
 
 
 def _shared(mass: Floats, belief: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Masses of the children by their posterior shares, or where both are large by weighted estimates."""
+    """Returns masses of the children by their posterior shares,
+    or where both are large by weighted estimates.
+    """
     grid = mass_grid(belief.shape[0], prior.growth)
     mean = grid @ belief
     large = np.minimum(mean, linear.mean)
@@ -313,7 +324,7 @@ def _shared(mass: Floats, belief: Floats, linear: Estimate, prior: SplitPrior) -
 
 
 def _weighted(mean: Floats, variance: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Posterior and linear estimates of masses, by their precisions.
+    """Returns posterior and linear estimates of masses, by their precisions.
 
     The posterior knows that most cells are empty, the linear estimate of a node far above its measurements
     adds up all their noise; but the posterior leans on a prior that is not the truth. Both come from the
@@ -326,7 +337,9 @@ def _weighted(mean: Floats, variance: Floats, linear: Estimate, prior: SplitPrio
 
 
 def _deviation(belief: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Of a node's belief; no more than the linear estimate's where the grid is too coarse to tell."""
+    """Returns the deviation of a node's belief; no more than the linear estimate's where the grid is too
+    coarse to tell.
+    """
     grid = mass_grid(belief.shape[0], prior.growth)
     mean = grid @ belief
     deviation = np.sqrt(np.maximum(grid**2 @ belief - mean**2, 0))

@@ -42,7 +42,7 @@ class TwoRounds(SquareRounds):
 
     @property
     def first_level(self) -> int:
-        """Of the first round's grid: as fine as the expected persons make worth it."""
+        """Returns the level of the first round's grid: as fine as the expected persons make worth it."""
         scales = self.expected_persons * self.unit / self.round_scales[0]
         few, level_of_few = WORTH_A_FEW
         return max(
@@ -56,7 +56,7 @@ class TwoRounds(SquareRounds):
         return first, self._round(1, self.second_cut(first), masses, rng)
 
     def second_cut(self, first: NoisyRound) -> Cut:
-        """What the second round measures, from public numbers and the first round's noisy values."""
+        """Returns what the second round measures, from public numbers and the first round's noisy values."""
         beliefs = self.posterior([first])
         coarser, *near, finer = WORTH_SPLITTING_AGAIN
         most = [coarser] * self.first_level + near + [finer] * self.level

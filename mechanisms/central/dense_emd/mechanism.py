@@ -50,17 +50,17 @@ class DenseEmd(GuessedPersons):
 
     @property
     def scale(self) -> Fraction:
-        """Of the noise in a cell, in mass units."""
+        """Returns the scale of the noise in a cell, in mass units."""
         return noise_scale(self.relation, self.epsilon, self.unit)
 
     @property
     def grid_level(self) -> int:
-        """ℓ* = ⌊log2 √(epsilon · n)⌋ within its bounds: the level that is measured."""
+        """Returns ℓ* = ⌊log2 √(epsilon · n)⌋ within its bounds: the level that is measured."""
         weight = int(self.epsilon * self.expected_persons)
         return min(max((weight.bit_length() - 1) // 2, 1), FINEST_GRID, self.level)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> NDArray[np.int64]:
-        """The private part of `release`: `(4^grid_level,)` noisy mass units, in Morton order."""
+        """Draws the private part of `release`: `(4^grid_level,)` noisy mass units, in Morton order."""
         check_masses(masses, level=self.level, unit=self.unit)
         noisy = discrete_laplace(rng, scale=self.scale, size=4**self.grid_level)
         np.add.at(noisy, parent(masses.cells, self.level - self.grid_level), masses.masses)

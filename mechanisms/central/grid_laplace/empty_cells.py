@@ -25,7 +25,8 @@ _FEWEST_DEVIATIONS: Final = 1.2  # the Laplace law exceeds these with probabilit
 
 
 def significant_by_sums(noisy: Integers, *, level: int, scale: Fraction) -> SignificantSquares:
-    """Of a grid whose every cell was measured, at its own level and, by sums of cells, at each coarser one.
+    """Tests the squares of a grid whose every cell was measured, at its own level and, by sums of cells, at
+    each coarser one.
 
     noisy: `(4^level,)` mass units in Morton order.
     """
@@ -40,7 +41,8 @@ def significant_by_sums(noisy: Integers, *, level: int, scale: Fraction) -> Sign
 def significant_by_best_cell(
     cells: Integers, noisy: Integers, *, level: int, scale: Fraction
 ) -> SignificantSquares:
-    """Of a grid of which only the largest noisy cells are released: all cells count, only these are told.
+    """Tests the squares of a grid of which only the largest noisy cells are released: all cells count, only
+    these are told.
 
     A coarser square of k cells is tested by its largest one with k times its p-value. In the proof for
     p-values by squares take the cell that is largest: given all others, which squares have a released cell
@@ -58,19 +60,22 @@ def significant_by_best_cell(
 
 
 def significance_floor(count: int, *, of: int, scale: Fraction) -> float:
-    """The noisy value, in mass units, from which on so many squares of a level were told; nan for none."""
+    """Returns the noisy value, in mass units,
+    from which on so many squares of a level were told; nan for none.
+    """
     if not count:
         return math.nan
     return float(scale) * math.log(of / (2 * count * float(RATE)))
 
 
 def significant_squares(heatmap: Heatmap) -> SignificantSquares | None:
-    """What a release says, or what follows from one that was made before releases said it."""
+    """Returns what a release says, or what follows from one that was made before releases said it."""
     return significant_afterwards(heatmap) if heatmap.significant is None else heatmap.significant
 
 
 def significant_afterwards(heatmap: Heatmap) -> SignificantSquares | None:
-    """Of a map released before this was stored; None unless it is one of single cells with equal noise.
+    """Returns them of a map released before they were stored;
+    None unless it is one of single cells with equal noise.
 
     Such cells stand with their noisy values, the largest or all above 0: what
     `significant_by_best_cell` needs.
@@ -86,7 +91,9 @@ def significant_afterwards(heatmap: Heatmap) -> SignificantSquares | None:
 
 
 def rejected(sums: Integers, *, scale: Fraction, terms: int) -> Integers:
-    """Ascending places of the sums of `terms` noisy cells each that are told apart from empty ones."""
+    """Returns ascending places of the sums of `terms` noisy cells each
+    that are told apart from empty ones.
+    """
     # What is this small has a p-value above the rate; the rest needs computing.
     candidates = np.flatnonzero(sums > _FEWEST_DEVIATIONS * math.sqrt(2 * terms) * float(scale))
     p = tail(sums[candidates], scale=scale, terms=terms)
@@ -94,14 +101,17 @@ def rejected(sums: Integers, *, scale: Fraction, terms: int) -> Integers:
 
 
 def step_up(p: Floats, *, of: int) -> NDArray[np.bool_]:
-    """`(k,)` which p-values Benjamini and Hochberg reject at `RATE` among `of`, the others being 1."""
+    """Returns `(k,)` which p-values Benjamini and Hochberg reject at `RATE` among `of`,
+    the others being 1.
+    """
     ordered = np.sort(p)
     passed = np.flatnonzero(ordered <= float(RATE) * np.arange(1, p.size + 1) / of)
     return p <= ordered[passed[-1]] if passed.size else np.zeros(p.size, np.bool_)
 
 
 def tail(sums: Integers, *, scale: Fraction, terms: int) -> Floats:
-    """`(k,)` P(S ≥ s) or a bound above it, of a sum S of independent discrete Laplace draws; 1 for s ≤ 0.
+    """Returns `(k,)` P(S ≥ s) or a bound above it,
+    of a sum S of independent discrete Laplace draws; 1 for s ≤ 0.
 
     One term: a^s / (1 + a) with a = exp(-1/scale). More terms k: a variable is the difference of two
     geometric ones, and these are exponential ones rounded down, so S ≤ scale · (first - second) + k with
@@ -118,7 +128,9 @@ def tail(sums: Integers, *, scale: Fraction, terms: int) -> Floats:
 
 
 def _gamma_difference_tail(x: Floats, shape: int) -> Floats:
-    """P(first - second ≥ x) = Σ_{i < k} Poisson(i; x) · P(NB(k, 1/2) ≤ k - 1 - i): terms are positive."""
+    """Returns P(first - second ≥ x) = Σ_{i < k} Poisson(i; x)
+    · P(NB(k, 1/2) ≤ k - 1 - i): terms are positive.
+    """
     events = np.arange(shape)
     later = betainc(shape, shape - events, 0.5)
     values = np.ones(x.size)

@@ -58,7 +58,9 @@ class LaplaceTop(NoisyGrid):
         )
 
     def _for_being_large(self, heatmap: Heatmap, significant: SignificantSquares, least: int) -> Heatmap:
-        """With intervals of cells that were kept for being at least this large, in mass units."""
+        """Returns the map with intervals of cells that were kept
+        for being at least this large, in mass units.
+        """
         scale = np.full(heatmap.values.size, float(self.scale / self.unit))
         selected_lows = low_ends(heatmap.values, floor=least / self.unit, scale=scale)
         # What was told apart, besides, was chosen for being above the floor of that; none may have been.

@@ -16,7 +16,7 @@ _MOST_ROUNDS: Final = 100
 
 
 def k_medians(points: Points, weights: Weights, count: int) -> Points:
-    """`(≤ count, 2)` centres, the one with most weight first; fewer where there are fewer points.
+    """Returns `(≤ count, 2)` centres, the one with most weight first; fewer where there are fewer points.
 
     points: (m, 2) coordinates below 2^40. weights: (m,) above 0. Centres are added one by one where that
     gains most, exchanged one for one as long as that gains (Arya, Garg, Khandekar, Meyerson, Munagala,
@@ -35,7 +35,9 @@ def k_medians(points: Points, weights: Weights, count: int) -> Points:
 
 
 def cost(points: Points, weights: Weights, centres: Points) -> float:
-    """Σ weight · L1 distance to the nearest centre, in the coordinates' unit (Ghazi et al. 2022, App. A)."""
+    """Returns Σ weight · L1 distance to the nearest centre,
+    in the coordinates' unit (Ghazi et al. 2022, App. A).
+    """
     best = l1_distances(points, centres[0])
     for centre in centres[1:]:
         best = np.minimum(best, l1_distances(points, centre))
@@ -43,14 +45,14 @@ def cost(points: Points, weights: Weights, centres: Points) -> float:
 
 
 def _distances(points: Points, candidates: Points) -> NDArray[np.float64]:
-    """`(m, c)`."""
+    """Returns `(m, c)` L1 distances."""
     x, y = (np.abs(points[:, np.newaxis, axis] - candidates[:, axis]) for axis in (0, 1))
     distances: NDArray[np.float64] = (x + y).astype(np.float64)
     return distances
 
 
 def _greedy(distances: NDArray[np.float64], weights: Weights, count: int) -> NDArray[np.int64]:
-    """Places of candidates, each the one that lowers the cost of those before it most."""
+    """Returns places of candidates, each the one that lowers the cost of those before it most."""
     near = np.full(len(weights), np.inf)
     centres: list[int] = []
     for _ in range(count):
@@ -64,7 +66,7 @@ def _greedy(distances: NDArray[np.float64], weights: Weights, count: int) -> NDA
 def _swapped(
     distances: NDArray[np.float64], weights: Weights, centres: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The best exchange of one centre for one candidate, again and again, until none gains."""
+    """Makes the best exchange of one centre for one candidate, again and again, until none gains."""
     centres = centres.copy()
     for _ in range(_MOST_SWAPS):
         change, current = _changes(distances, weights, centres)
@@ -79,7 +81,7 @@ def _swapped(
 def _changes(
     distances: NDArray[np.float64], weights: Weights, centres: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], float]:
-    """(`(k, c)` change of the cost when a candidate stands in for a centre, the cost).
+    """Returns (`(k, c)` change of the cost when a candidate stands in for a centre, the cost).
 
     A point of a centre that goes falls to its second nearest or to the newcomer, any other stays or moves to
     the newcomer.
@@ -99,7 +101,7 @@ def _changes(
 
 
 def _moved(points: Points, weights: Weights, centres: Points) -> Points:
-    """Centres in the weighted median of their points, until that gains nothing."""
+    """Returns centres in the weighted median of their points, until that gains nothing."""
     best = cost(points, weights, centres)
     for _ in range(_MOST_ROUNDS):
         owner = nearest(points, centres)
@@ -117,7 +119,7 @@ def _moved(points: Points, weights: Weights, centres: Points) -> Points:
 
 
 def _median(points: Points, weights: Weights) -> Points:
-    """The lower weighted median on each axis."""
+    """Returns the lower weighted median on each axis."""
     median = np.empty(2, np.int64)
     for axis in (0, 1):
         order = np.argsort(points[:, axis], kind="stable")

@@ -78,7 +78,7 @@ class PrivTree(GridMechanism):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         share = self.tree_percent / 100
         return mass_unit(self.relation, self.epsilon, smallest_share=min(share / _GROWTH_COST, 1 - share))
 
@@ -92,21 +92,21 @@ class PrivTree(GridMechanism):
 
     @property
     def tree_scale(self) -> Fraction:
-        """Of the noise that decides on splits, in mass units."""
+        """Returns the scale of the noise that decides on splits, in mass units."""
         return noise_scale(self.relation, self.tree_epsilon / _GROWTH_COST, self.unit)
 
     @property
     def leaf_scale(self) -> Fraction:
-        """Of the noise in the leaves, in mass units."""
+        """Returns the scale of the noise in the leaves, in mass units."""
         return noise_scale(self.relation, self.leaf_epsilon, self.unit)
 
     @property
     def bias(self) -> int:
-        """δ: what a level costs in mass units, t·ln β rounded up."""
+        """Returns δ: what a level costs in mass units, t·ln β rounded up."""
         return -int(-self.tree_scale * _LOG_FANOUT // 1)
 
     def tree(self, masses: MassMap, rng: RandomSource) -> Cut:
-        """The leaves of a noisy tree: the first half of `measure`."""
+        """Returns the leaves of a noisy tree: the first half of `measure`."""
         cells, levels, prefixes = np.zeros(1, np.int64), [], []
         for level in range(self.level + 1):
             split = np.zeros(cells.size, np.bool_)
@@ -120,7 +120,7 @@ class PrivTree(GridMechanism):
         return Cut.sorted(np.concatenate(levels), np.concatenate(prefixes))
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Cut, NDArray[np.int64]]:
-        """The private part of `release`: the leaves and their noisy masses `(k,)`, in mass units."""
+        """Draws the private part of `release`: the leaves and their noisy masses `(k,)`, in mass units."""
         check_masses(masses, level=self.level, unit=self.unit)
         cut = self.tree(masses, rng)
         return cut, cut.masses(masses) + discrete_laplace(rng, scale=self.leaf_scale, size=cut.levels.size)
@@ -140,11 +140,13 @@ class PrivTree(GridMechanism):
 
     @property
     def error_persons(self) -> float:
-        """Standard deviation of a leaf's noise, in people."""
+        """Returns the standard deviation of a leaf's noise, in people."""
         return standard_deviation(self.leaf_scale) / self.unit
 
     def _with_errors(self, heatmap: Heatmap, cut: Cut, noisy: NDArray[np.int64]) -> Heatmap:
-        """Intervals, and what is told apart from empty leaves, by a posterior or for many leaves by tests."""
+        """Returns intervals, and what is told apart from empty leaves,
+        by a posterior or for many leaves by tests.
+        """
         if noisy.size > _MOST_BELIEFS:
             is_significant = step_up(tail(noisy, scale=self.leaf_scale, terms=1), of=noisy.size)
             floor = significance_floor(int(is_significant.sum()), of=noisy.size, scale=self.leaf_scale)

@@ -27,7 +27,7 @@ class MeasuredLevel:
 def measure_tree(
     masses: MassMap, rng: RandomSource, *, first_level: int, scales: Sequence[Fraction], width: int
 ) -> tuple[MeasuredLevel, ...]:
-    """Algorithm 1 with lines 3-7 of Algorithm 2 (Ghazi et al. 2022), one level per scale (mass units).
+    """Runs Algorithm 1 with lines 3-7 of Algorithm 2 (Ghazi et al. 2022), one level per scale (mass units).
 
     Noise is drawn only where the reconstruction looks, in the children of kept cells: the paper draws it
     everywhere and looks at the same places, so the law of what is returned is the same.

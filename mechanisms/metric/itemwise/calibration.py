@@ -38,22 +38,22 @@ class Requirement:
 
     @property
     def sides_m(self) -> float:
-        """Width and height together, as far as reports can move."""
+        """Returns the width and height together, as far as reports can move."""
         lattice = self.lattice
         return float((lattice.columns - 1) * lattice.column_m + (lattice.rows - 1) * lattice.row_m)
 
     def noise_cap(self, decay_per_m: float) -> float:
-        """Loss of one report; one in a million is uniform on an axis, which bounds it there."""
+        """Returns loss of one report; one in a million is uniform on an axis, which bounds it there."""
         most = 2 * math.log(2.0**20 * max(self.lattice.columns, self.lattice.rows, 2))
         return min(decay_per_m * self.sides_m, most)
 
     @property
     def most_decay(self) -> float:
-        """Per metre; above, reports are exact already."""
+        """Returns the largest decay per metre; above, reports are exact already."""
         return _MOST_DECAYS / float(min(self.lattice.column_m, self.lattice.row_m))
 
     def release(self, decay_per_m: Fraction) -> ItemWise:
-        """With that noise. Errors: `ParameterError`."""
+        """Returns the release with that noise. Errors: `ParameterError`."""
         return ItemWise(
             item=GeoLocal(lattice=self.lattice, decay_per_m=decay_per_m),
             persons=self.persons,
@@ -72,7 +72,7 @@ class Fitted(NamedTuple):
 
 @lru_cache(maxsize=256)
 def fit(requirement: Requirement) -> Fitted:
-    """The least noise found whose loss at the radius is at most ε, and nearly that.
+    """Returns the least noise found whose loss at the radius is at most ε, and nearly that.
 
     Any loss is in proportion to the rate, so that the rate may be what uses all of ε; whether it holds for
     reports of that noise is then proved once. Errors: `ParameterError` naming `epsilon`.
@@ -90,7 +90,9 @@ def fit(requirement: Requirement) -> Fitted:
 
 
 def _alone(requirement: Requirement) -> Fraction:
-    """A decay whose loss is at most ε, and nearly that, when every report of the person is seen apart."""
+    """Returns a decay whose loss is at most ε, and nearly that,
+    when every report of the person is seen apart.
+    """
     decay = _composed(requirement)
     for shrink in _SHRINK:
         decay *= 1 - shrink
@@ -102,7 +104,7 @@ def _alone(requirement: Requirement) -> Fraction:
 
 
 def guessed_decay(requirement: Requirement) -> float:
-    """Per metre, by the formula: within a few percent of what is found, and quick."""
+    """Returns the decay per metre by the formula: within a few percent of what is found, and quick."""
     low, high = _composed(requirement), requirement.most_decay
     if low >= high or _excess(requirement, math.log(high)) <= 0:
         return high
@@ -113,7 +115,7 @@ def guessed_decay(requirement: Requirement) -> float:
 
 
 def _excess(requirement: Requirement, log_decay: float) -> float:
-    """The largest log(D(s) / δψ) of `group.py` over a few s, at the rate that uses all of ε.
+    """Returns the largest log(D(s) / δψ) of `group.py` over a few s, at the rate that uses all of ε.
 
     C ~ Bin(N - 1, (1 + tanh(s/2)) e^-cap) is taken at its mean, and the two coins of a step as normal
     (A - C/2 has the deviation √C / 2, so that they are 2 tanh(s/2) / √C deviations apart).
@@ -137,13 +139,13 @@ def _excess(requirement: Requirement, log_decay: float) -> float:
 
 
 def _approximate_loss(requirement: Requirement, decay: float) -> float:
-    """As `_loss`, before the table is rounded."""
+    """Computes `_loss` before the table is rounded."""
     reach_m = _reach_m(requirement)
     return requirement.samples * min(requirement.noise_cap(decay), math.sqrt(2) * decay * reach_m)
 
 
 def _composed(requirement: Requirement) -> float:
-    """A decay for which ε is used up without any other person's reports."""
+    """Returns a decay for which ε is used up without any other person's reports."""
     reach_m = max(math.sqrt(2) * _reach_m(requirement), 1e-9)
     least_m = min(reach_m, requirement.sides_m) if requirement.sides_m else reach_m
     return min(float(requirement.epsilon) / requirement.samples / least_m, requirement.most_decay)
@@ -151,14 +153,16 @@ def _composed(requirement: Requirement) -> float:
 
 @lru_cache(maxsize=64)
 def _reach_m(requirement: Requirement) -> float:
-    """What reports move by, on average, when a record moves by the radius: Algorithm 3 and snapping."""
+    """Returns what reports move by, on average, when a record moves by the radius:
+    Algorithm 3 and snapping.
+    """
     release = requirement.release(Fraction(1))
     snap_m = float(release.item.costs.snap_m)
     return float(release.sampling.reach(requirement.radius_m * requirement.lattice.stretch)) + snap_m
 
 
 def _loss(requirement: Requirement, decay_per_m: Fraction) -> Exact:
-    """At the radius when every report of the person is seen apart."""
+    """Returns the loss at the radius when every report of the person is seen apart."""
     return requirement.release(decay_per_m).guarantee_at(Fraction(1)).loss(requirement.radius_m)
 
 
@@ -175,6 +179,6 @@ def _rounded(decay: float) -> Fraction:
 
 
 def _cut(rate: Fraction) -> Fraction:
-    """Rounded down to twelve digits after the first."""
+    """Rounds down to twelve digits after the first."""
     digits = 10**12 * 10 ** len(str(int(1 / rate)))
     return Fraction(int(rate * digits), digits)

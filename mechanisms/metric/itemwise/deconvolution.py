@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 def likeliest(reports: NDArray[np.int64], across: Floats, along: Floats, *, steps: int = STEPS) -> Floats:
-    """`(columns, rows)` shares with sum 1, none negative, for numbers of reports of that shape.
+    """Returns `(columns, rows)` shares with sum 1, none negative, for numbers of reports of that shape.
 
     across, along: `(columns, columns)` and `(rows, rows)` probabilities of a report (column of the matrix)
     by place (row), none 0. Expectation maximisation from the even map (Richardson 1972, Lucy 1974;

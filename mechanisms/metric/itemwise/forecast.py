@@ -19,7 +19,8 @@ _FROM: Final = (
 
 
 def forecast(reports: int, cap: float) -> ErrorForecast:
-    """For so many reports, each at most `cap` from the others: decay times width and height.
+    """Returns the forecast for so many reports, each at most `cap` from the others:
+    decay times width and height.
 
     The median is e = 0.17 cap^-0.83 + 4.1 reports^-0.51 cap^-0.40, which stops rising at 0.32, where maps are
     as good as even: (e^-3 + 0.32^-3)^(-1/3). Fitted to places of the even half with 100 persons or more, on

@@ -89,7 +89,9 @@ class EmdItemwise(RecordMechanism):
         samples: int | None = None,
         **parameters: Any,
     ) -> Self:
-        """Without `samples`, the fewest of a few numbers that promise nearly the least error."""
+        """Returns the mechanism; without `samples`,
+        the fewest of a few numbers that promise nearly the least error.
+        """
         if target.relation is not Relation.REPLACE:
             raise ParameterError("relation", target.relation, Relation.REPLACE)
         radius_m = target.needed_radius_m
@@ -114,12 +116,14 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def guarantee_with_shuffler(self) -> Guarantee:
-        """The same on people's devices, where `if_shuffler_fails` says what is left."""
+        """Returns the same on people's devices, where `if_shuffler_fails` says what is left."""
         return self.reports_of_all(trust=Trust.SHUFFLE).guarantee_at(self.fitted.rate)
 
     @property
     def discrete(self) -> Guarantee:
-        """The discrete guarantee of radius `radius_m`, as the paper has it; `guarantee` never claims more."""
+        """Returns the discrete guarantee of radius `radius_m`, as the paper has it;
+        `guarantee` never claims more.
+        """
         return replace(self.reports_of_all().discrete_at(self.radius_m, self.fitted.rate), simulated=True)
 
     @property
@@ -127,14 +131,14 @@ class EmdItemwise(RecordMechanism):
         return fit(self._requirement)
 
     def reports_of_all(self, *, trust: Trust = Trust.CENTRAL) -> ItemWise:
-        """What is done to the records before the map is sought."""
+        """Returns what is done to the records before the map is sought."""
         return replace(self._requirement.release(self.fitted.decay_per_m), trust=trust)
 
     def release(self, records: ItemRecords, rng: RandomSource) -> Heatmap:
         return self.map_behind(self.reports(records, rng), persons=self.persons)
 
     def map_behind(self, reports: Integers, *, persons: int) -> Heatmap:
-        """The likeliest map of so many persons behind `(columns, rows)` numbers of reports."""
+        """Returns the likeliest map of so many persons behind `(columns, rows)` numbers of reports."""
         shares = likeliest(reports, *self._laws)
         shares[shares * shares.size < _LEAST_SHARE] = 0
         column, row = np.nonzero(shares)
@@ -148,7 +152,7 @@ class EmdItemwise(RecordMechanism):
         )
 
     def reports(self, records: ItemRecords, rng: RandomSource) -> Integers:
-        """`(columns, rows)` numbers of reports: all that the guarantee is about.
+        """Returns `(columns, rows)` numbers of reports: all that the guarantee is about.
 
         Errors: ValueError for records of more persons or another level, without any value of them.
         """
@@ -180,12 +184,12 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def noise_cap(self) -> float:
-        """Loss of one report, at most: what the forecast depends on."""
+        """Returns loss of one report, at most: what the forecast depends on."""
         return self._requirement.noise_cap(float(self.fitted.decay_per_m))
 
     @property
     def blur(self) -> GeoLocal:
-        """What each report is moved by."""
+        """Returns what each report is moved by."""
         return GeoLocal(lattice=self._requirement.lattice, decay_per_m=self.fitted.decay_per_m)
 
     @property
@@ -201,7 +205,9 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def _laws(self) -> tuple[Floats, Floats]:
-        """`(columns, columns)` and `(rows, rows)` probabilities of reports (columns) by cell (rows)."""
+        """Returns `(columns, columns)` and `(rows, rows)` probabilities
+        of reports (columns) by cell (rows).
+        """
         across, along = self.blur.tables
         return row_law(across), row_law(along)
 

@@ -71,7 +71,7 @@ class EmdZones(LinearAnswers):
         return _query(self.region, self.zones, self.margin_m)
 
     def release(self, sums: AnswerSums, rng: RandomSource) -> ZoneShares:
-        """Draw once; then shares are cut to 0..1."""
+        """Draws once; then shares are cut to 0..1."""
         return ZoneShares(
             zones=self.zones,
             margin_m=self.margin_m,

@@ -63,7 +63,7 @@ class AuditCase:
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Lower bounds for printed claims and for ours. Errors: as `ExhibitRequest.write`."""
+    """Writes lower bounds for printed claims and for ours. Errors: as `ExhibitRequest.write`."""
     draws = DRAWS * (10 if request.full else 1)
     ours = our_cases(persons=50, domain=1000) if request.full else our_cases(persons=10, domain=20)
     rows = [case.audited(draws) for case in [*printed_cases(), *ours]]
@@ -79,7 +79,7 @@ def run(request: ExhibitRequest) -> list[Path]:
 
 
 def printed_cases() -> Iterator[AuditCase]:
-    """Claims of the paper at its own settings."""
+    """Yields claims of the paper at its own settings."""
     few, many = _Setting(50, 0.2, 1e-4), _Setting(1000, TABLE_3_EPSILON, 5e-5)
     yield many.case("Lemma C.1: shares within the printed padding", 1, _within_printed_padding)
     for setting, distance in ((few, 10), (many, 6)):
@@ -92,7 +92,7 @@ def printed_cases() -> Iterator[AuditCase]:
 
 
 def our_cases(*, persons: int, domain: int) -> Iterator[AuditCase]:
-    """Claims of this package, by its own protocols and samplers; RR-Shuffle with fewer bits."""
+    """Yields claims of this package, by its own protocols and samplers; RR-Shuffle with fewer bits."""
     for kind, tight in ((GeoSum, False), (SgdlSum, True)):
         yield _ours(kind, persons, domain, Fraction(1, 10**4), tight=tight)
     yield _ours(GeoSum, 8, 10, Fraction(1, 100), tight=True)
@@ -103,7 +103,7 @@ def our_cases(*, persons: int, domain: int) -> Iterator[AuditCase]:
 
 
 class _Setting(NamedTuple):
-    """What a claim is made for."""
+    """The setting that a claim is made for."""
 
     persons: int
     epsilon: float
@@ -131,7 +131,7 @@ def _ours(
 
 
 def published(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: int) -> Runs:
-    """Numbers of ones that the shuffler publishes: one person at `value`, all others at 0."""
+    """Returns numbers of ones that the shuffler publishes: one person at `value`, all others at 0."""
     rng, counts = SeededSource(seed), np.zeros(draws, np.int64)
     for first in range(0, draws, _ROWS_AT_A_TIME):
         rows = min(_ROWS_AT_A_TIME, draws - first)
@@ -144,7 +144,7 @@ def published(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: 
 def _ones(
     protocol: GeoSum | SgdlSum | RrSum, values: NDArray[np.int64], rng: SeededSource
 ) -> NDArray[np.int64]:
-    """Ones that each device sends; of padded noise without writing the bits down."""
+    """Returns ones that each device sends; of padded noise without writing the bits down."""
     ones: NDArray[np.int64]
     if isinstance(protocol, RrSum):
         ones = np.bitwise_count(protocol.randomise(values, rng)).sum(axis=1, dtype=np.int64)
@@ -225,7 +225,7 @@ def sums_of_shares(
     people: int,
     draws: int,
 ) -> NDArray[np.int64]:
-    """`(draws,)` sums of independent draws, most of which are 0: only the others are made.
+    """Returns `(draws,)` sums of independent draws, most of which are 0: only the others are made.
 
     steps: (k,) values; law: (k,) their weights. Floating point: for refuting printed claims only.
     """

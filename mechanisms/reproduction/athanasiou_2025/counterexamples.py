@@ -27,7 +27,7 @@ FAR: Final = 233
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Every statement as a ratio of exact to printed. Errors: as `ExhibitRequest.write`."""
+    """Writes every statement as a ratio of exact to printed. Errors: as `ExhibitRequest.write`."""
     rows = list(counterexamples())
     figure, (axes,) = panels(1, width=11, height=6)
     labels = [f"{row['statement']}: {row['quantity']}" for row in rows]
@@ -43,7 +43,7 @@ def run(request: ExhibitRequest) -> list[Path]:
 
 
 def counterexamples() -> Iterator[Row]:
-    """A row for each quantity of each statement: what is printed, and what is exact."""
+    """Yields a row for each quantity of each statement: what is printed, and what is exact."""
     yield from _lemma_c_1()
     yield from _proposition_3()
     yield from _theorem_4_1()
@@ -75,7 +75,9 @@ def _lemma_c_1() -> Iterator[Row]:
 
 
 def _proposition_3() -> Iterator[Row]:
-    """SGDL-Shuffle with the exact c for P(somebody is cut off) ≤ δ, as the proposition would have it."""
+    """Yields rows of SGDL-Shuffle with the exact c for P(somebody is cut off)
+    ≤ δ, as the proposition would have it.
+    """
     shares = conditioned(sgdl(1 / 50, 0.2, radius=39), 39)
     total = conditioned_sum(shares, persons=50, radius=400)
     for distance in (6, 100):
@@ -104,7 +106,7 @@ def _theorem_3_1() -> Iterator[Row]:
 
 
 def _algorithm_8() -> Iterator[Row]:
-    """Two persons, granularity 2 after the noise; one moves from 1 to 2."""
+    """Yields a row of two persons, granularity 2 after the noise; one moves from 1 to 2."""
     noise, loss = np.exp(sgdl(1, 2.5, radius=40).two_sided()), 2.25
 
     def ones(value: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -122,7 +124,7 @@ def _algorithm_8() -> Iterator[Row]:
 
 
 def loss_at(law: SymmetricLaw, distance: int, delta: float) -> float:
-    """The loss at which a shift costs exactly δ."""
+    """Returns the loss at which a shift costs exactly δ."""
 
     def excess(loss: float) -> float:
         return hockey_stick(law, distance=distance, loss=loss) - delta

@@ -29,7 +29,7 @@ _MORE_PERSONS: Final = (*range(1, 20), *range(20, 201, 5), 500, 1000, 10_000, 10
 
 
 def boost(request: ExhibitRequest) -> list[Path]:
-    """Figure 3."""
+    """Writes Figure 3."""
     rows = [
         boost_row(persons, epsilon_geo)
         for epsilon_geo in BOOST_LOCAL
@@ -46,7 +46,7 @@ def boost(request: ExhibitRequest) -> list[Path]:
 
 
 def boost_row(persons: int, epsilon_geo: float) -> Row:
-    """ε a step of the sum of n noises of ε_geo: printed, honest by the farthest move, ours."""
+    """Returns ε a step of the sum of n noises of ε_geo: printed, honest by the farthest move, ours."""
     row: dict[str, str | int | float | None] = {"n": persons, "epsilon_geo": epsilon_geo}
     row["printed"] = printed_constants.geo_loss(epsilon_geo, persons, BOOST_DELTA) if persons >= 5 else None
     for radius in (1, NEAR, DOMAIN):
@@ -56,7 +56,9 @@ def boost_row(persons: int, epsilon_geo: float) -> Row:
 
 
 def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -> float:
-    """The least ε a step for which δ(radius; ε·radius) is at most δ; at most ε_geo, which needs no δ."""
+    """Returns the least ε a step for which δ(radius; ε·radius)
+    is at most δ; at most ε_geo, which needs no δ.
+    """
 
     def excess(epsilon: float) -> float:
         spent = geo_sum_delta(
@@ -70,7 +72,7 @@ def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -
 
 
 def compromised(request: ExhibitRequest) -> list[Path]:
-    """Figure 6."""
+    """Writes Figure 6."""
     rows = [compromised_row(persons) for persons in (_MORE_PERSONS if request.full else _PERSONS)]
     figure, axes = panels(3, width=14, height=5)
     for own, name in zip(axes, ("rr", "geo", "sgdl"), strict=True):
@@ -82,7 +84,7 @@ def compromised(request: ExhibitRequest) -> list[Path]:
 
 
 def compromised_row(persons: int) -> Row:
-    """ε_L of each mechanism whose shuffled sum costs 0.1 a step; None where it cannot be made so."""
+    """Returns ε_L of each mechanism whose shuffled sum costs 0.1 a step; None where it cannot be made so."""
     epsilon, delta = float(COMPROMISED_EPSILON), float(COMPROMISED_DELTA)
     response, shares = _sum(RrSum, persons, NEAR), _sum(SgdlSum, persons, NEAR)
     near, far = (_sum(GeoSum, persons, radius) for radius in (NEAR, DOMAIN))

@@ -33,7 +33,7 @@ _GROUPS: Final = ("geo_local", "rr", "geo", "sgdl")
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Table 2 with its six settings. Errors: as `ExhibitRequest.write`."""
+    """Writes Table 2 with its six settings. Errors: as `ExhibitRequest.write`."""
     runs = ALL_RUNS if request.full else RUNS
     rows = [_row(index, runs) for index in range(len(PRINTED))]
     figure, axes = panels(3, width=14, height=5)
@@ -61,7 +61,9 @@ def _row(index: int, runs: int) -> Row:
 
 
 def honest(persons: int, epsilon: float) -> dict[str, float]:
-    """Exact errors of the paper's noise with parameters that have the privacy claimed (RR: as printed)."""
+    """Returns exact errors of the paper's noise with parameters
+    that have the privacy claimed (RR: as printed).
+    """
     half = float(DELTA) / 2
     far, near = (
         calibrate_geo_sum(persons=persons, epsilon=epsilon, delta=half, radius=radius)
@@ -79,7 +81,7 @@ def honest(persons: int, epsilon: float) -> dict[str, float]:
 def _ours(
     persons: int, epsilon: Fraction, runs: int, rng: RandomSource
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """(name, `(runs,)` absolute errors of the average) of each mechanism, on values drawn once."""
+    """Yields (name, `(runs,)` absolute errors of the average) of each mechanism, on values drawn once."""
     values = uniform_below(rng, DOMAIN + 1, persons).astype(np.int64)
     total = int(values.sum())
     response = calibrated(RrSum, persons, epsilon)
@@ -94,12 +96,12 @@ def _ours(
 
 
 def calibrated(kind: type[Sum], persons: int, epsilon: Fraction) -> Sum:
-    """The mechanism at this table's δ, domain and nearer radius."""
+    """Returns the mechanism at this table's δ, domain and nearer radius."""
     return kind.calibrate(persons=persons, epsilon=epsilon, delta=DELTA, radius=NEAR, domain=DOMAIN)
 
 
 def flipped_ones(protocol: RrSum, total: int, rng: RandomSource) -> int:
-    """The number of ones after every bit was flipped, as the shuffler would publish it."""
+    """Returns the number of ones after every bit was flipped, as the shuffler would publish it."""
     ones = total - binomial(rng, trials=total, chance=protocol.flips)
     zeros = protocol.persons * protocol.domain - total
     return ones + binomial(rng, trials=zeros, chance=protocol.flips)
@@ -111,7 +113,9 @@ def _mean_absolute(shape: float, epsilon: float) -> float:
 
 
 def _theorem_3_1(persons: int, epsilon: float) -> float:
-    """Half of all bits set: Y = Bin(bits/2, f) − Bin(bits/2, f), scaled to be unbiased."""
+    """Returns the error with half of all bits set: Y = Bin(bits/2, f)
+    − Bin(bits/2, f), scaled to be unbiased.
+    """
     bits = persons * DOMAIN
     random_bits = printed_constants.rr_random_bits(epsilon, float(DELTA))
     if random_bits >= bits:

@@ -71,7 +71,7 @@ def _row(index: int, places: np.ndarray[tuple[int, int], np.dtype[np.int64]], fa
 
 
 def honest(account: Unsnapped) -> dict[str, float]:
-    """Exact mean lengths in metres where the paper's noise has the privacy that is claimed."""
+    """Returns exact mean lengths in metres where the paper's noise has the privacy that is claimed."""
     n = account.persons
     response = account.response()
     return {
@@ -84,7 +84,7 @@ def honest(account: Unsnapped) -> dict[str, float]:
 
 
 def measure(crowd: AustinPersons, factor: int, *, seed: int) -> Iterator[tuple[str, Lengths]]:
-    """Distances over seeded runs: with snapping accounted for, then as the paper accounts."""
+    """Yields distances over seeded runs: with snapping accounted for, then as the paper accounts."""
     runs, many = RUNS * factor, MANY_RUNS * factor
     yield "rr_ours", crowd.released(RrShuffle, runs, seed)
     yield "geo_ours", crowd.released(GeoShuffle, runs, seed + 1)
@@ -99,7 +99,7 @@ def measure(crowd: AustinPersons, factor: int, *, seed: int) -> Iterator[tuple[s
 
 
 def unsnapped(account: Unsnapped, shape: Fraction, epsilon: float, runs: int, seed: int) -> Lengths:
-    """Lengths in metres of noise that is drawn person by person."""
+    """Returns lengths in metres of noise that is drawn person by person."""
     noise = plane_noise(account.padded(shape, epsilon), account.persons, runs, SeededSource(seed))
     return metres(noise, account.persons)
 
@@ -107,7 +107,7 @@ def unsnapped(account: Unsnapped, shape: Fraction, epsilon: float, runs: int, se
 def ratio_interval(
     numerator: Lengths, denominator: Lengths, confidence: float = 0.90
 ) -> tuple[float, float, float]:
-    """(ratio of the means, and the interval of two one-sided tests, 5 % each)."""
+    """Returns (ratio of the means, and the interval of two one-sided tests, 5 % each)."""
     ratio = float(numerator.mean() / denominator.mean())
     relative = math.hypot(
         standard_error(numerator) / numerator.mean(), standard_error(denominator) / denominator.mean()
@@ -117,7 +117,7 @@ def ratio_interval(
 
 
 def standard_error(lengths: Lengths) -> float:
-    """Of the mean, runs taken as independent."""
+    """Returns the standard error of the mean, runs taken as independent."""
     return float(lengths.std(ddof=1)) / math.sqrt(lengths.size)
 
 

@@ -21,7 +21,7 @@ _SLACK: Final = 1e-9
 
 
 def entropic_bound(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> float:
-    """s(Z, 2α) / 8 (Boedihardjo, Strohmer, Vershynin 2024, Theorem 3.1).
+    """Returns s(Z, 2α) / 8 (Boedihardjo, Strohmer, Vershynin 2024, Theorem 3.1).
 
     The proof holds with ⌊4/3 · exp(αr)⌋ ≤ exp(2αr), since a number of points is whole; with the ceiling that
     is printed there it would not (αr = 0.1: 2 > exp(0.2)). `packing_bound` says more: the same s
@@ -33,13 +33,15 @@ def entropic_bound(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_S
 
 
 def diametric_bound(space: FiniteSpace, alpha: float) -> float:
-    """s∘(Z, 2α) / 5 (Theorem 3.2 there; the proof holds). `pair_bound` is at least 5/2 times as much."""
+    """Returns s∘(Z, 2α) / 5 (Theorem 3.2 there; the proof holds).
+    `pair_bound` is at least 5/2 times as much.
+    """
     positive(alpha=alpha)
     return diametric_scale(space, 2 * alpha * (1 + _SLACK)) / 5 * (1 - _SLACK)
 
 
 def pair_bound(space: FiniteSpace, alpha: float) -> float:
-    """The largest ρ₂(x, y) / (1 + exp(α · ρ₁(x, y))), which two points reach.
+    """Returns the largest ρ₂(x, y) / (1 + exp(α · ρ₁(x, y))), which two points reach.
 
     With A the largest expected error, E ρ₂(M(y), x) ≤ exp(α · ρ₁) · E ρ₂(M(x), x) ≤ exp(α · ρ₁) · A, and
     ρ₂(x, y) ≤ E ρ₂(M(y), x) + E ρ₂(M(y), y). Points of a ball of radius r are 2r apart at most, so
@@ -52,7 +54,8 @@ def pair_bound(space: FiniteSpace, alpha: float) -> float:
 
 
 def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) -> float:
-    """The largest t/2 · (1 - 1/Σ exp(-α · ρ₁(x, y))), over points x and sets of points y at least t apart.
+    """Returns the largest t/2 · (1 - 1/Σ exp(-α · ρ₁(x, y))),
+    over points x and sets of points y at least t apart.
 
     By Markov P(ρ₂(M(y), y) < t/2) ≥ 1 - 2A/t, these balls are disjoint, and from x each has at least
     exp(-α · ρ₁(x, y)) of that probability: the proof of Theorem 3.1 without its losses. Sets are greedy,
@@ -74,5 +77,5 @@ def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) ->
 
 
 def best_bound(space: FiniteSpace, alpha: float) -> float:
-    """The largest of the bounds that are quick to find."""
+    """Returns the largest of the bounds that are quick to find."""
     return max(pair_bound(space, alpha), packing_bound(space, alpha), diametric_bound(space, alpha))

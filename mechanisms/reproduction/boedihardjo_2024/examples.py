@@ -36,7 +36,9 @@ _STEPS: Final = 300  # of branch and bound
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure. Errors: as `ExhibitRequest.write`."""
+    """Writes examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure.
+    Errors: as `ExhibitRequest.write`.
+    """
     figure, axes = panels(3, width=14, height=5.5)
     rows = [*_scales(axes[0], axes[1]), *_errors(axes[2])]
     axes[0].set_title("balls of normed spaces", loc="left")
@@ -50,7 +52,7 @@ def run(request: ExhibitRequest) -> list[Path]:
 
 
 def spaces() -> list[tuple[str, FiniteSpace]]:
-    """(name, space), the balls first."""
+    """Returns (name, space), the balls first."""
     return [
         ("interval", examples.ball(1, a_side=24)),
         ("disc", examples.ball(2, a_side=4)),
@@ -62,7 +64,7 @@ def spaces() -> list[tuple[str, FiniteSpace]]:
 
 
 def paper_scale(name: str, alpha: float) -> float:
-    """What the paper says the scale is, or is like."""
+    """Returns what the paper says the scale is, or is like."""
     if name == "sequences":
         powers = range(1, 64)
         return _baire(math.floor(min(k + alpha / math.log(2) * _baire(k) for k in powers)))
@@ -121,12 +123,12 @@ def _errors(axes: Axes) -> list[Row]:
 
 
 def worst_error(mechanism: Blur) -> float:
-    """The largest expected error over the cells, from all probabilities of the table."""
+    """Returns the largest expected error over the cells, from all probabilities of the table."""
     return float((shares(mechanism) * mechanism.lattice.pairs_m()).sum(axis=1).max())
 
 
 def shares(mechanism: Blur) -> Floats:
-    """`(cells, cells)` probabilities of the reports by true cell."""
+    """Returns `(cells, cells)` probabilities of the reports by true cell."""
     lattice = mechanism.lattice
     if isinstance(mechanism, Optimal):
         table = mechanism.table.astype(np.float64)
@@ -137,7 +139,7 @@ def shares(mechanism: Blur) -> Floats:
 
 
 def _reports(mechanism: GeoLocal | PlanarGeometric, column: int, row: int) -> Floats:
-    """`(columns, rows)`, up to a common factor."""
+    """Returns `(columns, rows)` weights of reports, up to a common factor."""
     if isinstance(mechanism, PlanarGeometric):
         return mechanism.table.weights(column, row).astype(np.float64)
     across, along = (

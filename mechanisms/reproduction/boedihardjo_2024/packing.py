@@ -30,18 +30,20 @@ class Between:
 
 
 def neighbourhoods(distances: Floats, separation: float) -> list[Bits]:
-    """For each point, those at most `separation` from it, itself included."""
+    """Returns for each point, those at most `separation` from it, itself included."""
     return masks(within(distances, separation))
 
 
 def masks(near: NDArray[np.bool_]) -> list[Bits]:
-    """The rows of a matrix as integers."""
+    """Returns the rows of a matrix as integers."""
     packed = np.packbits(near, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
 def greedy_packing(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """(point, whether it is taken): in this order, each that none of those taken before is joined to."""
+    """Yields (point, whether it is taken): in this order,
+    each that none of those taken before is joined to.
+    """
     blocked = 0
     for point in order:
         free = not (blocked >> point) & 1
@@ -51,7 +53,7 @@ def greedy_packing(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple
 
 
 def at_least(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
-    """For each beginning of the order, a number of its points that are all apart."""
+    """Returns for each beginning of the order, a number of its points that are all apart."""
     numbers, count = [], 0
     for _, free in greedy_packing(near, order):
         count += free
@@ -60,8 +62,8 @@ def at_least(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
 
 
 def at_most(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
-    """For each beginning of the order, a number of groups of points that are all joined: of each group one
-    point at most can be taken."""
+    """Returns for each beginning of the order, a number of groups of points that are all joined: of each
+    group one point at most can be taken."""
     groups: list[Bits] = []  # for each, the points joined to all of its own
     numbers = []
     for point in order:
@@ -82,7 +84,8 @@ def packing_number(
     points: Sequence[int] | None = None,
     most_steps: int = MOST_STEPS,
 ) -> Between:
-    """N of the points (None: of all), exact unless branch and bound would take more than `most_steps`.
+    """Returns n of the points (None: of all),
+    exact unless branch and bound would take more than `most_steps`.
 
     With `most_steps` 0 the bounds are the greedy ones.
     """
@@ -91,7 +94,7 @@ def packing_number(
 
 
 def number_of(near: Sequence[Bits], points: Sequence[int], *, most_steps: int = MOST_STEPS) -> Between:
-    """As `packing_number`, on the graph itself."""
+    """Computes `packing_number` on the graph itself."""
     if not points:
         return Between(low=0, high=0)
     # Points that few others are joined to first: larger sets are found so.
@@ -112,7 +115,7 @@ class _PackingSearch:
         self.near, self.best, self.most_steps, self.steps = near, best, most_steps, 0
 
     def extend(self, pool: Bits, count: int) -> None:
-        """Look at all sets of `count` points taken before and points of the pool, apart from them."""
+        """Looks at all sets of `count` points taken before and points of the pool, apart from them."""
         self.steps += 1
         self.best = max(self.best, count)
         for point, bound in reversed(self._grouped(pool)):
@@ -122,7 +125,7 @@ class _PackingSearch:
             pool &= ~(1 << point)
 
     def _grouped(self, pool: Bits) -> list[tuple[int, int]]:
-        """(point, number of groups up to its own)."""
+        """Returns (point, number of groups up to its own)."""
         pairs, groups = [], 0
         while pool:
             groups += 1

@@ -63,7 +63,7 @@ class FigurePoint:
 
 
 def by_epsilon(request: ExhibitRequest) -> list[Path]:
-    """Figure 1."""
+    """Writes Figure 1."""
     places = places_with(request.files, persons=[PERSONS])[PERSONS][:PLACES]
     trials = len(places) * (8 if request.full else 2)  # the paper has 2
     points = [
@@ -74,7 +74,7 @@ def by_epsilon(request: ExhibitRequest) -> list[Path]:
 
 
 def emd_only(request: ExhibitRequest) -> list[Path]:
-    """Figure 2: by persons and by resolution at ε = 10."""
+    """Writes Figure 2: by persons and by resolution at ε = 10."""
     trials = ALL_TRIALS if request.full else TRIALS
     plots = {
         "persons": measured(_by_persons(request, "10"), trials),
@@ -85,21 +85,21 @@ def emd_only(request: ExhibitRequest) -> list[Path]:
 
 
 def by_persons(request: ExhibitRequest, number: str, epsilon: str) -> list[Path]:
-    """Figures 4 and 6."""
+    """Writes Figures 4 and 6."""
     trials = ALL_TRIALS if request.full else TRIALS
     rows = {"persons": measured(_by_persons(request, epsilon), trials)}
     return _figure(request, number, f"Accuracy by persons in one place, ε = {epsilon}", rows, trials)
 
 
 def by_resolution(request: ExhibitRequest, number: str, epsilon: str) -> list[Path]:
-    """Figures 5 and 7."""
+    """Writes Figures 5 and 7."""
     trials = ALL_TRIALS if request.full else TRIALS
     rows = {"cells a side": measured(_by_resolution(request, epsilon), trials)}
     return _figure(request, number, f"Accuracy by resolution in one place, ε = {epsilon}", rows, trials)
 
 
 def by_sparsity(request: ExhibitRequest, number: str, settings: Sequence[tuple[float, int]]) -> list[Path]:
-    """Figures 10 and 11."""
+    """Writes Figures 10 and 11."""
     datasets = ALL_TRIALS if request.full else TRIALS
     points = [
         FigurePoint(
@@ -116,7 +116,7 @@ def by_sparsity(request: ExhibitRequest, number: str, settings: Sequence[tuple[f
 
 
 def measured(points: Iterable[FigurePoint], trials: int) -> list[Row]:
-    """A row for each point and algorithm."""
+    """Returns a row for each point and algorithm."""
     rows: list[Row] = []
     for point in points:
         mechanisms = [
@@ -159,7 +159,7 @@ def _figure(
     measures: Iterable[str] = MEASURES,
     data: str = _REAL,
 ) -> list[Path]:
-    """A plot for each axis and measure; the CSV has all measures."""
+    """Writes a plot for each axis and measure; the CSV has all measures."""
     plots = [(axis, measure) for axis in by_axis for measure in measures]
     figure, axes = panels(len(plots), width=max(10.0, 3.6 * len(plots)), height=4.8)
     for own, (axis, measure) in zip(axes, plots, strict=True):
@@ -170,7 +170,7 @@ def _figure(
 
 
 def _plot(axes: Axes, rows: Sequence[Row], axis: str, measure: str) -> None:
-    """A line a mechanism, with its 95 % intervals."""
+    """Draws a line a mechanism, with its 95 % intervals."""
     labels = list(dict.fromkeys(str(row["mechanism"]) for row in rows))
     for colour, label in zip(COLOURS, labels, strict=False):
         own = [row for row in rows if row["mechanism"] == label]

@@ -37,12 +37,14 @@ class TrialPersons:
     weights: NDArray[np.float64]
 
     def cost(self, centres: NDArray[np.int64]) -> float:
-        """Average distance on the unit square."""
+        """Returns average distance on the unit square."""
         return cost(self.points, self.weights, centres) / (2 * RESOLUTION * float(self.weights.sum()))
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Errors: `ParameterError` without files, or where no cell of them has so many persons."""
+    """Writes the figure. Errors: `ParameterError` without files,
+    or where no cell of them has so many persons.
+    """
     trials = ALL_TRIALS if request.full else TRIALS
     places = places_with(request.files, persons=[PERSONS])[PERSONS]
     rows = costs(places, trials)
@@ -58,7 +60,7 @@ def run(request: ExhibitRequest) -> list[Path]:
 
 
 def costs(places: Sequence[CheckInPlace], trials: int) -> list[Row]:
-    """A row for each k and ε: mean costs, and the mean of their ratio with its standard error."""
+    """Returns a row for each k and ε: mean costs, and the mean of their ratio with its standard error."""
     protocol = Protocol(persons=PERSONS, trials=trials, sigma=0.0, resolution=RESOLUTION)
     crowds = [
         _crowd(Trial(place=places[t % len(places)], repetition=t // len(places), protocol=protocol))
@@ -89,7 +91,7 @@ def _row(crowds: Sequence[TrialPersons], best: NDArray[np.float64], count: int, 
 
 
 def _centres(crowd: TrialPersons, mechanism: KMedian) -> NDArray[np.int64]:
-    """In half cells; the middle of the square where none was found."""
+    """Returns the centres in half cells; the middle of the square where none was found."""
     areas = crowd.trial.released(mechanism)
     assert isinstance(areas, Areas)  # noqa: S101 - what k-median releases
     if not areas.centres.size:

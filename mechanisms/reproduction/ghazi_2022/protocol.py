@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]  # (trials done, of how many)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """What is the same for every mechanism. Errors: `ParameterError`.
+    """Settings that are the same for every mechanism. Errors: `ParameterError`.
 
     Smoothing cuts off what leaves the grid and normalises again. The earth mover's distance is taken on
     32 × 32 blocks, or with `exact` on the full grid.
@@ -81,14 +81,14 @@ class ComparisonRow:
     seconds: float  # in which all releases together were drawn, comparisons not counted
 
     def of(self, measures: Iterable[str]) -> dict[str, float]:
-        """These means and their standard errors, by name."""
+        """Returns these means and their standard errors, by name."""
         return {key: float(getattr(self, key)) for measure in measures for key in (measure, f"{measure}_se")}
 
 
 def listed(
     name: str, epsilon: str | Fraction, persons: int, *, resolution: int, parameters: Mapping[str, str]
 ) -> HeatmapMechanism:
-    """A mechanism of the catalogue that was given the right number of persons."""
+    """Returns a mechanism of the catalogue that was given the right number of persons."""
     target = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(epsilon), expected_persons=persons)
     return build(name, target=target, resolution=resolution, parameters=parameters)
 
@@ -100,7 +100,8 @@ def compare(
     *,
     progress: Progress | None = None,
 ) -> list[ComparisonRow]:
-    """A row for each mechanism. Trial t takes place t mod len(places); the same seed, the same numbers.
+    """Returns a row for each mechanism. Trial t takes place t mod len(places);
+    the same seed, the same numbers.
 
     Errors: `ParameterError` when a place has fewer persons than a trial draws.
     """
@@ -138,7 +139,8 @@ class Trial:
         self._set(rng.choice(place.persons, protocol.persons, replace=False))
 
     def of_others(self, turn: int = 0) -> Self:
-        """The same trial with other persons: as many of those who were not drawn, or all who are left.
+        """Returns the same trial with other persons:
+        as many of those who were not drawn, or all who are left.
 
         Equal turns draw the same. Errors: ValueError where nobody is left.
         """
@@ -155,7 +157,9 @@ class Trial:
         self.truth = self.smoothed(_dense(self.masses(_TRUTH_UNIT)))
 
     def seed(self, *words: object) -> int:
-        """Of a stream of its own for each use, so that results do not depend on what else is compared."""
+        """Returns the seed of a stream of its own for each use,
+        so that results do not depend on what else is compared.
+        """
         key = (self.protocol.seed, self.place.number, self.repetition, *words)
         return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:16])
 
@@ -169,7 +173,7 @@ class Trial:
         return normalised(smooth_cut(dense, self.protocol.sigma))
 
     def released(self, mechanism: HeatmapMechanism) -> Heatmap:
-        """What the mechanism makes of these persons, with a seed of its name and epsilon."""
+        """Returns what the mechanism makes of these persons, with a seed of its name and epsilon."""
         rng = SeededSource(self.seed("noise", mechanism.name, str(mechanism.epsilon)))
         return mechanism.release(self.masses(mechanism.unit), rng)
 
@@ -225,12 +229,12 @@ class _ErrorTally:
 
 
 def _standard_error(values: Sequence[float]) -> float:
-    """Of the mean, trials taken as independent."""
+    """Returns the standard error of the mean, trials taken as independent."""
     return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
 def _dense(summed: MassMap) -> Dense:
-    """Row 0 north, as `Heatmap.dense`."""
+    """Returns the map with row 0 north, as `Heatmap.dense`."""
     side = 1 << summed.level
     x, y = morton_decode(summed.cells, summed.level)
     dense = np.zeros((side, side))

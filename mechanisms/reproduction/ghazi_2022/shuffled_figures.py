@@ -42,7 +42,7 @@ COLUMNS: Final = {"printed_megabytes": "printed, the paper's formula", "megabyte
 
 
 def communication(request: ExhibitRequest) -> list[Path]:
-    """Figure 12."""
+    """Writes Figure 12."""
     rows = [communication_row(parts) for parts in PARTS]
     figure, (axes,) = panels(1, width=7, height=5)
     for colour, (column, label) in zip(COLOURS, COLUMNS.items(), strict=False):
@@ -54,7 +54,7 @@ def communication(request: ExhibitRequest) -> list[Path]:
 
 
 def communication_row(parts: int) -> Row:
-    """Shares, modulus, messages and megabytes, as printed and ours."""
+    """Returns shares, modulus, messages and megabytes, as printed and ours."""
     coordinates = sum(PIXELS // 4**level for level in range(9))
     q = parts * PERSONS
     shares = printed_shares(
@@ -79,7 +79,7 @@ def communication_row(parts: int) -> Row:
 
 
 def utility(request: ExhibitRequest) -> list[Path]:
-    """Figure 13. Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
+    """Writes Figure 13. Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
     trials = ALL_TRIALS if request.full else TRIALS
     places = places_with(request.files, persons=[PERSONS])[PERSONS]
     relation = Relation.REPLACE
@@ -108,7 +108,7 @@ def utility(request: ExhibitRequest) -> list[Path]:
 
 
 def _plot(axes: Axes, rows: Sequence[Row], measure: str) -> None:
-    """The rounds by B, and the central mechanism, the last row, as a level with its standard error."""
+    """Draws the rounds by B, and the central mechanism, the last row, as a level with its standard error."""
     values, errors = (numbers(rows, key) for key in (measure, f"{measure}_se"))
     axes.errorbar(
         PARTS, values[:-1], yerr=errors[:-1], fmt="o-", color=COLOURS[0], capsize=2, label="shuffled round"

@@ -27,7 +27,7 @@ SPARSE_PERSONS: Final = (250, 1000, 4000, 16000)
 
 
 def run(request: ExhibitRequest) -> list[Path]:
-    """Theorems 3.1 and D.1 as fitted slopes. Errors: as `ExhibitRequest.write`."""
+    """Writes Theorems 3.1 and D.1 as fitted slopes. Errors: as `ExhibitRequest.write`."""
     draws = ALL_DRAWS if request.full else DRAWS
     experiments = {
         "dense-emd": (DENSE_PERSONS, dense_errors(draws)),
@@ -56,7 +56,7 @@ def run(request: ExhibitRequest) -> list[Path]:
 
 
 def dense_errors(draws: int) -> list[NDArray[np.float64]]:
-    """`(draws,)` errors for each number of persons, each person in a random cell."""
+    """Returns `(draws,)` errors for each number of persons, each person in a random cell."""
 
     def crowd(rng: np.random.Generator, persons: int) -> NDArray[np.int64]:
         return rng.integers(0, 4**LEVEL, persons)
@@ -65,7 +65,7 @@ def dense_errors(draws: int) -> list[NDArray[np.float64]]:
 
 
 def sparse_errors(draws: int) -> list[NDArray[np.float64]]:
-    """`(draws,)` errors for each number of persons, who share a few random cells."""
+    """Returns `(draws,)` errors for each number of persons, who share a few random cells."""
 
     def crowd(rng: np.random.Generator, persons: int) -> NDArray[np.int64]:
         return rng.choice(rng.choice(4**LEVEL, CELLS, replace=False), persons)
@@ -75,7 +75,7 @@ def sparse_errors(draws: int) -> list[NDArray[np.float64]]:
 
 
 def slope(persons: Sequence[int], errors: Sequence[NDArray[np.float64]]) -> float:
-    """Of the straight line through the logarithms of mean errors."""
+    """Returns the slope of the straight line through the logarithms of mean errors."""
     means = [float(each.mean()) for each in errors]
     return float(np.polyfit(np.log(persons), np.log(means), 1)[0])
 

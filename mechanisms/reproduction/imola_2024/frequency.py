@@ -79,7 +79,7 @@ def _row(alpha: float, items: Integers, truth: Floats, rng: RandomSource, trials
 
 
 def report_loss(alpha: float) -> float:
-    """α0: the largest found for which m shuffled reports of a person keep (α · d_EM, δ)."""
+    """Returns α0: the largest found for which m shuffled reports of a person keep (α · d_EM, δ)."""
     low, high = math.log(alpha / SAMPLES), math.log(max(alpha, 8.0))
     for _ in range(14):
         middle = (low + high) / 2
@@ -92,8 +92,8 @@ def report_loss(alpha: float) -> float:
 
 
 def composed_loss(epsilon: float, delta: float, count: int) -> float:
-    """The largest loss of `count` reports that compose to (epsilon, delta): each is (loss²/2)-zCDP, and
-    ρ-zCDP is (ρ + 2 √(ρ log(1/δ)), δ)-DP (Bun, Steinke 2016, Propositions 1.4 and 1.3)."""
+    """Returns the largest loss of `count` reports that compose to (epsilon, delta): each is (loss²/2)-zCDP,
+    and ρ-zCDP is (ρ + 2 √(ρ log(1/δ)), δ)-DP (Bun, Steinke 2016, Propositions 1.4 and 1.3)."""
     root = math.sqrt(math.log(1 / delta) + epsilon) - math.sqrt(math.log(1 / delta))
     return math.sqrt(2 * root**2 / count)
 
@@ -106,7 +106,7 @@ def _hadamard(items: Integers, truth: Floats, rng: RandomSource, trials: int) ->
 
 
 def _laplace(truth: Floats, rng: RandomSource, trials: int) -> float:
-    """Of exact shares: replacing a record changes them by 2/n in L1."""
+    """Returns the distance of exact shares with noise: replacing a record changes them by 2/n in L1."""
     unit = 2**20  # of a share, times n
     noise = discrete_laplace(rng, scale=Fraction(int(2 * unit / EPSILON)), size=trials * truth.size)
     estimates = truth + noise.reshape(trials, -1) / (unit * PERSONS)
@@ -114,7 +114,9 @@ def _laplace(truth: Floats, rng: RandomSource, trials: int) -> float:
 
 
 def _distance(estimate: Floats, truth: Floats) -> float:
-    """Of the estimate with its sum made 1: what the theorem bounds, before negative values are removed."""
+    """Returns the distance of the estimate with its sum made 1: what the theorem bounds, before negative
+    values are removed.
+    """
     whole = estimate + (1 - estimate.sum()) / estimate.size
     return clustered_distance(whole, truth, districts=DISTRICTS, within=WITHIN)
 
@@ -124,7 +126,7 @@ def _shares(reports: Integers, size: int) -> Floats:
 
 
 def _items(path: Path | None) -> Integers:
-    """`(n·m,)` cells, numbered district by district."""
+    """Returns `(n·m,)` cells, numbered district by district."""
     random, side = np.random.default_rng(0), math.isqrt(DISTRICTS * CELLS)
     level = side.bit_length() - 1
     if path is None:

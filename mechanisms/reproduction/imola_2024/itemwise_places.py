@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 
 def axis_law(decay: float) -> Floats:
-    """`(SIDE, SIDE)` probabilities of reports by cell: geometric noise, stopped at the ends."""
+    """Returns `(SIDE, SIDE)` probabilities of reports by cell: geometric noise, stopped at the ends."""
     law = np.exp(-decay * np.abs(np.arange(-2 * SIDE, 2 * SIDE + 1)))
     law[[0, -1]] /= -np.expm1(-decay)
     offsets = np.arange(-2 * SIDE, 2 * SIDE + 1)
@@ -41,7 +41,7 @@ def axis_law(decay: float) -> Floats:
 
 
 def true_map(place: CheckInPlace) -> Floats:
-    """`(SIDE, SIDE)` by column and row: persons weigh the same."""
+    """Returns the `(SIDE, SIDE)` map by column and row: persons weigh the same."""
     persons, cells = place.records(np.arange(place.persons))
     column, row = (part >> (FINEST_LEVEL - 5) for part in morton_decode(cells, FINEST_LEVEL))
     weights = np.zeros((SIDE, SIDE))
@@ -50,7 +50,7 @@ def true_map(place: CheckInPlace) -> Floats:
 
 
 def errors(truths: Sequence[Floats], reports: int, cap: float, random: np.random.Generator) -> Floats:
-    """One draw a place."""
+    """Returns the errors of one draw a place."""
     law = axis_law(cap / 2 / SIDE)
     distances = []
     for truth in truths:
@@ -61,7 +61,7 @@ def errors(truths: Sequence[Floats], reports: int, cap: float, random: np.random
 
 
 def main() -> None:
-    """The module's command; what is measured goes to standard output."""
+    """Runs the module's command; what is measured goes to standard output."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--split", type=Split, default=Split.ODD)

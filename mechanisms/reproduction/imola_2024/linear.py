@@ -92,14 +92,14 @@ def _row(name: str, query: LinearQuery, part: int, crowd: RecordSample) -> dict[
 
 
 def _error(mechanism: LinearRelease, answers: Floats, crowd: RecordSample) -> float:
-    """Mean length of what a release differs from the true mean by, rounding included."""
+    """Returns the mean length of what a release differs from the true mean by, rounding included."""
     step, true = float(mechanism.step), answers.mean(axis=0)
     rounded = mechanism.on_lattice(answers).sum(axis=0) + mechanism.draws(crowd.rng, size=crowd.runs)
     return float(np.linalg.norm(rounded * step / len(answers) - true, axis=1).mean())
 
 
 def _local_error(mechanism: LinearRelease, persons: int) -> float:
-    """By the central limit theorem: K-norm noise of scale ω has E|z|² = d (d + 1) ω²."""
+    """Returns the error by the central limit theorem: K-norm noise of scale ω has E|z|² = d (d + 1) ω²."""
     d, omega = mechanism.query.dimensions, mechanism.scale
     deviation = omega * math.sqrt(d + 1) if mechanism.noise == "k-norm" else omega
     length = math.sqrt(2) * math.exp(math.lgamma((d + 1) / 2) - math.lgamma(d / 2))

@@ -21,7 +21,7 @@ FOLDER: Final = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSource:
-    """Where a table comes from: the experiment of the registry that wrote it, on what, and when."""
+    """Origin of a table: the experiment of the registry that wrote it, on what, and when."""
 
     experiment: str
     data: str
@@ -35,7 +35,7 @@ class TableSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredTable:
-    """What was kept, and where it comes from."""
+    """Rows that were kept, and where they come from."""
 
     source: TableSource
     rows: tuple[Row, ...] = field(repr=False)
@@ -57,7 +57,7 @@ SOURCES: Final[Mapping[str, TableSource]] = MappingProxyType(
 
 @cache
 def table(name: str) -> MeasuredTable:
-    """The kept table of that experiment. Errors: KeyError, OSError."""
+    """Returns the kept table of that experiment. Errors: KeyError, OSError."""
     source = SOURCES[name]
     with (FOLDER / f"{name}.csv").open(newline="", encoding="utf-8") as file:
         return MeasuredTable(source=source, rows=tuple(MappingProxyType(row) for row in csv.DictReader(file)))
