@@ -92,7 +92,7 @@ def least_delta(
     """Returns a lower bound on δ at a loss between two neighbouring inputs,
     at that confidence; 0 if none is found.
 
-    one, other: runs of either input (at least 100). seed: of the coins that weigh tilted runs.
+    first, second: runs of either input (at least 100). seed: of the coins that weigh tilted runs.
     """
 
     def gain(likely: Interval, rare: Interval) -> float:

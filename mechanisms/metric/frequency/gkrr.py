@@ -74,7 +74,7 @@ class Gkrr:
 
     @property
     def loss_within(self) -> Fraction:
-        """Returns loss when a cell moves within its district, rounded up."""
+        """Returns the loss when a cell moves within its district, rounded up."""
         return log_up(Fraction(self.own, self.near))
 
     def matrix(self) -> Floats:

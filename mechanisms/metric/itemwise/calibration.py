@@ -43,7 +43,7 @@ class Requirement:
         return float((lattice.columns - 1) * lattice.column_m + (lattice.rows - 1) * lattice.row_m)
 
     def noise_cap(self, decay_per_m: float) -> float:
-        """Returns loss of one report; one in a million is uniform on an axis, which bounds it there."""
+        """Returns the loss of one report; one in a million is uniform on an axis, which bounds it there."""
         most = 2 * math.log(2.0**20 * max(self.lattice.columns, self.lattice.rows, 2))
         return min(decay_per_m * self.sides_m, most)
 

@@ -184,7 +184,7 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def noise_cap(self) -> float:
-        """Returns loss of one report, at most: what the forecast depends on."""
+        """Returns the loss of one report, at most: what the forecast depends on."""
         return self._requirement.noise_cap(float(self.fitted.decay_per_m))
 
     @property

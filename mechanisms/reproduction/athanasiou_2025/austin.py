@@ -112,7 +112,7 @@ class Unsnapped:
 
     @property
     def epsilon_axis(self) -> float:
-        """Returns loss a step on one axis."""
+        """Returns the loss a step on one axis."""
         return self.epsilon / self.radius / math.sqrt(2)
 
     def geo_per_axis(self) -> float:
