@@ -78,7 +78,9 @@ def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int
         )
         return math.log(max(spent, sys.float_info.min)) - math.log(delta)
 
-    low = high = max(math.log(epsilon), _usual(persons, epsilon))
+    # The search begins where the sum has a standard deviation of about 5/ε.
+    start = math.log(2 * math.asinh(math.sqrt(2 * persons) * epsilon / 10))
+    low = high = max(math.log(epsilon), start)
     while excess(high) < 0:
         low, high = high, high + 0.5
     while low > math.log(epsilon) and excess(low) >= 0:
@@ -89,11 +91,6 @@ def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int
     while excess(root) > 0:
         root -= 1e-11
     return math.exp(root)
-
-
-def _usual(persons: int, epsilon: float) -> float:
-    """Returns the log ε_geo with a sum of a standard deviation of about 5/ε: where the search begins."""
-    return math.log(2 * math.asinh(math.sqrt(2 * persons) * epsilon / 10))
 
 
 def _table_radius(persons: int, epsilon_geo: float, distance: int) -> int:

@@ -128,17 +128,13 @@ def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -
     half = math.log(0.5)
     if excess(half) > 0:
         raise ParameterError("delta", delta, "larger: bits that are all random already exceed it")
-    low = high = min(half, _usual(bits, epsilon))
+    # The search begins at a standard deviation of about 3/ε.
+    low = high = min(half, math.log(min(0.4, 9 / (epsilon**2 * bits))))
     while excess(high) > 0:
         low, high = high, min(half, high + 0.5)
     while excess(low) <= 0:
         low, high = low - 0.5, low
     return min(0.5, math.exp(float(brentq(excess, low, high, xtol=1e-11)) + 1e-11))
-
-
-def _usual(bits: int, epsilon: float) -> float:
-    """Returns the log f with a standard deviation of about 3/ε: where the search begins."""
-    return math.log(min(0.4, 9 / (epsilon**2 * bits)))
 
 
 @dataclass(frozen=True, slots=True)

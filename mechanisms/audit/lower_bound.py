@@ -78,10 +78,10 @@ def audit(
     """
     in_range(100, 10**8, draws=draws)
     runs_one, runs_other = (np.stack([draw(data, rng) for _ in range(draws)]) for data in (first, second))
-    return audited(runs_one, runs_other, confidence=confidence, delta=delta)
+    return bound_of_runs(runs_one, runs_other, confidence=confidence, delta=delta)
 
 
-def audited(
+def bound_of_runs(
     runs_one: Matrix, runs_other: Matrix, *, confidence: float = 1 - 1e-6, delta: float = 0.0
 ) -> LowerBound:
     """Returns what `audit` finds in runs made elsewhere:
@@ -213,7 +213,7 @@ def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
     """Returns what tells `neighbours` apart in the rounds, at any noise scale,
     and the shape of the last one's cells.
 
-    Of a round: Σ |noisy - other| - |noisy - one| over its cells, in persons, which is the log likelihood
+    Of a round: Σ |noisy - second| - |noisy - first| over its cells, in persons, which is the log likelihood
     ratio of Laplace noise but for its scale. Of the last cells: their number, and the depth at each place
     that differs.
     """

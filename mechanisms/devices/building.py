@@ -53,17 +53,17 @@ class RoundFacts:
 
 def offsets(facts: RoundFacts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none
     blur = PlanarGeometric.calibrate(facts.target, lattice=_lattice(facts))
-    return _told_apart(OffsetsPlan(**facts.of_map, blur=blur), facts)
+    return _checked_plan(OffsetsPlan(**facts.of_map, blur=blur), facts)
 
 
 def axes(facts: RoundFacts, parameters: Mapping[str, Value]) -> AxesPlan:  # noqa: ARG001 - has none
     blur = GeoLocal.calibrate(facts.target, lattice=_lattice(facts))
-    return _told_apart(AxesPlan(**facts.of_map, blur=blur), facts)
+    return _checked_plan(AxesPlan(**facts.of_map, blur=blur), facts)
 
 
 def rows(facts: RoundFacts, parameters: Mapping[str, Value]) -> RowsPlan:  # noqa: ARG001 - has none
     blur = Optimal.calibrate(facts.target, lattice=_lattice(facts))
-    return _told_apart(RowsPlan(**facts.of_map, blur=blur), facts)
+    return _checked_plan(RowsPlan(**facts.of_map, blur=blur), facts)
 
 
 def gkrr(facts: RoundFacts, parameters: Mapping[str, Value]) -> GkrrPlan:
@@ -79,7 +79,7 @@ def gkrr(facts: RoundFacts, parameters: Mapping[str, Value]) -> GkrrPlan:
         loss = epsilon * (1 - down)
         response = Gkrr.of(**shape, loss=loss, within=part * loss)
         if response.loss <= facts.target.epsilon:
-            return _told_apart(GkrrPlan(**facts.of_map, gkrr=response), facts)
+            return _checked_plan(GkrrPlan(**facts.of_map, gkrr=response), facts)
         down *= 2
 
 
@@ -142,7 +142,7 @@ def _lattice(facts: RoundFacts) -> Lattice:
     return Lattice.of_map(facts.region, facts.resolution)
 
 
-def _told_apart(plan: AnyCellPlan, facts: RoundFacts) -> AnyCellPlan:
+def _checked_plan(plan: AnyCellPlan, facts: RoundFacts) -> AnyCellPlan:
     """Returns the plan. Errors: `ParameterError`
     where reports say next to nothing about the squares of the map.
     """

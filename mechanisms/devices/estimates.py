@@ -35,7 +35,7 @@ def map_of(law: CellLaw, counts: Integers) -> Heatmap:
     by_level, floor = {}, 0.0
     for level in range(law.level, -1, -1):
         here = finest if level == law.level else law.estimates(counts, level)
-        scores = _scores(here, law.largest(level))
+        scores = np.asarray(here.values / _deviations(here, law.largest(level)))
         is_significant = step_up(_harmonic(scores.size) * ndtr(-scores), of=scores.size) & (scores > 0)
         by_level[level] = np.flatnonzero(is_significant)
         if level == law.level and is_significant.any():
@@ -52,10 +52,6 @@ def map_of(law: CellLaw, counts: Integers) -> Heatmap:
         total=float(counts.sum()),
         total_error=0.0,
     )
-
-
-def _scores(estimates: Estimates, largest: float) -> Floats:
-    return np.asarray(estimates.values / _deviations(estimates, largest))
 
 
 def _deviations(estimates: Estimates, largest: float) -> Floats:

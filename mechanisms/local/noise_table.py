@@ -63,9 +63,10 @@ class NoiseTable:
         offsets = np.divmod(place.astype(np.int64), self.lattice.rows)
         anywhere = numbers >= self.ends[-1]
         cell = (numbers[anywhere] - self.ends[-1]) // np.uint64(self.uniform)
+        uniform = np.divmod(cell.astype(np.int64), self.lattice.rows)
         reports = []
         for bit, (index, offset, side, free) in enumerate(
-            zip(cells, offsets, (self.lattice.columns, self.lattice.rows), self._split(cell), strict=True)
+            zip(cells, offsets, (self.lattice.columns, self.lattice.rows), uniform, strict=True)
         ):
             negative = (signs >> np.uint64(bit)) & np.uint64(1) == 1
             report = np.clip(index + np.where(negative, -offset, offset), 0, side - 1)
@@ -122,9 +123,6 @@ class NoiseTable:
             if weights.size:
                 yield weights + self.uniform
 
-    def _split(self, cell: NDArray[np.uint64]) -> Cells:
-        return np.divmod(cell.astype(np.int64), self.lattice.rows)
-
 
 def row_law(table: NoiseTable) -> Floats:
     """Returns `(side, side)` probabilities of reports (columns) by cell (rows), of a table of one row."""
@@ -171,7 +169,7 @@ def _signs(lattice: Lattice) -> Integers:
 
 
 def _inside(weights: Integers, axis: int, *, margin: int) -> Integers:
-    """Returns them by offsets, the outermost of which always lead to the border; below 0 only as far as a
+    """Returns weights by offset, the outermost of which always lead to the border; below 0 only as far as a
     move from above 0 leads: the law is the same on both sides."""
     side = weights.shape[axis]
     if side < 3:
@@ -180,7 +178,7 @@ def _inside(weights: Integers, axis: int, *, margin: int) -> Integers:
 
 
 def _border(weights: Integers, axis: int) -> Integers:
-    """Returns them by the least offset that leads there: all larger ones do, too."""
+    """Returns weights by the least offset that leads there: all larger ones do, too."""
     return np.flip(np.cumsum(np.flip(weights, axis), axis=axis), axis)
 
 

@@ -82,13 +82,13 @@ def plain_grid(most: str) -> Contestant:
     return Contestant(label=_label("plain-grid", {"most": most}), build=built)
 
 
-def right() -> list[Contestant]:
+def fit_contestants() -> list[Contestant]:
     """Returns `adaptive` without a guide, and with another release of the place."""
     plain = listed(ADAPTIVE)
     return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=release_of_others)]
 
 
-def tuned_over() -> list[Contestant]:
+def tuning_contestants() -> list[Contestant]:
     """Returns the baselines with all parameters that were tried."""
     trees = [listed("privtree", tree_percent=percent) for percent in ("15", "30", "50")]
     grids = [plain_grid(most) for most in ("2", "4", "6")]
@@ -101,7 +101,7 @@ def tuned_over() -> list[Contestant]:
     return [*trees, *grids, listed("dense-emd"), *sparse, *tops]
 
 
-def compared() -> list[Contestant]:
+def comparison_contestants() -> list[Contestant]:
     """Returns `adaptive`, the paper's algorithm, and each baseline as tuned on the even half."""
     return [
         listed(ADAPTIVE),
@@ -114,12 +114,12 @@ def compared() -> list[Contestant]:
     ]
 
 
-def guessed() -> list[Contestant]:
+def guess_contestants() -> list[Contestant]:
     """Returns `adaptive` with the right number of expected persons, and with wrong ones."""
     return [listed(ADAPTIVE), *(_guessing(part) for part in GUESSES)]
 
 
-def guides(places: Places, service: OtherService | None) -> list[Contestant]:
+def guide_contestants(places: Places, service: OtherService | None) -> list[Contestant]:
     """Returns two rounds, one walk, and walks that begin from all kinds of guides."""
     kinds: dict[str, MakeGuide] = {
         "other people's release": release_of_others,
@@ -165,8 +165,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     places = dealt_places(options.files, persons=PERSONS, split=split, spare=spare)
     if service is not None:
         places = {number: _served(own, service) for number, own in places.items()}
-    makers = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
-    contestants = guides(places, service) if is_guide else makers[options.what]()
+    makers = {
+        "tune": tuning_contestants,
+        "compare": comparison_contestants,
+        "fit": fit_contestants,
+        "guess": guess_contestants,
+    }
+    contestants = guide_contestants(places, service) if is_guide else makers[options.what]()
     until = time.monotonic() + 60 * options.minutes
     results = measure(
         places,

@@ -124,7 +124,7 @@ class ShuffledCentroid(CentroidMechanism):
 
     @property
     def epsilon_axis(self) -> Fraction:
-        """Returns the loss a step on one axis when axes are accounted for one by one: |i| + |j| ≤ √2·|(i, j)|."""
+        """Returns the loss a step on one axis, axes accounted for one by one: |i| + |j| ≤ √2·|(i, j)|."""
         return self.epsilon_step / ROOT_TWO
 
     @property

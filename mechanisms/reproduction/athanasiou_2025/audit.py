@@ -44,7 +44,7 @@ class AuditCase:
     def claim(self) -> float:
         return self.epsilon * self.distance
 
-    def audited(self, draws: int) -> Row:
+    def row(self, draws: int) -> Row:
         first, second = self.runs(draws)
         loss = least_loss(first, second, delta=self.delta, seed=1)
         delta = least_delta(first, second, loss=self.claim, seed=2)
@@ -66,7 +66,7 @@ def run(request: ExhibitRequest) -> list[Path]:
     """Writes lower bounds for printed claims and for ours. Errors: as `ExhibitRequest.write`."""
     draws = DRAWS * (10 if request.full else 1)
     ours = our_cases(persons=50, domain=1000) if request.full else our_cases(persons=10, domain=20)
-    rows = [case.audited(draws) for case in [*printed_cases(), *ours]]
+    rows = [case.row(draws) for case in [*printed_cases(), *ours]]
     figure, (axes,) = panels(1, height=5)
     labels = [f"{row['what']} (n={row['n']}, d={row['distance']})" for row in rows]
     parts = [float(str(row["part_of_claim"])) for row in rows]
@@ -125,12 +125,12 @@ def _ours(
     case = _Setting(persons, 0.2, float(delta)).case(
         protocol.name,
         10,
-        lambda draws: (published(protocol, 0, draws, 1), published(protocol, 10, draws, 2)),
+        lambda draws: (published_ones(protocol, 0, draws, 1), published_ones(protocol, 10, draws, 2)),
     )
     return replace(case, sound=True, tight=tight)
 
 
-def published(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: int) -> Runs:
+def published_ones(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: int) -> Runs:
     """Returns numbers of ones that the shuffler publishes: one person at `value`, all others at 0."""
     rng, counts = SeededSource(seed), np.zeros(draws, np.int64)
     for first in range(0, draws, _ROWS_AT_A_TIME):

@@ -120,8 +120,8 @@ def test_the_plain_grid_tells_the_truth_without_noise_and_states_its_cost():
 
 def test_tuned_parameters_were_among_those_tried():
     defaults = {"privtree tree_percent=30": "privtree", "sparse-emd width=20 decay=0.7071": "sparse-emd"}
-    tried = {defaults.get(one.label, one.label) for one in adaptive_accuracy.tuned_over()}
-    assert {one.label for one in adaptive_accuracy.compared()} - {"adaptive"} <= tried
+    tried = {defaults.get(one.label, one.label) for one in adaptive_accuracy.tuning_contestants()}
+    assert {one.label for one in adaptive_accuracy.comparison_contestants()} - {"adaptive"} <= tried
 
 
 def test_what_was_measured_once_is_not_measured_again(tmp_path, monkeypatch):
@@ -153,7 +153,9 @@ def test_the_command_prints_what_it_measured(what, tmp_path, capsys, monkeypatch
     else:
         assert "1 trials of each of 3 settings" in printed
         others = len(PERSONS) + 1 if what == "compare" else 0  # lines about the forecast
-        contestants = len(adaptive_accuracy.compared()) + 1 if what == "compare" else len(GUESSES)
+        contestants = (
+            len(adaptive_accuracy.comparison_contestants()) + 1 if what == "compare" else len(GUESSES)
+        )
         assert printed.count("\n| ") == others + contestants
 
 
