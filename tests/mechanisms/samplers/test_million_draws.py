@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechanisms.audit.lower_bound import audited
+from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.rounds import NoisyRound
 from mechanisms.central.adaptive.two_rounds import TwoRounds
@@ -43,7 +43,9 @@ def test_laplace_costs_nearly_what_it_claims(relation):
     if relation is Relation.REPLACE:
         other[1::2] += 1  # and the cell of who is there instead
     cells = 1 if relation is Relation.ADD_REMOVE else 2
-    bound = audited(*(drawn(mechanism, persons, cells, seed) for seed, persons in enumerate((one, other))))
+    bound = bound_of_runs(
+        *(drawn(mechanism, persons, cells, seed) for seed, persons in enumerate((one, other)))
+    )
     assert 0.8 < bound.epsilon <= 1
 
 
@@ -158,7 +160,7 @@ def inputs_at(table, mechanism):
 
 def bound(mechanism, table, **fault):
     inputs, rng = inputs_at(table, mechanism), SeededSource(SEED)
-    return audited(*(features(mechanism, table, inputs, data, rng, **fault) for data in inputs)).epsilon
+    return bound_of_runs(*(features(mechanism, table, inputs, data, rng, **fault) for data in inputs)).epsilon
 
 
 def test_the_table_is_the_mechanism(table):
