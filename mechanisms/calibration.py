@@ -15,7 +15,7 @@ LARGEST_SCALE: Final = 2**53  # mass units; with masses below 2^62 every noisy s
 
 
 def sensitivity(relation: Relation) -> int:
-    """How many persons' masses the sum can change by, in L1, between neighbours.
+    """Returns how many persons' masses the sum can change by, in L1, between neighbours.
 
     A record has mass at most 1. Exchanging it takes one mass away and brings another.
     """
@@ -23,7 +23,7 @@ def sensitivity(relation: Relation) -> int:
 
 
 def checked_epsilon(epsilon: Fraction, *, least: Fraction = Fraction(0)) -> Fraction:
-    """Exact and within what integers can carry out. Errors: `ParameterError`."""
+    """Returns epsilon, exact and within what integers can carry out. Errors: `ParameterError`."""
     exact = exact_decimal("epsilon", epsilon, low=0, low_open=True, high=HIGHEST_EPSILON)
     if exact < least:
         raise ParameterError("epsilon", exact, f"at least {float(least):g}")
@@ -31,20 +31,22 @@ def checked_epsilon(epsilon: Fraction, *, least: Fraction = Fraction(0)) -> Frac
 
 
 def only_replace(relation: Relation) -> Relation:
-    """Of guarantees that are about moves: who is enrolled is public there. Errors: `ParameterError`."""
+    """Refuses other relations than REPLACE, for guarantees that are about moves: who is enrolled is public
+    there. Errors: `ParameterError`.
+    """
     if Relation(relation) is not Relation.REPLACE:
         raise ParameterError("relation", Relation(relation), Relation.REPLACE)
     return Relation.REPLACE
 
 
 def level_of(resolution: int, *, highest: int) -> int:
-    """ℓ for 2^ℓ cells a side. Errors: `ParameterError` naming `resolution`."""
+    """Returns ℓ for 2^ℓ cells a side. Errors: `ParameterError` naming `resolution`."""
     power_of_two(2, highest, resolution=resolution)
     return resolution.bit_length() - 1
 
 
 def mass_unit(relation: Relation, epsilon: Fraction, *, smallest_share: Fraction = Fraction(1)) -> int:
-    """The largest power of two up to 2^24 for which the widest noise stays within 2^53 mass units.
+    """Returns the largest power of two up to 2^24 for which the widest noise stays within 2^53 mass units.
 
     `smallest_share` is the smallest part of epsilon that one measurement gets. Public parameters only.
     Errors: `ParameterError` naming `epsilon` when that is below 2^10.
@@ -58,7 +60,8 @@ def mass_unit(relation: Relation, epsilon: Fraction, *, smallest_share: Fraction
 
 
 def noise_scale(relation: Relation, epsilon: Fraction, unit: int) -> Fraction:
-    """Scale of discrete Laplace noise, in mass units, that costs at most epsilon per measured vector.
+    """Returns the scale of discrete Laplace noise, in mass units,
+    that costs at most epsilon per measured vector.
 
     scale = sensitivity · unit / epsilon (Dwork, McSherry, Nissim, Smith 2006, in integers: Ghosh,
     Roughgarden, Sundararajan 2012). Rounded up, so never more is spent, when the exact ratio has more
@@ -75,7 +78,9 @@ def noise_scale(relation: Relation, epsilon: Fraction, unit: int) -> Fraction:
 
 
 def check_masses(masses: MassMap, *, level: int, unit: int) -> None:
-    """The masses are on the mechanism's grid and in its unit. Errors: `ParameterError`, public facts only."""
+    """Refuses masses that are not on the mechanism's grid and in its unit.
+    Errors: `ParameterError`, public facts only.
+    """
     if (masses.level, masses.unit) != (level, unit):
-        given = f"level {masses.level}, unit {masses.unit}"
-        raise ParameterError("masses", given, f"level {level}, unit {unit}")
+        grid = f"level {masses.level}, unit {masses.unit}"
+        raise ParameterError("masses", grid, f"level {level}, unit {unit}")

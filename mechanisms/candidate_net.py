@@ -53,7 +53,7 @@ class Plane:
 
     @property
     def rounding_um(self) -> int:
-        """What storing check-ins and rounding means can add to the distance of two records.
+        """Returns what storing check-ins and rounding means can add to the distance of two records.
 
         Rounding the sides to micrometres stretches it by at most a micrometre each way.
         """
@@ -61,12 +61,12 @@ class Plane:
 
     @property
     def stretch(self) -> Fraction:
-        """Bound on projected distance / distance on the ground."""
+        """Returns a bound on projected distance / distance on the ground."""
         return rounded_up(Fraction(self.region.stretch))
 
     @property
     def shrink(self) -> Fraction:
-        """Bound on distance on the ground / projected distance."""
+        """Returns a bound on distance on the ground / projected distance."""
         return rounded_up(Fraction(self.region.shrink))
 
 
@@ -82,8 +82,8 @@ class Net:
 
     @classmethod
     def of(cls, region: Region, spacing_m: Fraction) -> Self:
-        """As few candidates as have neighbours at most `spacing_m` apart; every place of the region is
-        within 0.71 spacings of one."""
+        """Returns the net of as few candidates as have neighbours at most `spacing_m` apart; every place of
+        the region is within 0.71 spacings of one."""
         sides = Plane(region).width_um, Plane(region).height_um
         columns, rows = (max(1, math.ceil(side / (spacing_m * MICRO))) for side in sides)
         return cls(region=region, width_um=sides[0], height_um=sides[1], columns=columns, rows=rows)
@@ -93,8 +93,8 @@ class Net:
         return self.columns * self.rows
 
     def squares(self, means: RecordMeans, columns: range, rows: range) -> tuple[list[int], list[int], int]:
-        """(of columns, of rows, D): the squared distance of the mean to a candidate is exactly the sum of its
-        column's and its row's integer, divided by D², in square micrometres."""
+        """Returns (of columns, of rows, D): the squared distance of the mean to a candidate is exactly the
+        sum of its column's and its row's integer, divided by D², in square micrometres."""
         n = means.persons
         across = [means.x * self.columns - (2 * c + 1) * (PARTS // 2) * n for c in columns]
         along = [means.y * self.rows - (2 * r + 1) * (PARTS // 2) * n for r in rows]
@@ -103,7 +103,7 @@ class Net:
         return of_columns, of_rows, n * self.columns * self.rows * PARTS
 
     def window(self, means: RecordMeans, reach_um: Fraction) -> tuple[range, range]:
-        """Columns and rows that hold every candidate nearer than `reach_um` to the mean."""
+        """Returns the columns and rows that hold every candidate nearer than `reach_um` to the mean."""
         x, y = Fraction(means.x, means.persons * PARTS), Fraction(means.y, means.persons * PARTS)
         return (
             _near(x, reach_um / self.width_um, self.columns),
@@ -111,14 +111,14 @@ class Net:
         )
 
     def place(self, column: int, row: int) -> tuple[float, float]:
-        """(latitude, longitude) of a candidate."""
+        """Returns (latitude, longitude) of a candidate."""
         box = self.region
         lat = box.south + (box.north - box.south) * (2 * row + 1) / (2 * self.rows)
         lon = box.west + (box.east - box.west) * (2 * column + 1) / (2 * self.columns)
         return lat, lon
 
     def distances_m(self, x: float, y: float, reach_m: float) -> NDArray[np.float64]:
-        """`(k,)` metres from a place (shares of width and height) to the candidates of its window.
+        """Returns `(k,)` metres from a place (shares of width and height) to the candidates of its window.
 
         In floating point: for predictions only.
         """
@@ -131,13 +131,13 @@ class Net:
 
 
 def rounded_up(value: Fraction) -> Fraction:
-    """To `_DIGITS` significant binary digits, at least."""
+    """Rounds up to `_DIGITS` significant binary digits, at least."""
     shift = _DIGITS - value.numerator.bit_length() + value.denominator.bit_length()
     return math.ceil(value * Fraction(2) ** shift) / Fraction(2) ** shift
 
 
 def _near(share: Fraction, reach: Fraction, count: int) -> range:
-    """Cells of an axis whose middle is at most `reach` from `share`, in shares of the axis."""
+    """Returns cells of an axis whose middle is at most `reach` from `share`, in shares of the axis."""
     first = math.floor((share - reach) * count - Fraction(1, 2))
     last = math.ceil((share + reach) * count - Fraction(1, 2))
     return range(max(0, first), min(count, last + 1))

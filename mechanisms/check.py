@@ -19,13 +19,13 @@ class ParameterError(ValueError):
 
     def __init__(self, parameter: str, value: object, allowed: str) -> None:
         self.parameter = parameter
-        self.value = shown(value)
+        self.value = printable(value)
         self.allowed = allowed
         super().__init__(f"{parameter} is {self.value}, allowed: {allowed}")
 
 
-def shown(value: object) -> str:
-    """A value as printable ASCII of bounded length, whatever was passed in."""
+def printable(value: object) -> str:
+    """Returns a value as printable ASCII of bounded length, whatever was passed in."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         return "an integer of more than 77 digits"  # printing it could itself take long
     text = ascii(str(value))[1:-1]
@@ -42,7 +42,7 @@ def exact_decimal(
     high: Fraction | int | None = None,
     low_open: bool = False,
 ) -> Fraction:
-    """The exact value of a plain ASCII decimal such as "1", "0.5" or "1e-6".
+    """Returns the exact value of a plain ASCII decimal such as "1", "0.5" or "1e-6".
 
     Refuses (`ParameterError`) NaN, infinities, other digits than 0-9, underscores, blanks, binary floats
     and anything longer than 40 characters or with an exponent beyond 30, before building the number.
@@ -57,21 +57,21 @@ def exact_decimal(
 
 
 def positive(**named: Fraction | float) -> None:
-    """Each named number is finite and above 0."""
+    """Refuses any named number that is not finite and above 0."""
     for name, value in named.items():
         if not _is_number(value) or value <= 0:
             raise ParameterError(name, value, "a finite number above 0")
 
 
 def in_range(low: Fraction | float, high: Fraction | float, **named: Fraction | float) -> None:
-    """Each named number lies in [low, high]."""
+    """Refuses any named number outside [low, high]."""
     for name, value in named.items():
         if not _is_number(value) or not low <= value <= high:
-            raise ParameterError(name, value, f"{shown(low)} to {shown(high)}")
+            raise ParameterError(name, value, f"{printable(low)} to {printable(high)}")
 
 
 def whole(low: int, high: int, **named: object) -> None:
-    """Each named value is an integer in [low, high]; True and False are none."""
+    """Refuses any named value that is no integer in [low, high]; True and False are none."""
     for name, value in named.items():
         if not isinstance(value, int) or isinstance(value, bool):
             raise ParameterError(name, value, f"a whole number from {low} to {high}")
@@ -79,7 +79,7 @@ def whole(low: int, high: int, **named: object) -> None:
 
 
 def power_of_two(low: int, high: int, **named: int) -> None:
-    """Each named integer is a power of two in [low, high]."""
+    """Refuses any named integer that is no power of two in [low, high]."""
     for name, value in named.items():
         whole = isinstance(value, int) and not isinstance(value, bool)
         if not whole or not low <= value <= high or value & (value - 1):
@@ -107,7 +107,7 @@ def _is_number(value: object) -> bool:
 def _interval(low: Fraction | int | None, high: Fraction | int | None, low_open: bool) -> str:
     parts = []
     if low is not None:
-        parts.append(f"{'above' if low_open else 'of at least'} {shown(low)}")
+        parts.append(f"{'above' if low_open else 'of at least'} {printable(low)}")
     if high is not None:
-        parts.append(f"of at most {shown(high)}")
+        parts.append(f"of at most {printable(high)}")
     return " and ".join(parts) or f"of at most {MAX_CHARACTERS} characters, exponent within {MAX_EXPONENT}"

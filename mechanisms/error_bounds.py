@@ -56,7 +56,7 @@ class ExpectedError(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def upper_m(self, region: Region) -> float | None:
-        """The upper end in metres, of a result about the region; None where it is no distance."""
+        """Returns the upper end in metres, of a result about the region; None where it is no distance."""
         ...
 
 
@@ -73,13 +73,13 @@ class ErrorBound:
     assumptions: str
 
     def upper_m(self, region: Region) -> float | None:
-        """The upper end in metres, of a map of the region."""
+        """Returns the upper end in metres, of a map of the region."""
         return self.emd * max(region.width_m, region.height_m)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorForecast(ErrorBound):
-    """What was seen on real check-ins and is likely elsewhere, where no useful bound can be proved.
+    """Error that was seen on real check-ins and is likely elsewhere, where no useful bound can be proved.
 
     Nine of ten maps had an error between `emd_low` and `emd`, half of them one below `emd_median`.
     """
@@ -110,7 +110,7 @@ class PointError:
     assumptions: str
 
     def upper_m(self, region: Region) -> float | None:
-        """What is kept with probability 95 %, wherever it is."""
+        """Returns what is kept with probability 95 %, wherever it is."""
         del region
         return self.within_m
 
@@ -124,13 +124,14 @@ class ShareError:
     assumptions: str
 
     def upper_m(self, region: Region) -> float | None:
-        """None: it is no distance."""
+        """Returns None: it is no distance."""
         del region
         return None
 
 
 def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> PointError:
-    """Of a draw from a net with the weights of a table that has an entry every `step_m` metres.
+    """Returns the error of a draw from a net with the weights of a table
+    that has an entry every `step_m` metres.
 
     Read off the table for truths in the middle, at a side and in a corner of the region, each at
     a candidate and halfway between candidates.
@@ -139,10 +140,10 @@ def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> Poi
         (0.5 / count, (count // 2) / count, (count // 2 + 0.5) / count) for count in (net.columns, net.rows)
     ]
     places = list(product({0.0, *halves[0]}, {0.0, *halves[1]}))
-    found = [_distance_law(net, weights, step_m, x, y) for x, y in places]
+    laws = [_distance_law(net, weights, step_m, x, y) for x, y in places]
     return PointError(
-        expected_m=max(expected for expected, _ in found),
-        within_m=max(within for _, within in found),
+        expected_m=max(expected for expected, _ in laws),
+        within_m=max(within for _, within in laws),
         quantity=POINT_QUANTITY,
         assumptions=f"The largest of {len(places)} places of the true point: middle, sides and corner of "
         "the region, at and between candidates. People without check-ins count at the region's centre.",
@@ -150,7 +151,7 @@ def point_error(net: Net, weights: NDArray[np.float64], *, step_m: float) -> Poi
 
 
 def noise_in_every_cell(scale_persons: float, *, cells: int, persons: int) -> ErrorBound:
-    """min(2, 2 · cells · scale / n): each unit of noise moves a unit of mass by at most 2."""
+    """Returns min(2, 2 · cells · scale / n): each unit of noise moves a unit of mass by at most 2."""
     return _bound(
         2 * cells * scale_persons,
         persons,
@@ -159,7 +160,7 @@ def noise_in_every_cell(scale_persons: float, *, cells: int, persons: int) -> Er
 
 
 def adaptive_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
-    """median = 0.94 (2n / s)^-0.619 for n people and noise of scale s people in each of two rounds.
+    """Returns median = 0.94 (2n / s)^-0.619 for n people and noise of scale s people in each of two rounds.
 
     A straight line through logarithms of errors on places of the even half (n·epsilon from 25 to 5,000,
     `reproduction/forecast_fit.py`). The interval is wider than the 4 % and 96 % points of its residuals:
@@ -171,7 +172,7 @@ def adaptive_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
 
 
 def walked_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
-    """median = 0.88 (n / s)^-0.62 for n people and noise of scale s people in the leaves of one walk.
+    """Returns median = 0.88 (n / s)^-0.62 for n people and noise of scale s people in the leaves of one walk.
 
     As `adaptive_forecast`, on n·epsilon from 25 to 1,000.
     """
@@ -180,7 +181,7 @@ def walked_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
 
 
 def guided_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
-    """Nine tenths of `walked_forecast`, with a wider interval: a guide may be wrong.
+    """Returns nine tenths of `walked_forecast`, with a wider interval: a guide may be wrong.
 
     On places of the odd half 98 % of the errors were within it where the guide was of the same place, 92 %
     (at least 85 % in each setting) where it was of another city.
@@ -189,25 +190,25 @@ def guided_forecast(scale_persons: float, *, persons: int) -> ErrorForecast:
     return _forecast(0.79 * (persons / scale_persons) ** -0.62, low=0.42, high=1.95, part="a fifth")
 
 
-def noise_with_selection(scale_persons: float, *, cells: int, kept: int, persons: int) -> ErrorBound:
-    """2 · scale · (T(2v) + T(k)) / n for k kept cells and v = min(k, cells - k) that may be missed.
+def noise_with_selection(scale_persons: float, *, cells: int, selected: int, persons: int) -> ErrorBound:
+    """Returns 2 · scale · (T(2v) + T(k)) / n for k kept cells and v = min(k, cells - k) that may be missed.
 
     A missed cell's mass is at most the noise of the cell kept in its place minus its own, so noise counts
     twice where a cell is kept wrongly, once in a missed cell and in the other kept ones.
     """
-    missed = min(kept, cells - kept)
-    noise = _top(cells, missed) + _top(cells, missed + kept)
+    missed = min(selected, cells - selected)
+    noise = _top(cells, missed) + _top(cells, missed + selected)
     return _bound(
         2 * scale_persons * noise,
         persons,
-        f"Holds when the number of people is right and at most {kept} cells are occupied; what the mass "
+        f"Holds when the number of people is right and at most {selected} cells are occupied; what the mass "
         "in further cells adds is left out.",
     )
 
 
 def sparse_reconstruction(levels: Sequence[LevelNoise], *, width: int, persons: int) -> ErrorBound:
-    """Theorem 3.1 of Ghazi et al. 2022 with its constants worked out, for data of at most `width` occupied
-    cells a level.
+    """Returns the bound of Theorem 3.1 of Ghazi et al. 2022 with its constants worked out, for data of at
+    most `width` occupied cells a level.
 
     Write ν for the noise, S for kept cells, V for candidates that should have been kept, U for as many
     cells kept in their place, all on one level i with N_i candidates, e_i for ‖ŷ_i - P_i s‖₁ and E for
@@ -226,11 +227,11 @@ def sparse_reconstruction(levels: Sequence[LevelNoise], *, width: int, persons: 
     """
     first, candidates, total = levels[0].level, 4 ** levels[0].level, 0.0
     for level in levels:
-        kept = min(width, candidates)
-        missed = min(kept, candidates - kept)
-        noise = _top(candidates, missed) + _top(candidates, 2 * missed) + _top(candidates, kept + missed)
+        selected = min(width, candidates)
+        missed = min(selected, candidates - selected)
+        noise = _top(candidates, missed) + _top(candidates, 2 * missed) + _top(candidates, selected + missed)
         total += level.scale_persons * noise / 2**level.level
-        candidates = 4 * kept
+        candidates = 4 * selected
     coarsest = levels[0].scale_persons * 4**first
     return _bound(
         (2 ** (first + 1) + 1) * total + (2 - 2**-first) * coarsest,
@@ -241,8 +242,8 @@ def sparse_reconstruction(levels: Sequence[LevelNoise], *, width: int, persons: 
 
 
 def noise_in_one_grid(deviation_persons: float, *, level: int, finest: int, persons: int) -> ErrorBound:
-    """Theorem D.1 of Ghazi et al. 2022 with its constants: (2 (ℓ + 2) 2^ℓ deviation + n 2^-ℓ) / n for the
-    grid of level ℓ, without the last term where the map is no finer.
+    """Returns the bound of Theorem D.1 of Ghazi et al. 2022 with its constants: (2 (ℓ + 2) 2^ℓ deviation + n
+    2^-ℓ) / n for the grid of level ℓ, without the last term where the map is no finer.
 
     1. The nearest map is at most as far from the noisy masses as the true ones: D ≤ 2 ‖ν‖_EMD.
     2. ‖ν‖_EMD ≤ 2 |Σν| + Σ_{i=1}^ℓ 2^-i ‖P_i ν‖₁ as in `sparse_reconstruction`; E|sum of m| ≤ √m deviation,
@@ -259,7 +260,9 @@ def noise_in_one_grid(deviation_persons: float, *, level: int, finest: int, pers
 
 
 def _forecast(median: float, *, low: float, high: float, part: str) -> ErrorForecast:
-    """low, high: ends of the interval, as parts of the median; `part` says low / high in words."""
+    """Returns the forecast of a median; low, high: ends of the interval, as parts of the median; `part` says
+    low / high in words.
+    """
     lowest, middle, highest = (min(_EVENLY_SPREAD, factor * median) for factor in (low, 1.0, high))
     return ErrorForecast(
         emd=highest,
@@ -279,7 +282,7 @@ def _bound(distance_persons: float, persons: int, assumptions: str) -> ErrorBoun
 def _distance_law(
     net: Net, weights: NDArray[np.float64], step_m: float, x: float, y: float
 ) -> tuple[float, float]:
-    """(mean, 95 % quantile) of the distance from a place, in shares of width and height, to the draw.
+    """Returns (mean, 95 % quantile) of the distance from a place, in shares of width and height, to the draw.
 
     What is drawn beyond the table's reach, less than once in 10^9, is left out.
     """
@@ -293,7 +296,7 @@ def _distance_law(
 
 
 def _top(count: int, largest: int) -> float:
-    """Mean of the sum of the `largest` largest of `count` independent exponentials with mean 1.
+    """Returns the mean of the sum of the `largest` largest of `count` independent exponentials with mean 1.
 
     The j-th largest of N has mean Σ_{m=j}^N 1/m; the sum is k (1 + H_N - H_k).
     """

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def freeze(owner: object, **dtypes: type) -> None:
-    """Replace arrays by read-only views of them (the caller's own arrays stay as they are)."""
+    """Replaces arrays by read-only views of them (the caller's own arrays stay as they are)."""
     sizes = set()
     for name, dtype in dtypes.items():
         array = getattr(owner, name)

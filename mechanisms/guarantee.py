@@ -22,7 +22,7 @@ class Relation(StrEnum):
 
 
 class Trust(StrEnum):
-    """Who sees data that are not yet private, from most to least trust needed."""
+    """The parties that see data that are not yet private, from most to least trust needed."""
 
     CENTRAL = "central"  # whoever runs the mechanism sees the check-ins
     SHUFFLE = "shuffle"  # the shuffler must not collude with the analyst
@@ -54,7 +54,7 @@ class Term:
             object.__setattr__(self, name, _finite(name, getattr(self, name)))
 
     def loss(self, distance_m: Exact) -> Exact:
-        """The loss at a distance above 0, `INFINITY` included."""
+        """Returns the loss at a distance above 0, `INFINITY` included."""
         if self.alpha_per_m == 0:
             return Fraction(0)  # not 0 · ∞
         if INFINITY in (self.alpha_per_m, distance_m):
@@ -104,12 +104,12 @@ class Guarantee:
         delta: Fraction | int = 0,
         trust: Trust = Trust.CENTRAL,
     ) -> Guarantee:
-        """Ordinary differential privacy: the same loss for every neighbour, however far."""
+        """Returns ordinary differential privacy: the same loss for every neighbour, however far."""
         term = Term(cap=_exact("epsilon", epsilon))
         return cls(relation=relation, delta=_finite("delta", delta), trust=trust, terms=(term,))
 
     def loss(self, distance_m: Exact | int | float) -> Exact:
-        """Σ of the terms at a distance in metres (a float is taken at its exact value); exact."""
+        """Returns Σ of the terms at a distance in metres (a float is taken at its exact value); exact."""
         distance = _exact("distance_m", distance_m if distance_m == INFINITY else Fraction(distance_m))
         if distance == 0:
             return Fraction(0)
@@ -118,7 +118,7 @@ class Guarantee:
         return sum((term.loss(distance) for term in self.terms), start=Fraction(0))
 
     def exchange_loss(self, diameter_m: Exact | int | float) -> Exact:
-        """The loss when a record is exchanged for any other, with or without check-ins.
+        """Returns the loss when a record is exchanged for any other, with or without check-ins.
 
         diameter_m: no two places of the region are farther apart in its projection; rounded up. A term
         without a cap counts there: those mechanisms put who has no check-ins in the region's middle.
@@ -130,7 +130,7 @@ class Guarantee:
         return sum((near if far == INFINITY else far for far, near in losses), start=Fraction(0))
 
     def __add__(self, other: Guarantee) -> Guarantee:
-        """Both were released: losses and deltas add up, the greater trust is needed."""
+        """Composes two releases: losses and deltas add up, the greater trust is needed."""
         if not isinstance(other, Guarantee):
             return NotImplemented
         if self.relation is not other.relation:
@@ -146,7 +146,7 @@ class Guarantee:
         )
 
     def to_json(self) -> dict[str, object]:
-        """JSON values without loss: exact numbers as "p/q" or "inf"."""
+        """Returns JSON values without loss: exact numbers as "p/q" or "inf"."""
         fails = self.if_shuffler_fails
         return {
             "relation": self.relation.value,
@@ -160,7 +160,7 @@ class Guarantee:
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Guarantee:
-        """The guarantee that `to_json` wrote. Errors: ValueError for anything else."""
+        """Returns the guarantee that `to_json` wrote. Errors: ValueError for anything else."""
         if not isinstance(data, Mapping) or set(data) != _FIELDS:
             raise ValueError(f"a guarantee has exactly the keys {', '.join(sorted(_FIELDS))}")
         terms, fails, simulated = data["terms"], data["if_shuffler_fails"], data["simulated"]
@@ -183,7 +183,7 @@ _NUMBER = re.compile(r"(-?[0-9]+)/([1-9][0-9]*)", re.ASCII)
 
 
 def _exact(name: str, value: object) -> Exact:
-    """A non-negative exact number; the only float let through is INFINITY."""
+    """Returns a non-negative exact number; the only float let through is INFINITY."""
     if isinstance(value, float) and value == INFINITY:
         return INFINITY
     if isinstance(value, bool) or not isinstance(value, int | Fraction) or value < 0:
@@ -198,10 +198,10 @@ def _finite(name: str, value: object) -> Fraction:
     return exact
 
 
-def _sum_if_shuffler_fails(one: Guarantee, other: Guarantee) -> Guarantee | None:
-    if one.if_shuffler_fails is None and other.if_shuffler_fails is None:
+def _sum_if_shuffler_fails(first: Guarantee, second: Guarantee) -> Guarantee | None:
+    if first.if_shuffler_fails is None and second.if_shuffler_fails is None:
         return None
-    return (one.if_shuffler_fails or one) + (other.if_shuffler_fails or other)
+    return (first.if_shuffler_fails or first) + (second.if_shuffler_fails or second)
 
 
 def _term_from_json(data: object) -> Term:

@@ -44,8 +44,8 @@ class Guide:
 
     @classmethod
     def of_values(cls, values: NDArray[np.float64]) -> Self:
-        """From (64, 64) values, row 0 north. Errors: `ParameterError` unless all are finite and at least 0,
-        and one is above 0."""
+        """Returns the guide of (64, 64) values, row 0 north. Errors: `ParameterError` unless all are finite
+        and at least 0, and one is above 0."""
         total = float(values.sum()) if values.shape == (SIDE, SIDE) and (values >= 0).all() else np.nan
         if not (np.isfinite(total) and total > 0):
             allowed = f"{SIDE} by {SIDE} finite values, none below 0, not all 0"
@@ -54,7 +54,7 @@ class Guide:
 
     @classmethod
     def of_map(cls, heatmap: Heatmap, *, same_people: bool = False) -> Self:
-        """From a published map of the same region.
+        """Returns the guide of a published map of the same region.
 
         same_people: it was drawn from the same data version and slice, so that what was measured for it can
         be counted as a measurement of the same masses, where it holds what was measured.
@@ -77,6 +77,6 @@ class Guide:
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of what it holds."""
+        """Returns the hexadecimal digest of what it holds."""
         measured = b"" if self.measured is None else self.measured.to_bytes()
         return hashlib.sha256(self.shares.astype("<i8").tobytes() + measured).hexdigest()

@@ -23,7 +23,7 @@ LARGEST_LENGTH_M: Final = 10**8  # more than twice around the earth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a release may cost at most."""
+    """The most that a release may cost."""
 
     relation: Relation
     epsilon: Fraction
@@ -41,7 +41,9 @@ class Target:
 
     @property
     def needed_radius_m(self) -> Fraction:
-        """The radius, for mechanisms that cannot do without. Errors: `ParameterError` where there is none."""
+        """Returns the radius, for mechanisms that cannot do without. Errors:
+        `ParameterError` where there is none.
+        """
         if self.radius_m is None:
             raise ParameterError("radius_m", "missing", "the distance in metres at which epsilon is the loss")
         return self.radius_m
@@ -69,25 +71,25 @@ class HeatmapMechanism(Mechanism, Protocol):
 
     @property
     def resolution(self) -> int:
-        """Cells a side, a power of two."""
+        """Returns cells a side, a power of two."""
         ...
 
     @property
     def unit(self) -> int:
-        """Mass units of one person: what `release` expects its masses in. From public parameters."""
+        """Returns mass units of one person: what `release` expects its masses in. From public parameters."""
         ...
 
     @classmethod
     def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
-        """The mechanism that spends at most the target, and as much of it as it can."""
+        """Returns the mechanism that spends at most the target, and as much of it as it can."""
         ...
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
-        """Draw noise once. Total: nothing about the data makes it fail."""
+        """Draws noise once. Total: nothing about the data makes it fail."""
         ...
 
     def expected_error(self, *, persons: int) -> ErrorBound:
-        """A bound from public facts; `persons` is a public guess or the declared number."""
+        """Returns a bound from public facts; `persons` is a public guess or the declared number."""
         ...
 
 
@@ -116,7 +118,7 @@ class GridMechanism:
 
     @property
     def level(self) -> int:
-        """ℓ: of the map's own cells."""
+        """Returns ℓ: of the map's own cells."""
         return level_of(self.resolution, highest=self.highest_resolution)
 
 
@@ -163,7 +165,9 @@ class RecordMechanism:
 
     @classmethod
     def spending(cls, target: Target, **parameters: Any) -> Self:
-        """The mechanism of these parameters whose loss at `target.radius_m` is at most `target.epsilon`."""
+        """Returns the mechanism of these parameters whose loss
+        at `target.radius_m` is at most `target.epsilon`.
+        """
         radius_m = target.needed_radius_m
         return cls(relation=target.relation, epsilon=target.epsilon, radius_m=radius_m, **parameters)
 
@@ -175,7 +179,9 @@ class CentroidMechanism(RecordMechanism, ABC):
 
     @classmethod
     def calibrate(cls, target: Target, *, region: Region, persons: int, **parameters: Any) -> Self:
-        """The mechanism whose loss at `target.radius_m` is at most `target.epsilon`, and nearly that."""
+        """Returns the mechanism whose loss at `target.radius_m` is
+        at most `target.epsilon`, and nearly that.
+        """
         return cls.spending(target, region=region, persons=persons, **parameters)
 
     @property
@@ -183,17 +189,17 @@ class CentroidMechanism(RecordMechanism, ABC):
     def guarantee(self) -> Guarantee: ...
 
     def release(self, means: RecordMeans, rng: RandomSource) -> Point:
-        """Draw once. Total: nothing about the data makes it fail."""
+        """Draws once. Total: nothing about the data makes it fail."""
         if means.persons != self.persons:
             raise ParameterError("means", f"of {means.persons} persons", f"of {self.persons}")
-        lat, lon = self._drawn(means, rng)
+        lat, lon = self._draw(means, rng)
         error = self.expected_error()
         return Point(lat=lat, lon=lon, expected_m=error.expected_m, within_m=error.within_m)
 
     @abstractmethod
     def expected_error(self) -> PointError:
-        """From public facts."""
+        """Returns the error from public facts."""
 
     @abstractmethod
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
-        """(lat, lon) of the released point."""
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+        """Returns (lat, lon) of the released point."""

@@ -12,7 +12,7 @@ class RandomSource(Protocol):
     """Independent uniform 64-bit words. An argument everywhere, a default nowhere."""
 
     def words(self, count: int) -> NDArray[np.uint64]:
-        """`(count,)` words."""
+        """Returns `(count,)` words."""
         ...
 
 

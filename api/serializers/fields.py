@@ -11,7 +11,7 @@ from rest_framework.settings import api_settings
 
 from heatmaps.exports.sheet import exact_text
 from heatmaps.ledger.amounts import as_decimal
-from mechanisms.check import MAX_CHARACTERS, shown
+from mechanisms.check import MAX_CHARACTERS, printable
 
 # As `mechanisms.check.exact_decimal` reads it.
 DECIMAL_PATTERN: Final = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?$"
@@ -28,7 +28,7 @@ class Strict(serializers.Serializer[Any]):
             raise serializers.ValidationError({api_settings.NON_FIELD_ERRORS_KEY: "expected a JSON object"})
         unknown = [name for name in data if name not in self.fields]
         if unknown:
-            raise serializers.ValidationError({shown(name): "unknown field" for name in unknown})
+            raise serializers.ValidationError({printable(name): "unknown field" for name in unknown})
         return super().to_internal_value(data)
 
 

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from api.serializers.fields import Strict
 from heatmaps.models import Scope
-from mechanisms.check import shown
+from mechanisms.check import printable
 
 
 class ApiView(APIView):
@@ -27,7 +27,7 @@ class ApiView(APIView):
             return  # ends in 405
         known: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
         if unknown := [name for name in request.query_params if name not in known]:
-            raise ValidationError({shown(name): "unknown parameter" for name in unknown})
+            raise ValidationError({printable(name): "unknown parameter" for name in unknown})
         if repeated := [
             name
             for name, values in request.query_params.lists()

@@ -32,7 +32,7 @@ from heatmaps.masses import column_copies
 from heatmaps.models import Dataset, Scope, UploadState
 from heatmaps.models import Upload as UploadRow
 from heatmaps.people.permissions import Act, dataset_for
-from mechanisms.check import shown as printable
+from mechanisms.check import printable
 
 FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 _NAME: Final = "name"

@@ -31,7 +31,7 @@ from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.least_error import least_error
-from mechanisms.local.reports import wanted
+from mechanisms.local.reports import target_alpha
 from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
 from mechanisms.space.grid import Region
@@ -102,7 +102,7 @@ def no_better(dataset: Dataset, question: BlurQuestion) -> str:
     No mechanism is built: it takes milliseconds for any question. Errors: `ParameterError`.
     """
     lattice, target = _cells_and_target(region_of(dataset), question)
-    return at_best(least_error(lattice, wanted(target, lattice)))
+    return at_best(least_error(lattice, target_alpha(target, lattice)))
 
 
 def blurred(steward: User, dataset: Dataset, question: BlurQuestion, file: BinaryIO) -> BinaryIO:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 from mechanisms.catalogue import registry
-from mechanisms.check import ParameterError, shown
+from mechanisms.check import ParameterError, printable
 from mechanisms.error_bounds import ExpectedError
 from mechanisms.guarantee import Guarantee
 from mechanisms.mechanism import Target
@@ -85,7 +85,7 @@ class Asked:
             mechanism = self.built()
         except ParameterError as error:
             # A name that is no parameter's may be any text.
-            parameter = shown(error.parameter)
+            parameter = printable(error.parameter)
             return Refused(parameter=parameter, value=error.value, allowed=error.allowed)
         return Calibrated(
             mechanism=mechanism,

@@ -13,7 +13,7 @@ from heatmaps.area_centres import centres_of
 from heatmaps.exports.content import Released
 from heatmaps.exports.number_texts import decimals, lines, texts
 from mechanisms.central.adaptive.guided_raster import rectangle_numbers
-from mechanisms.central.grid_laplace.empty_cells import told_of
+from mechanisms.central.grid_laplace.empty_cells import significant_squares
 
 AT_ONCE: Final = 20_000  # polygons held in memory
 _BETWEEN: Final = b",\n"
@@ -51,7 +51,11 @@ def feature_lines(
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
-    total, told, rectangles = float(heatmap.values.sum()), told_of(heatmap), rectangle_numbers(heatmap)
+    total, told, rectangles = (
+        float(heatmap.values.sum()),
+        significant_squares(heatmap),
+        rectangle_numbers(heatmap),
+    )
     deviations = heatmap.deviations
     if deviations is None or rectangles is not None:
         deviations = np.full(heatmap.values.size, np.nan)

@@ -20,7 +20,7 @@ from heatmaps.ledger.transitions.moves import GUIDE
 from heatmaps.models import Dataset, DataVersion, GuideFile, SourceState, SourceSurvey, Upload
 from heatmaps.people.permissions import Act, Person, require
 from heatmaps.regions import region_of
-from mechanisms.check import ParameterError, shown
+from mechanisms.check import ParameterError, printable
 
 MOST_FILES: Final = 20  # of a dataset
 _LENGTHS: Final = {"title": 80, "source": 300, "licence": 120}
@@ -99,7 +99,7 @@ def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
     try:
         read = raster.read(path, region_of(dataset))
     except ParameterError as error:
-        value = "this file" if error.value in {shown(path), shown(path.name)} else error.value
+        value = "this file" if error.value in {printable(path), printable(path.name)} else error.value
         raise ParameterError("file", value.strip("'"), error.allowed) from None
     if read.sheet is not None:
         read.sheet.check(dataset.relation, parameter="file")

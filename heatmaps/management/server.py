@@ -25,7 +25,7 @@ from heatmaps.management import spooled_files
 from heatmaps.management.embedded_worker import Worker
 from heatmaps.releases import clock
 from heatmaps.releases.heartbeat import ThreadHeartbeat
-from mechanisms.check import shown
+from mechanisms.check import printable
 
 WEB_THREADS: Final = 4
 MOST_PORT: Final = 65535
@@ -43,7 +43,7 @@ def is_embedded() -> bool:
 def port(text: str) -> int:
     """The number of a port, as a command or PORT names it. Errors: ArgumentTypeError."""
     if not (text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= MOST_PORT):
-        raise ArgumentTypeError(f"port is {shown(text)}, allowed: a whole number from 0 to {MOST_PORT}")
+        raise ArgumentTypeError(f"port is {printable(text)}, allowed: a whole number from 0 to {MOST_PORT}")
     return int(text)
 
 

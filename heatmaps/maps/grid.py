@@ -7,9 +7,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.central.grid_laplace.empty_cells import told_of
+from mechanisms.central.grid_laplace.empty_cells import significant_squares
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.space.grid import Region, paint, parent
 
 FINEST_DRAWN_LEVEL: Final = 10  # 1,024 cells a side: more than a screen shows, and a small document
@@ -37,7 +37,7 @@ class Drawn:
 
 def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> Drawn:
     """The grid of a released map, coarsened to `finest_level` by summing where it is finer."""
-    coarse, told = _coarsened(heatmap, min(heatmap.level, finest_level)), told_of(heatmap)
+    coarse, told = _coarsened(heatmap, min(heatmap.level, finest_level)), significant_squares(heatmap)
     return Drawn(
         region=region,
         level=coarse.level,
@@ -50,13 +50,13 @@ def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_L
 
 def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
     """Which regions are not told apart from empty ones; none where the release says nothing about it."""
-    told = told_of(heatmap)
+    told = significant_squares(heatmap)
     if told is None:
         return np.zeros(heatmap.values.size, np.bool_)
     return ~told.has(heatmap.levels, heatmap.prefixes)
 
 
-def _told(heatmap: Heatmap, told: ToldApart) -> NDArray[np.bool_]:
+def _told(heatmap: Heatmap, told: SignificantSquares) -> NDArray[np.bool_]:
     """`(side, side)` cells told apart at the level that is drawn, and those of coarser told regions."""
     coarse = heatmap.levels < heatmap.level
     levels, prefixes = heatmap.levels[coarse], heatmap.prefixes[coarse]

@@ -219,7 +219,7 @@ def _items(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: D
 
 def _sums(mechanism: Any, dataset: Dataset, version: DataVersion, data_slice: DataSlice) -> object:
     sums = masses.of_items(dataset, version, mechanism.sums, level=mechanism.level, data_slice=data_slice)
-    return AnswerSums.joined(sums)
+    return AnswerSums.total_of(sums)
 
 
 READINGS: Final[Mapping[Reads, Reading]] = {

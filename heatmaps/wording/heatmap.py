@@ -10,7 +10,7 @@ import numpy as np
 from heatmaps.area_centres import centres_of
 from heatmaps.numbers import length, share
 from heatmaps.result_kinds.kind import SheetPart
-from mechanisms.central.grid_laplace.empty_cells import told_of
+from mechanisms.central.grid_laplace.empty_cells import significant_squares
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE
@@ -69,6 +69,6 @@ def _errors(heatmap: Heatmap) -> list[str]:
     said = []
     if np.isfinite(heatmap.standard_errors).any() or not math.isnan(heatmap.cut_error):
         said.append(INTERVALS)
-    if told_of(heatmap) is None:
+    if significant_squares(heatmap) is None:
         return [*said, NO_CLASS]
     return [*said, CLASS_OF_RECTANGLES if heatmap.is_in_rectangles else CLASS]

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from mechanisms.results.distances import Place, Places
+from mechanisms.results.distances import NamedPlace, Places
 from mechanisms.results.zones import Zone, Zones
 
 # Parameters that are stored as texts of named things.
-TEXTS: Final[Mapping[str, Callable[[object], Iterable[Zone | Place]]]] = {
+TEXTS: Final[Mapping[str, Callable[[object], Iterable[Zone | NamedPlace]]]] = {
     "zones": Zones.parse,
     "places": Places.parse,
 }

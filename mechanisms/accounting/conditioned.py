@@ -36,12 +36,14 @@ SLACK: Final = 1e-9  # relative, as in hockey_stick.py
 
 
 def log_truncation(*, persons: int, beta: float, epsilon: float, padding: int) -> float:
-    """Log of τ = P(some |N_i| > padding), rounded up by less than SLACK; −inf is never returned."""
+    """Returns the log of τ = P(some |N_i| > padding),
+    rounded up by less than SLACK; −inf is never returned.
+    """
     return _log_any(_log_tails(beta, epsilon, padding)[padding], persons)
 
 
 def smallest_padding(*, persons: int, beta: float, epsilon: float, log_probability: float) -> int:
-    """The smallest c with P(some |N_i| > c) at most the probability, given as its logarithm.
+    """Returns the smallest c with P(some |N_i| > c) at most the probability, given as its logarithm.
 
     beta: at most 1, so that noise is no wider than geometric noise, of which |N| > c has at most p^c.
     Errors: ValueError for values out of range; `ParameterError` when more than a million would be needed.
@@ -63,18 +65,18 @@ def smallest_padding(*, persons: int, beta: float, epsilon: float, log_probabili
 
 
 def charge_of_conditioning(*, log_truncation: float, loss: float) -> tuple[float, float]:
-    """(factor, addend) with δ_Q ≤ factor · δ_P + addend."""
+    """Returns (factor, addend) with δ_Q ≤ factor · δ_P + addend."""
     factor = 1 / -math.expm1(min(log_truncation, -1e-300))
     return factor, math.exp(min(loss + log_truncation, 0.0)) * factor
 
 
 def charge_of_clamping(*, log_truncation: float, loss: float) -> tuple[float, float]:
-    """(1, addend) with δ_K ≤ δ_P + addend."""
+    """Returns (1, addend) with δ_K ≤ δ_P + addend."""
     return 1.0, math.exp(min(loss + log_truncation, 0.0)) + math.exp(log_truncation)
 
 
 def conditioned(law: SymmetricLaw, padding: int) -> SymmetricLaw:
-    """The law given |Y| ≤ padding, which the table must reach."""
+    """Returns the law given |Y| ≤ padding, which the table must reach."""
     in_range(0, law.radius, padding=padding)
     logs = law.log_probabilities[: padding + 1]
     inside = 2 * float(np.exp(logs).sum()) - math.exp(logs[0])
@@ -82,7 +84,7 @@ def conditioned(law: SymmetricLaw, padding: int) -> SymmetricLaw:
 
 
 def conditioned_sum(law: SymmetricLaw, *, persons: int, radius: int) -> SymmetricLaw:
-    """The sum of independent draws of a law without mass beyond its table, on −radius … radius.
+    """Returns the sum of independent draws of a law without mass beyond its table, on −radius … radius.
 
     Squares and products of tables, each a direct convolution of positive numbers, cut to the window: entries
     are exact or too small, and what was cut is at most (2n + 64) · P(|S| > radius), bounded by Chernoff.
@@ -114,7 +116,7 @@ def _cut(table: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
 
 
 def _chernoff(law: SymmetricLaw, persons: int, radius: int) -> float:
-    """min over t of 2·E[e^(tY)]^n·e^(−t·radius) ≥ P(|S| > radius).
+    """Returns min over t of 2·E[e^(tY)]^n·e^(−t·radius) ≥ P(|S| > radius).
 
     S is whole, so that there is e^t to spare for rounding.
     """
@@ -131,7 +133,7 @@ def _chernoff(law: SymmetricLaw, persons: int, radius: int) -> float:
 
 
 def _log_tails(beta: float, epsilon: float, last: int) -> NDArray[np.float64]:
-    """`(last + 1,)` log P(|Y| > c) for c = 0 … last, rounded up."""
+    """Returns `(last + 1,)` log P(|Y| > c) for c = 0 … last, rounded up."""
     reach = last + math.ceil(60 / epsilon)
     law = sgdl(beta, epsilon, radius=reach)
     logs = law.log_probabilities[:0:-1]  # of reach … 1
@@ -141,7 +143,7 @@ def _log_tails(beta: float, epsilon: float, last: int) -> NDArray[np.float64]:
 
 
 def _log_any(log_tail: float, persons: int) -> float:
-    """log(1 − (1 − t)^n)."""
+    """Returns log(1 − (1 − t)^n)."""
     if log_tail >= 0:
         return 0.0
     none = persons * math.log1p(-math.exp(log_tail))

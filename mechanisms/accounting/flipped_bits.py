@@ -41,7 +41,8 @@ class Window:
 
 @lru_cache(maxsize=32)  # tables are large
 def flipped_bits(bits: int, ones: int, flip: float, covering: tuple[int, int] | None = None) -> Window:
-    """The law of Y on a window around its mean, and on `covering` (first, last); log entries good to 1e-10.
+    """Returns the law of Y on a window around its mean, and on `covering` (first, last);
+    log entries good to 1e-10.
 
     Errors: `ParameterError` for ones out of range, a probability not inside (0, 1/2] or a window too wide.
     """
@@ -69,13 +70,13 @@ def flipped_bits(bits: int, ones: int, flip: float, covering: tuple[int, int] | 
 
 
 def _reach(variance: float) -> float:
-    """Bernstein: P(|Y − mean| ≥ s) ≤ 2·exp(−s²/(2·variance + 2s/3)), solved for the mass left out."""
+    """Solves Bernstein's bound for the mass left out: P(|Y − mean| ≥ s) ≤ 2·exp(−s²/(2·variance + 2s/3))."""
     third = _LOG_BEYOND / 3
     return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * variance) + 1
 
 
 def _ratios(bits: int, ones: int, flip: float, low: int, high: int) -> Ratios:
-    """P(y)/P(y − 1) for y = low + 1 … high."""
+    """Returns P(y)/P(y − 1) for y = low + 1 … high."""
     turn = (ones * (1 - flip) ** 2 + (bits - ones) * flip**2) / (flip**2 + (1 - flip) ** 2)
     middle = min(max(math.floor(turn), low - 1), high - 1)  # below it upwards, above it downwards
     settling = 60 + math.ceil(3 * math.sqrt(bits * flip * (1 - flip)))
@@ -85,7 +86,7 @@ def _ratios(bits: int, ones: int, flip: float, low: int, high: int) -> Ratios:
 
 
 def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
-    """Ratios of y = start + 1 … last, where last − 1 ≤ m/C; exact at start 0."""
+    """Returns ratios of y = start + 1 … last, where last − 1 ≤ m/C; exact at start 0."""
     if last <= start:
         return np.empty(0)
     a, c = flip * (1 - flip), flip**2 + (1 - flip) ** 2
@@ -95,12 +96,12 @@ def _upwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios
     if start:  # the ratio that would stay as it is
         first = (free + math.sqrt(free**2 + 4 * lead * a * (bits - start + 1))) / 2
     steps = np.arange(start + 1, last, dtype=np.float64)
-    found = _pivots(first, m - c * steps, a * (bits - steps + 1) * (a * steps))
-    return found / (a * np.arange(start + 1, last + 1))
+    pivots = _pivots(first, m - c * steps, a * (bits - steps + 1) * (a * steps))
+    return pivots / (a * np.arange(start + 1, last + 1))
 
 
 def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Ratios:
-    """Ratios of y = start … last, falling, where last ≥ m/C; exact at start = bits."""
+    """Returns ratios of y = start … last, falling, where last ≥ m/C; exact at start = bits."""
     a, c = flip * (1 - flip), flip**2 + (1 - flip) ** 2
     m = ones * (1 - flip) ** 2 + (bits - ones) * flip**2
     if start < last:
@@ -110,36 +111,36 @@ def _downwards(bits: int, ones: int, flip: float, start: int, last: int) -> Rati
     if start < bits:
         first = (free + math.sqrt(free**2 + 4 * lead * rest)) / 2
     steps = np.arange(start - 1, last - 1, -1, dtype=np.float64)
-    found = _pivots(first, c * steps - m, a * (steps + 1) * (a * (bits - steps)))
-    return a * (bits - np.arange(start, last - 1, -1) + 1) / found
+    pivots = _pivots(first, c * steps - m, a * (steps + 1) * (a * (bits - steps)))
+    return a * (bits - np.arange(start, last - 1, -1) + 1) / pivots
 
 
 def _pivots(first: float, own: Ratios, products: Ratios) -> Ratios:
-    """d₀ = first, d_i = own_i + products_i / d_(i−1), all above 0.
+    """Returns d₀ = first, d_i = own_i + products_i / d_(i−1), all above 0.
 
     They are the pivots of the tridiagonal matrix with `own` on its diagonal and ±√products beside it, so
     that the recurrence runs as compiled elimination, up to where rows would be exchanged there: a pivot is
     smaller than the entry below it, as where both are nearly equal. Some steps are then made here.
     """
     beside = np.sqrt(products)
-    found, steps = np.array([first]), _FEWEST_STEPS
-    while found.size <= own.size:
-        done = found.size - 1
-        found = np.concatenate((found[:-1], _eliminated(found[-1:], own[done:], beside[done:])))
-        done = found.size - 1
-        ahead, pivot, here = slice(done, done + steps), float(found[-1]), []
+    pivots, steps = np.array([first]), _FEWEST_STEPS
+    while pivots.size <= own.size:
+        done = pivots.size - 1
+        pivots = np.concatenate((pivots[:-1], _eliminated(pivots[-1:], own[done:], beside[done:])))
+        done = pivots.size - 1
+        ahead, pivot, here = slice(done, done + steps), float(pivots[-1]), []
         for free, product in zip(own[ahead].tolist(), products[ahead].tolist(), strict=True):
             pivot = free + product / pivot
             here.append(pivot)
-        found, steps = np.concatenate((found, here)), 2 * steps
-    return found
+        pivots, steps = np.concatenate((pivots, here)), 2 * steps
+    return pivots
 
 
 def _eliminated(first: Ratios, own: Ratios, beside: Ratios) -> Ratios:
-    """`first` and the pivots that follow it without an exchange of rows."""
+    """Returns `first` and the pivots that follow it without an exchange of rows."""
     if own.size < _FEWEST_STEPS:
         return first
     _, pivots, _, _, rows, _ = dgttrf(-beside, np.concatenate((first, own)), beside)
     exchanged = np.flatnonzero(rows != np.arange(1, rows.size + 1))
-    kept: Ratios = pivots[: exchanged[0]] if exchanged.size else pivots
-    return kept if kept.size else first
+    prefix: Ratios = pivots[: exchanged[0]] if exchanged.size else pivots
+    return prefix if prefix.size else first

@@ -22,7 +22,7 @@ _BELOW: Final = 1 - 1e-15  # a loss may have been rounded to a double
 
 
 def hockey_stick(law: SymmetricLaw, *, distance: int, loss: float) -> float:
-    """An upper bound on δ for a shift of `distance` steps at `loss`, as near as both slacks allow.
+    """Returns an upper bound on δ for a shift of `distance` steps at `loss`, as near as both slacks allow.
 
     Errors: ValueError for a distance that the table does not reach (it would silently give 0).
     """
@@ -41,7 +41,7 @@ def hockey_stick(law: SymmetricLaw, *, distance: int, loss: float) -> float:
 
 
 def largest_hockey_stick(law: SymmetricLaw, *, radius: int, epsilon: float, log_concave: bool) -> float:
-    """The largest δ(d; ε·d) over 1 ≤ d ≤ radius.
+    """Returns the largest δ(d; ε·d) over 1 ≤ d ≤ radius.
 
     For log-concave noise δ(d; ε·d) does not fall with d, so that d = radius decides: the likelihood ratio is
     monotone, δ is the mass of a tail, and each further step moves its threshold by at most one step.
@@ -52,7 +52,9 @@ def largest_hockey_stick(law: SymmetricLaw, *, radius: int, epsilon: float, log_
 
 
 def geo_sum_delta(*, persons: int, epsilon_geo: float, radius: int, epsilon: float) -> float:
-    """δ within `radius` of the sum of n geometric noises, none of them truncated: SGDL(n, e^−ε_geo)."""
+    """Returns δ within `radius` of the sum of n geometric noises,
+    none of them truncated: SGDL(n, e^−ε_geo).
+    """
     if epsilon_geo <= epsilon * _BELOW:
         return 0.0  # one person's noise suffices alone, whatever the others do
     law = sgdl(persons, epsilon_geo, radius=_table_radius(persons, epsilon_geo, radius))
@@ -60,7 +62,8 @@ def geo_sum_delta(*, persons: int, epsilon_geo: float, radius: int, epsilon: flo
 
 
 def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int) -> float:
-    """The largest ε_geo (from below, to 1e-10 relative) whose sum of n noises is within δ up to the radius.
+    """Returns the largest ε_geo (from below, to 1e-10 relative)
+    whose sum of n noises is within δ up to the radius.
 
     Errors: ValueError for anything not above 0.
     """
@@ -75,25 +78,22 @@ def calibrate_geo_sum(*, persons: int, epsilon: float, delta: float, radius: int
         )
         return math.log(max(spent, sys.float_info.min)) - math.log(delta)
 
-    low = high = max(math.log(epsilon), _usual(persons, epsilon))
+    # The search begins where the sum has a standard deviation of about 5/ε.
+    start = math.log(2 * math.asinh(math.sqrt(2 * persons) * epsilon / 10))
+    low = high = max(math.log(epsilon), start)
     while excess(high) < 0:
         low, high = high, high + 0.5
     while low > math.log(epsilon) and excess(low) >= 0:
         low, high = max(low - 0.5, math.log(epsilon)), low
     if excess(low) >= 0:
         return epsilon * _BELOW
-    found = float(brentq(excess, low, high, xtol=1e-11, rtol=1e-15))
-    while excess(found) > 0:
-        found -= 1e-11
-    return math.exp(found)
-
-
-def _usual(persons: int, epsilon: float) -> float:
-    """Log ε_geo with a sum of a standard deviation of about 5/ε: where the search begins."""
-    return math.log(2 * math.asinh(math.sqrt(2 * persons) * epsilon / 10))
+    root = float(brentq(excess, low, high, xtol=1e-11, rtol=1e-15))
+    while excess(root) > 0:
+        root -= 1e-11
+    return math.exp(root)
 
 
 def _table_radius(persons: int, epsilon_geo: float, distance: int) -> int:
-    """The shift, and noise far enough out that what is missing is nothing beside any δ in use."""
+    """Returns the shift and noise far enough out that what is missing is nothing beside any δ in use."""
     deviation = math.sqrt(2 * persons * math.exp(-epsilon_geo)) / -math.expm1(-epsilon_geo)
     return distance + math.ceil(15 * deviation + 80 / epsilon_geo)

@@ -48,14 +48,14 @@ _MARGINS: Final = (1 / 64, 1 / 16, 1 / 4, 1.0)  # relative, of the flips
 
 
 def ones_delta(*, bits: int, ones: int, flip: float, distance: int, loss: float) -> float:
-    """δ(T, d) at a loss, rounded up, for T = `ones` of the other bits."""
+    """Returns δ(T, d) at a loss, rounded up, for T = `ones` of the other bits."""
     in_range(1, bits, distance=distance)
     in_range(0, bits - distance, ones=ones)
     here = flipped_bits(bits, ones, flip)
     logs, last = here.log_probabilities, here.first + here.log_probabilities.size - 1
     there = flipped_bits(bits, ones + distance, flip, (here.first, last))
-    others = there.log_probabilities[here.first - there.first :][: logs.size]
-    excess = logs - others - (loss - _LOSS_SLACK)
+    logs_there = there.log_probabilities[here.first - there.first :][: logs.size]
+    excess = logs - logs_there - (loss - _LOSS_SLACK)
     above = excess > 0
     total = float((np.exp(logs[above]) * -np.expm1(-excess[above])).sum())
     return min(1.0, total * (1 + SLACK) + here.mass_beyond)
@@ -65,39 +65,39 @@ def ones_delta(*, bits: int, ones: int, flip: float, distance: int, loss: float)
 def largest_ones_delta(
     *, bits: int, flip: float, radius: int, epsilon: float, target: float | None = None
 ) -> float:
-    """An upper bound on the supremum over d ≤ radius, all T and both directions; SLACK above it at most
-    where the supremum is reached with d = radius.
+    """Returns an upper bound on the supremum over d ≤ radius, all T and both directions; SLACK above it at
+    most where the supremum is reached with d = radius.
 
     With a `target`, any number up to it may be returned when the supremum is not above it.
     Errors: ValueError for a radius out of range.
     """
     positive(epsilon=epsilon)
     in_range(1, bits, radius=radius)
-    search = _Search(bits, flip, radius, epsilon)
+    search = _DeltaSearch(bits, flip, radius, epsilon)
     last = bits - radius
-    found = max(search.over_ones(0, 0), search.over_ones(last, last))
+    largest = max(search.over_ones(0, 0), search.over_ones(last, last))
     edges = np.unique(np.linspace(0, last + 1, _PARTS + 1).astype(np.int64)).tolist()
     waiting = [(-1.0, False, low, high - 1) for low, high in pairwise(edges)]
     if radius > 1:
         waiting.append((-1.0, True, 1, radius - 1))
     for _ in range(_MOST_INTERVALS if target is None else _FEW_INTERVALS):
         bound, lighter_end, low, high = heapq.heappop(waiting)
-        if -bound <= max(found * (1 + SLACK), target or 0.0):
-            return max(found, -bound)
+        if -bound <= max(largest * (1 + SLACK), target or 0.0):
+            return max(largest, -bound)
         middle = (low + high) // 2
         for part in {(low, middle), (min(middle + 1, high), high)}:
             value = search.over_distances(*part) if lighter_end else search.over_ones(*part)
             if part[0] == part[1]:
-                found = max(found, value)
+                largest = max(largest, value)
             else:
                 heapq.heappush(waiting, (-value, lighter_end, *part))
         if not waiting:
-            return found
+            return largest
     return -min(waiting)[0]
 
 
 def calibrate_flip(*, bits: int, epsilon: float, delta: float, radius: int, chances: int = 1 << 52) -> float:
-    """A probability of flipping whose δ up to the radius is certified, nearly the smallest.
+    """Returns a probability of flipping whose δ up to the radius is certified, nearly the smallest.
 
     chances: it is a multiple of 1/chances, a power of two.
 
@@ -113,8 +113,8 @@ def calibrate_flip(*, bits: int, epsilon: float, delta: float, radius: int, chan
 
 
 def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -> float:
-    """The probability of flipping that meets δ exactly (from above, to 1e-10) if T = 0 at d = radius is the
-    worst case, as it nearly is. Errors as `calibrate_flip`.
+    """Returns the probability of flipping that meets δ exactly (from above, to 1e-10) if T = 0 at d = radius
+    is the worst case, as it nearly is. Errors as `calibrate_flip`.
     """
     positive(epsilon=epsilon, delta=delta, radius=radius)
     in_range(radius, LARGEST_BITS, bits=bits)
@@ -128,7 +128,8 @@ def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -
     half = math.log(0.5)
     if excess(half) > 0:
         raise ParameterError("delta", delta, "larger: bits that are all random already exceed it")
-    low = high = min(half, _usual(bits, epsilon))
+    # The search begins at a standard deviation of about 3/ε.
+    low = high = min(half, math.log(min(0.4, 9 / (epsilon**2 * bits))))
     while excess(high) > 0:
         low, high = high, min(half, high + 0.5)
     while excess(low) <= 0:
@@ -136,13 +137,8 @@ def flip_without_ones(*, bits: int, epsilon: float, delta: float, radius: int) -
     return min(0.5, math.exp(float(brentq(excess, low, high, xtol=1e-11)) + 1e-11))
 
 
-def _usual(bits: int, epsilon: float) -> float:
-    """Log f with a standard deviation of about 3/ε: where the search begins."""
-    return math.log(min(0.4, 9 / (epsilon**2 * bits)))
-
-
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _DeltaSearch:
     """Bounds over intervals, exact for single values of T."""
 
     bits: int
@@ -151,7 +147,7 @@ class _Search:
     epsilon: float
 
     def over_ones(self, low: int, high: int) -> float:
-        """δ(T, radius) for T from low to high."""
+        """Returns δ(T, radius) for T from low to high."""
         return ones_delta(
             bits=self.bits - (high - low),
             ones=low,
@@ -161,7 +157,7 @@ class _Search:
         )
 
     def over_distances(self, low: int, high: int) -> float:
-        """δ(T, d) for d from low to high and T from N − radius + 1 to N − d."""
+        """Returns δ(T, d) for d from low to high and T from N − radius + 1 to N − d."""
         first = self.bits - self.radius + 1 - (high - low)  # T − (high − d) goes from here to N − high
         if first < 0:
             return 1.0

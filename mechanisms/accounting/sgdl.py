@@ -20,7 +20,7 @@ _BLOCK: Final = 1024
 
 
 def sgdl(beta: float, epsilon: float, *, radius: int) -> SymmetricLaw:
-    """The law with p = e^−ε on −radius … radius; accurate to about 1e-12 relative in each entry.
+    """Returns the law with p = e^−ε on −radius … radius; accurate to about 1e-12 relative in each entry.
 
     Errors: ValueError for β or ε that are not above 0, or a radius out of range.
     """
@@ -41,7 +41,7 @@ def sgdl(beta: float, epsilon: float, *, radius: int) -> SymmetricLaw:
 
 
 def _log_ratios(beta: float, epsilon: float, count: int) -> NDArray[np.float64]:
-    """log a_m / (p · a_(m−1)) for m = 1 … count.
+    """Returns log a_m / (p · a_(m−1)) for m = 1 … count.
 
     a solves (m+1−β)·a_(m+1) − s·m·a_m + (m−1+β)·a_(m−1) = 0 with s = p + 1/p; the solution that decays is
     the one the continued fraction finds from large m downwards (Pincherle), and forwards it is unstable.
@@ -65,24 +65,28 @@ def _log_ratios(beta: float, epsilon: float, count: int) -> NDArray[np.float64]:
 
 
 def _running(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Running sums, block by block: rounding adds up over a block and over blocks, not over all values."""
+    """Returns running sums, block by block: rounding adds up over a block and over blocks,
+    not over all values.
+    """
     blocks = np.zeros(-(-values.size // _BLOCK) * _BLOCK)
     blocks[: values.size] = values
     within = blocks.reshape(-1, _BLOCK).cumsum(axis=1)
     before = np.concatenate([[0.0], within[:, -1].cumsum()])[:-1]
-    found: NDArray[np.float64] = (within + before[:, np.newaxis]).ravel()[: values.size]
-    return found
+    sums: NDArray[np.float64] = (within + before[:, np.newaxis]).ravel()[: values.size]
+    return sums
 
 
 def _steady_ratio(beta: float, s: float, m: int) -> float:
-    """The ratio that would stay as it is from m on: where the backward recurrence begins."""
+    """Returns the ratio that would stay as it is from m on: where the backward recurrence begins."""
     leading = m + 1 - beta
     # The smaller root, in the form that does not cancel.
     return 2 * (m - 1 + beta) / (s * m + math.sqrt(max((s * m) ** 2 - 4 * leading * (m - 1 + beta), 0.0)))
 
 
 def _log_tail_sum(beta: float, epsilon: float, next_log_ratio: float) -> float:
-    """Log of an upper bound on Σ_(m > radius) a_m / a_radius: ratios fall to p, or rise to it for β < 1."""
+    """Returns the log of an upper bound on Σ_(m > radius) a_m / a_radius: ratios fall to p, or rise to it for
+    β < 1.
+    """
     log_ratio = (0.0 if beta < 1 else next_log_ratio) - epsilon
     if log_ratio >= 0:
         return math.inf

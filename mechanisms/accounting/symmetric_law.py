@@ -28,10 +28,10 @@ class SymmetricLaw:
         return self.log_probabilities.size - 1
 
     def two_sided(self) -> NDArray[np.float64]:
-        """`(2·radius + 1,)` log probabilities of y = −radius … radius."""
+        """Returns `(2·radius + 1,)` log probabilities of y = −radius … radius."""
         return np.concatenate([self.log_probabilities[:0:-1], self.log_probabilities])
 
     def mean_absolute(self) -> float:
-        """E|Y| within the table, in the law's own steps."""
+        """Returns E|Y| within the table, in the law's own steps."""
         steps = np.arange(self.radius + 1)
         return float(2 * (steps * np.exp(self.log_probabilities)).sum())

@@ -13,13 +13,14 @@ Shift: TypeAlias = tuple[int, int]
 
 
 def disk(radius: float) -> list[Shift]:
-    """Lattice shifts (i, j), i ≥ j ≥ 0, not both 0, of Euclidean length at most `radius`."""
+    """Returns lattice shifts (i, j), i ≥ j ≥ 0, not both 0, of Euclidean length at most `radius`."""
     most = math.floor(radius)
     return [(i, j) for i in range(1, most + 1) for j in range(i + 1) if i * i + j * j <= radius * radius]
 
 
 def snapped_disk(radius: float) -> list[Shift]:
-    """Shifts, i ≥ j ≥ 0, that a move of at most `radius` squares can become when both ends are snapped.
+    """Returns shifts, i ≥ j ≥ 0, that a move of
+    at most `radius` squares can become when both ends are snapped.
 
     Along an axis a move of a squares becomes at most ⌈a⌉: with i squares the move was longer than i − 1.
     """
@@ -33,7 +34,8 @@ def snapped_disk(radius: float) -> list[Shift]:
 
 
 def two_axes_delta(law: SymmetricLaw, *, shift: Shift, loss: float) -> float:
-    """An upper bound on δ of two independent draws of a log-concave law, moved by `shift`; SLACK above it.
+    """Returns an upper bound on δ of two independent draws of a log-concave law,
+    moved by `shift`; SLACK above it.
 
     δ = Σ_y P(y − i)·h(ℓ − λ_i(y)) with λ_i(y) = log P(y − i)/P(y) and h the hockey stick of the other axis.
     λ_j rises with its argument, so that h(ℓ') is a difference of two tails.
@@ -49,20 +51,20 @@ def two_axes_delta(law: SymmetricLaw, *, shift: Shift, loss: float) -> float:
     below = np.concatenate([[0.0], np.cumsum(np.exp((other_shifted - other_ratios)[::-1]))])
     left = loss - LOSS_SLACK - ratios
     # Ratios rise but for rounding, which is within LOSS_SLACK.
-    taken = other_ratios.size - np.searchsorted(other_ratios, left, side="right")
-    inner = np.maximum(top[taken] - np.exp(np.minimum(left, 700.0)) * below[taken], 0.0)
+    counts = other_ratios.size - np.searchsorted(other_ratios, left, side="right")
+    inner = np.maximum(top[counts] - np.exp(np.minimum(left, 700.0)) * below[counts], 0.0)
     total = float((np.exp(shifted) * np.minimum(inner + other_uncovered, 1.0)).sum()) + uncovered
     return min(1.0, total * (1 + SLACK) + 2 * law.mass_beyond)
 
 
 def largest_two_axes_delta(law: SymmetricLaw, *, shifts: Iterable[Shift], epsilon: float) -> float:
-    """The largest δ of the shifts, each at loss ε times its Euclidean length."""
+    """Returns the largest δ of the shifts, each at loss ε times its Euclidean length."""
     return max(two_axes_delta(law, shift=shift, loss=epsilon * math.hypot(*shift)) for shift in shifts)
 
 
 def _moved(
     logs: np.ndarray[tuple[int], np.dtype[np.float64]], distance: int
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]], float]:
-    """(log P(y − d), log P(y − d)/P(y), mass of P(y − d) where P(y) is not in the table)."""
+    """Returns (log P(y − d), log P(y − d)/P(y), mass of P(y − d) where P(y) is not in the table)."""
     here, shifted = logs[distance:], logs[: logs.size - distance]
     return shifted, shifted - here, float(np.exp(logs[logs.size - distance :]).sum())

@@ -39,7 +39,7 @@ class Runs:
     log_moment: float = 0.0  # log M(θ) = log E e^(θY)
 
     def moved(self, steps: int) -> "Runs":
-        """The same noise on an input whose sum is larger by `steps`."""
+        """Returns the same noise on an input whose sum is larger by `steps`."""
         return Runs(
             values=self.values + steps, tilt=self.tilt, log_moment=self.log_moment + self.tilt * steps
         )
@@ -56,17 +56,17 @@ class _Half:
     risk: float  # of each bound
 
     def bounds(self, tail: "_Tail", rng: np.random.Generator) -> Interval:
-        """(lower, upper) bound on a tail's probability."""
+        """Returns (lower, upper) bound on a tail's probability."""
         sign = 1 if tail.above else -1
         # A tilt that points away from the tail leaves its weights without a bound: nothing is said then.
         if self.tilt * sign < 0:
             return 0.0, 1.0
         beyond = sign * (self.support - tail.threshold)
         inside = beyond >= 0
-        kept = self.counts[inside]
+        counts = self.counts[inside]
         if self.tilt:
-            kept = rng.binomial(kept, np.exp(-abs(self.tilt) * beyond[inside]))
-        hits, trials = int(kept.sum()), int(self.counts.sum())
+            counts = rng.binomial(counts, np.exp(-abs(self.tilt) * beyond[inside]))
+        hits, trials = int(counts.sum()), int(self.counts.sum())
         low = float(beta.ppf(self.risk, hits, trials - hits + 1)) if hits else 0.0
         high = float(beta.isf(self.risk, hits + 1, trials - hits)) if hits < trials else 1.0
         scale = self.log_moment - self.tilt * tail.threshold
@@ -86,34 +86,37 @@ class _Tail:
         return gain(likely.bounds(self, rng), rare.bounds(self, rng))
 
 
-def least_delta(one: Runs, other: Runs, *, loss: float, seed: int, confidence: float = CONFIDENCE) -> float:
-    """A lower bound on δ at a loss between two neighbouring inputs, at that confidence; 0 if none is found.
+def least_delta(
+    first: Runs, second: Runs, *, loss: float, seed: int, confidence: float = CONFIDENCE
+) -> float:
+    """Returns a lower bound on δ at a loss between two neighbouring inputs,
+    at that confidence; 0 if none is found.
 
-    one, other: runs of either input (at least 100). seed: of the coins that weigh tilted runs.
+    first, second: runs of either input (at least 100). seed: of the coins that weigh tilted runs.
     """
 
     def gain(likely: Interval, rare: Interval) -> float:
         return likely[0] - _scaled(rare[1], loss)
 
-    return max(0.0, _held_out(one, other, gain, seed, confidence))
+    return max(0.0, _held_out(first, second, gain, seed, confidence))
 
 
 def least_loss(
-    one: Runs, other: Runs, *, delta: float = 0.0, seed: int, confidence: float = CONFIDENCE
+    first: Runs, second: Runs, *, delta: float = 0.0, seed: int, confidence: float = CONFIDENCE
 ) -> float:
-    """A lower bound on the loss at δ between two neighbouring inputs; as `least_delta`."""
+    """Returns a lower bound on the loss at δ between two neighbouring inputs; as `least_delta`."""
 
     def gain(likely: Interval, rare: Interval) -> float:
         left = likely[0] - delta
         return math.log(left) - math.log(rare[1]) if left > 0 and rare[1] > 0 else -math.inf
 
-    return max(0.0, _held_out(one, other, gain, seed, confidence))
+    return max(0.0, _held_out(first, second, gain, seed, confidence))
 
 
 def tilted_geometric_sum(
     rng: RandomSource, *, persons: int, epsilon_geo: Fraction, mean: int, draws: int
 ) -> Runs:
-    """Runs of the sum of n two-sided geometric noises, tilted so that their mean is about `mean`.
+    """Returns runs of the sum of n two-sided geometric noises, tilted so that their mean is about `mean`.
 
     e^(θy)·SGDL(n, p) is the law of NB(n, 1 − p·e^θ) − NB(n, 1 − p·e^−θ), from integer tables.
     """
@@ -129,13 +132,13 @@ def tilted_geometric_sum(
     return Runs(values=up - down, tilt=t, log_moment=log_moment)
 
 
-def _held_out(one: Runs, other: Runs, gain: Gain, seed: int, confidence: float) -> float:
-    """The gain, on the second halves, of the tail that is best on the first ones."""
+def _held_out(first: Runs, second: Runs, gain: Gain, seed: int, confidence: float) -> float:
+    """Returns the gain, on the second halves, of the tail that is best on the first ones."""
     in_range(0.5, 1 - 1e-12, confidence=confidence)
-    for runs in (one, other):
+    for runs in (first, second):
         in_range(100, 10**9, draws=runs.values.size)
     rng, risk = np.random.default_rng(seed), (1 - confidence) / 2  # two bounds must hold at once
-    (learn_one, test_one), (learn_other, test_other) = (_halves(runs, risk) for runs in (one, other))
+    (learn_one, test_one), (learn_other, test_other) = (_halves(runs, risk) for runs in (first, second))
     learned = learn_one, learn_other
     best = max(_tails(*learned), key=lambda tail: tail.gain(learned, gain, rng))
     return best.gain((test_one, test_other), gain, rng)
@@ -150,8 +153,8 @@ def _halves(runs: Runs, risk: float) -> tuple[_Half, _Half]:
     return first, second
 
 
-def _tails(one: _Half, other: _Half) -> Iterator[_Tail]:
-    thresholds = np.concatenate([_quantiles(half) for half in (one, other)])
+def _tails(first: _Half, second: _Half) -> Iterator[_Tail]:
+    thresholds = np.concatenate([_quantiles(half) for half in (first, second)])
     for threshold in np.unique(thresholds).tolist():
         for above in (True, False):
             for swapped in (True, False):
@@ -160,8 +163,8 @@ def _tails(one: _Half, other: _Half) -> Iterator[_Tail]:
 
 def _quantiles(half: _Half) -> NDArray[np.int64]:
     reached = np.searchsorted(np.cumsum(half.counts), _QUANTILES * half.counts.sum())
-    chosen: NDArray[np.int64] = half.support[np.minimum(reached, half.support.size - 1)]
-    return chosen
+    thresholds: NDArray[np.int64] = half.support[np.minimum(reached, half.support.size - 1)]
+    return thresholds
 
 
 def _scaled(bound: float, log_factor: float) -> float:
@@ -169,7 +172,7 @@ def _scaled(bound: float, log_factor: float) -> float:
 
 
 def _tilt_for(persons: int, epsilon_geo: float, mean: int) -> Fraction:
-    """θ from 0 to ε_geo by bisection, to 1/1024 of it."""
+    """Returns θ from 0 to ε_geo by bisection, to 1/1024 of it."""
     low, high = 0, 1024
     while high - low > 1:
         middle = (low + high) // 2

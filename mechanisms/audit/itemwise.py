@@ -16,7 +16,8 @@ _CHECK_INS: Final = 100  # of the person who moves
 
 
 def drawn_reports(mechanism: EmdItemwise) -> Draw[ItemRecords]:
-    """Reports in the north-easternmost cell and quarter, and how far all are from the south-west together.
+    """Returns reports in the north-easternmost cell and quarter,
+    and how far all are from the south-west together.
 
     Noise is geometric on both axes: for a move from corner to corner the logarithm of the ratio of a report's
     probabilities is a line in that distance, largest in the last cell.
@@ -33,8 +34,8 @@ def drawn_reports(mechanism: EmdItemwise) -> Draw[ItemRecords]:
 
 
 def moved(mechanism: EmdItemwise, distance_m: Fraction) -> tuple[ItemRecords, ItemRecords]:
-    """Everybody in the south-western cell, and one person with a part of all check-ins in the north-eastern
-    one: as many as the distance allows, from the middle of a cell to that of another.
+    """Places everybody in the south-western cell, and one person with a part of all check-ins in the
+    north-eastern one, as many as the distance allows, from the middle of a cell to that of another.
 
     All samples may be of that part, which with few samples costs more than to move all by the distance.
     """
@@ -46,7 +47,7 @@ def moved(mechanism: EmdItemwise, distance_m: Fraction) -> tuple[ItemRecords, It
 
 
 def _records(mechanism: EmdItemwise, there: int) -> ItemRecords:
-    """Of the first person's check-ins this many are in the north-east."""
+    """Returns records with this many of the first person's check-ins in the north-east."""
     last, counts = mechanism.resolution - 1, np.array([_CHECK_INS - there, there])
     own = np.flatnonzero(counts)
     places = np.concatenate([own * last, np.zeros(mechanism.persons - 1, np.int64)])

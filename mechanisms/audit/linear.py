@@ -13,7 +13,7 @@ from mechanisms.space.grid import FINEST_LEVEL
 
 
 def moved(mechanism: EmdLinear, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
-    """Everybody in the south-west corner, and one person moved along the longer side by at most the
+    """Places everybody in the south-west corner, and one person moved along the longer side by at most the
     distance."""
     plane = Plane(mechanism.region)
     east = plane.width_um >= plane.height_um
@@ -25,7 +25,7 @@ def moved(mechanism: EmdLinear, distance_m: Fraction) -> tuple[RecordMeans, Reco
 
 
 def moved_out(mechanism: LinearAnswers, distance_m: Fraction) -> tuple[AnswerSums, AnswerSums]:
-    """Everybody on the western border, and one person moved east by at most the distance."""
+    """Places everybody on the western border, and one person moved east by at most the distance."""
     region = mechanism.region
     share = min(float(distance_m / Plane(region).shrink) / region.width_m, 1.0)
     lons = np.array([region.west] * mechanism.persons + [region.west + share * (region.east - region.west)])
@@ -34,4 +34,4 @@ def moved_out(mechanism: LinearAnswers, distance_m: Fraction) -> tuple[AnswerSum
         mechanism.sums(item_records(persons=[0], cells=[cell], counts=[1], level=mechanism.level))
         for cell in cells.tolist()
     ]
-    return AnswerSums.joined(several[:-1]), AnswerSums.joined(several[1:])
+    return AnswerSums.total_of(several[:-1]), AnswerSums.total_of(several[1:])

@@ -19,7 +19,7 @@ from scipy.stats import beta
 from mechanisms.calibration import sensitivity
 from mechanisms.candidate_net import MICRO, Plane
 from mechanisms.central.adaptive.mechanism import GUIDED, Adaptive
-from mechanisms.central.adaptive.rounds import Rounds
+from mechanisms.central.adaptive.rounds import NoisyRounds
 from mechanisms.central.exponential.mechanism import Exponential
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid
 from mechanisms.central.privtree.mechanism import PrivTree
@@ -64,40 +64,44 @@ class LowerBound:
 
 def audit(
     draw: Draw[Input],
-    one: Input,
-    other: Input,
+    first: Input,
+    second: Input,
     rng: RandomSource,
     *,
     draws: int,
     confidence: float = 1 - 1e-6,
     delta: float = 0.0,
 ) -> LowerBound:
-    """Lower bound on the loss between two neighbouring inputs, from `draws` runs on each.
+    """Returns a lower bound on the loss between two neighbouring inputs, from `draws` runs on each.
 
     Power: an event of probability 1/2 against exp(-2)/2 is bounded above 1.5 with 2,000 draws.
     """
     in_range(100, 10**8, draws=draws)
-    runs_one, runs_other = (np.stack([draw(data, rng) for _ in range(draws)]) for data in (one, other))
-    return audited(runs_one, runs_other, confidence=confidence, delta=delta)
+    runs_one, runs_other = (np.stack([draw(data, rng) for _ in range(draws)]) for data in (first, second))
+    return bound_of_runs(runs_one, runs_other, confidence=confidence, delta=delta)
 
 
-def audited(
+def bound_of_runs(
     runs_one: Matrix, runs_other: Matrix, *, confidence: float = 1 - 1e-6, delta: float = 0.0
 ) -> LowerBound:
-    """What `audit` finds in runs made elsewhere: features `(draws, f)` of independent runs on each input."""
+    """Returns what `audit` finds in runs made elsewhere:
+    features `(draws, f)` of independent runs on each input.
+    """
     draws = len(runs_one)
     half = draws // 2
     score = _score(runs_one[:half], runs_other[:half])
-    chosen = score(runs_one[:half]), score(runs_other[:half])
+    selection = score(runs_one[:half]), score(runs_other[:half])
     held_out = score(runs_one[half:]), score(runs_other[half:])
-    event = max(_events(*chosen), key=lambda event: event.loss(*chosen, delta, confidence))
+    event = max(_events(*selection), key=lambda event: event.loss(*selection, delta, confidence))
     epsilon = max(0.0, event.loss(*held_out, delta, confidence))
     return LowerBound(epsilon=epsilon, confidence=confidence, draws=draws)
 
 
 def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
-    """The earliest output the guarantee covers: what comes after is post-processing and hides losses."""
-    if isinstance(mechanism, Adaptive | Rounds):
+    """Returns the earliest output the guarantee covers:
+    what comes after is post-processing and hides losses.
+    """
+    if isinstance(mechanism, Adaptive | NoisyRounds):
         return _rounds(mechanism)
     if isinstance(mechanism, PrivTree):
         return _leaves(mechanism)
@@ -107,7 +111,7 @@ def private_part(mechanism: HeatmapMechanism) -> Draw[MassMap]:
 
 
 def released_masses(mechanism: HeatmapMechanism) -> Draw[MassMap]:
-    """Features of a release on a small grid: every cell's mass, in persons."""
+    """Returns features of a release on a small grid: every cell's mass, in persons."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         heatmap = mechanism.release(masses, rng)
@@ -118,7 +122,9 @@ def released_masses(mechanism: HeatmapMechanism) -> Draw[MassMap]:
 
 
 def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
-    """Two inputs at the farthest distance the relation allows: one person more, or one at another place."""
+    """Returns two inputs at the farthest distance the relation allows:
+    one person more, or one at another place.
+    """
     cells = mechanism.resolution**2
     crowd = {0: 2, cells // 2: 1, cells - 1: 3}  # persons by cell; cell 1 is empty
     there = {**crowd, 1: 1}
@@ -127,7 +133,7 @@ def neighbours(mechanism: HeatmapMechanism) -> tuple[MassMap, MassMap]:
 
 
 def guided(mechanism: Adaptive) -> Adaptive:
-    """The same with a guide that expects most people about the place where `neighbours` differ.
+    """Returns the same with a guide that expects most people about the place where `neighbours` differ.
 
     For the public guess that is nearest to its own among those that allow a guide.
     """
@@ -141,7 +147,7 @@ def guided(mechanism: Adaptive) -> Adaptive:
 
 
 def drawn_place(mechanism: Exponential) -> Draw[RecordMeans]:
-    """Features of a central point: its column and row in the net."""
+    """Returns features of a central point: its column and row in the net."""
     law_of = lru_cache(maxsize=2)(mechanism.law)
 
     def draw(means: RecordMeans, rng: RandomSource) -> Matrix:
@@ -151,7 +157,7 @@ def drawn_place(mechanism: Exponential) -> Draw[RecordMeans]:
 
 
 def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
-    """Everybody at the south-westernmost candidate, and one person moved east by at most the distance.
+    """Places everybody at the south-westernmost candidate, and one person moved east by at most the distance.
 
     From there almost every move brings the other candidates nearer, so that both factors of the loss, the
     weight and the sum of all weights, count.
@@ -159,12 +165,12 @@ def moved(mechanism: Exponential, distance_m: Fraction) -> tuple[RecordMeans, Re
     plane, net, n = Plane(mechanism.region), mechanism.net, mechanism.persons
     start_x, start_y = PARTS // (2 * net.columns), PARTS // (2 * net.rows)
     parts = int(distance_m / plane.shrink * MICRO * PARTS / plane.width_um)
-    one = RecordMeans(persons=n, x=n * start_x, y=n * start_y)
-    return one, RecordMeans(persons=n, x=one.x + min(parts, PARTS - start_x), y=one.y)
+    base = RecordMeans(persons=n, x=n * start_x, y=n * start_y)
+    return base, RecordMeans(persons=n, x=base.x + min(parts, PARTS - start_x), y=base.y)
 
 
 def drawn_sums(mechanism: NoisySums[Input]) -> Draw[Input]:
-    """Features of what is cut afterwards: the sums with their noise, all that is promised about."""
+    """Returns features of what is cut afterwards: the sums with their noise, all that is promised about."""
 
     def draw(data: Input, rng: RandomSource) -> Matrix:
         return np.array([float(value) for value in mechanism.noisy_sums(data, rng)])
@@ -173,7 +179,7 @@ def drawn_sums(mechanism: NoisySums[Input]) -> Draw[Input]:
 
 
 def one_moved(mechanism: ShuffledCentroid, distance_m: Fraction) -> tuple[RecordMeans, RecordMeans]:
-    """Everybody in the middle of the western border, and one person moved east."""
+    """Places everybody in the middle of the western border, and one person moved east."""
     plane, n = Plane(mechanism.region), mechanism.persons
     parts = int(distance_m / plane.shrink * MICRO * PARTS / plane.width_um)
     here = RecordMeans(persons=n, x=0, y=n * PARTS // 2)
@@ -181,7 +187,7 @@ def one_moved(mechanism: ShuffledCentroid, distance_m: Fraction) -> tuple[Record
 
 
 def drawn_report(mechanism: LocalMechanism) -> Draw[Cell]:
-    """Features of one report: its column and row."""
+    """Returns features of one report: its column and row."""
 
     def draw(cell: Cell, rng: RandomSource) -> Matrix:
         column, row = (np.array([index], dtype=np.int64) for index in cell)
@@ -191,7 +197,7 @@ def drawn_report(mechanism: LocalMechanism) -> Draw[Cell]:
 
 
 def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
-    """Noisy masses of all cells of all levels, in mass units; -inf where nothing was measured."""
+    """Returns noisy masses of all cells of all levels, in mass units; -inf where nothing was measured."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         measured = mechanism.measure(masses, rng)
@@ -203,24 +209,25 @@ def _measurements(mechanism: SparseEmd) -> Draw[MassMap]:
     return draw
 
 
-def _rounds(mechanism: Adaptive | Rounds) -> Draw[MassMap]:
-    """What tells `neighbours` apart in the rounds, at any noise scale, and the shape of the last one's cells.
+def _rounds(mechanism: Adaptive | NoisyRounds) -> Draw[MassMap]:
+    """Returns what tells `neighbours` apart in the rounds, at any noise scale,
+    and the shape of the last one's cells.
 
-    Of a round: Σ |noisy - other| - |noisy - one| over its cells, in persons, which is the log likelihood
+    Of a round: Σ |noisy - second| - |noisy - first| over its cells, in persons, which is the log likelihood
     ratio of Laplace noise but for its scale. Of the last cells: their number, and the depth at each place
     that differs.
     """
-    one, other = neighbours(mechanism)
-    places = np.setxor1d(one.cells, other.cells)
+    first, second = neighbours(mechanism)
+    places = np.setxor1d(first.cells, second.cells)
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         rounds = mechanism.measure(masses, rng)
         ratios = [
-            np.abs(part.noisy - part.cells.masses(other)) - np.abs(part.noisy - part.cells.masses(one))
+            np.abs(part.noisy - part.cells.masses(second)) - np.abs(part.noisy - part.cells.masses(first))
             for part in rounds
         ]
         last = rounds[-1].cells
-        depths = last.nodes.depths[last.holding(places, level=one.level)]
+        depths = last.nodes.depths[last.holding(places, level=first.level)]
         return np.array(
             [*(ratio.sum() / mechanism.unit for ratio in ratios), last.nodes.depths.size, *depths]
         )
@@ -229,7 +236,7 @@ def _rounds(mechanism: Adaptive | Rounds) -> Draw[MassMap]:
 
 
 def _cells(mechanism: NoisyGrid) -> Draw[MassMap]:
-    """Noisy masses of all cells, in mass units."""
+    """Returns noisy masses of all cells, in mass units."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         return mechanism.measure(masses, rng).astype(np.float64)
@@ -238,7 +245,7 @@ def _cells(mechanism: NoisyGrid) -> Draw[MassMap]:
 
 
 def _leaves(mechanism: PrivTree) -> Draw[MassMap]:
-    """Noisy masses of the leaves, in mass units, spread evenly over their cells."""
+    """Returns noisy masses of the leaves, in mass units, spread evenly over their cells."""
 
     def draw(masses: MassMap, rng: RandomSource) -> Matrix:
         cut, noisy = mechanism.measure(masses, rng)
@@ -263,16 +270,16 @@ class _Event:
     threshold: float
     above: bool
 
-    def loss(self, one: Matrix, other: Matrix, delta: float, confidence: float) -> float:
-        likely, rare = (one, other) if self.above else (other, one)
+    def loss(self, first: Matrix, second: Matrix, delta: float, confidence: float) -> float:
+        likely, rare = (first, second) if self.above else (second, first)
         hits = [int(((part >= self.threshold) == self.above).sum()) for part in (likely, rare)]
         risk = (1 - confidence) / 2  # two bounds must hold at once
         low = _at_least(hits[0], likely.size, risk) - delta
         return math.log(low / _at_most(hits[1], rare.size, risk)) if low > 0 else -math.inf
 
 
-def _events(one: Matrix, other: Matrix) -> list[_Event]:
-    thresholds = np.unique(np.quantile(np.concatenate((one, other)), np.linspace(0.01, 0.99, 99)))
+def _events(first: Matrix, second: Matrix) -> list[_Event]:
+    thresholds = np.unique(np.quantile(np.concatenate((first, second)), np.linspace(0.01, 0.99, 99)))
     return [_Event(float(threshold), above) for threshold in thresholds for above in (True, False)]
 
 
@@ -284,12 +291,13 @@ def _at_most(hits: int, trials: int, risk: float) -> float:
     return float(beta.isf(risk, hits + 1, trials - hits)) if hits < trials else 1.0
 
 
-def _score(one: Matrix, other: Matrix) -> Callable[[Matrix], Matrix]:
-    """Sum over the most telling features of their log likelihood ratios, learned from binned counts.
+def _score(first: Matrix, second: Matrix) -> Callable[[Matrix], Matrix]:
+    """Returns the sum over the most telling features of their log likelihood ratios,
+    learned from binned counts.
 
     Noise is independent between cells and levels, so the sum is close to the best test there is.
     """
-    learned = [_log_ratios(one[:, place], other[:, place]) for place in range(one.shape[1])]
+    learned = [_log_ratios(first[:, place], second[:, place]) for place in range(first.shape[1])]
     best = sorted(range(len(learned)), key=lambda place: learned[place][2], reverse=True)[:_FEATURES]
 
     def score(features: Matrix) -> Matrix:
@@ -302,13 +310,13 @@ def _score(one: Matrix, other: Matrix) -> Callable[[Matrix], Matrix]:
     return score
 
 
-def _log_ratios(one: Matrix, other: Matrix) -> tuple[Matrix, Matrix, float]:
-    """(bin edges, log ratio in each bin, how telling the feature is: the symmetric KL divergence)."""
+def _log_ratios(first: Matrix, second: Matrix) -> tuple[Matrix, Matrix, float]:
+    """Returns (bin edges, log ratio in each bin, how telling the feature is: the symmetric KL divergence)."""
     edges = np.unique(
-        np.quantile(np.concatenate((one, other)), np.linspace(0, 1, _BINS + 1)[1:-1], method="lower")
+        np.quantile(np.concatenate((first, second)), np.linspace(0, 1, _BINS + 1)[1:-1], method="lower")
     )
     shares = []
-    for values in (one, other):
+    for values in (first, second):
         counts = np.bincount(np.searchsorted(edges, values, side="right"), minlength=edges.size + 1)
         shares.append((counts + 0.5) / (counts + 0.5).sum())
     ratios = np.log(shares[0] / shares[1])

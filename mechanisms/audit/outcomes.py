@@ -24,15 +24,15 @@ class Order:
     unseen: int
 
     @classmethod
-    def learned(cls, one: Outcomes, other: Outcomes) -> Self:
+    def learned(cls, first: Outcomes, second: Outcomes) -> Self:
         """Counts half a run more of each outcome on both inputs, so that a single run does not decide."""
-        in_range(100, 10**9, draws=min(one.size, other.size))
-        outcomes, places = np.unique(np.concatenate((one, other)), return_inverse=True)
-        first, second = (
+        in_range(100, 10**9, draws=min(first.size, second.size))
+        outcomes, places = np.unique(np.concatenate((first, second)), return_inverse=True)
+        first_counts, second_counts = (
             np.bincount(part, minlength=outcomes.size) + 0.5
-            for part in (places[: one.size], places[one.size :])
+            for part in (places[: first.size], places[first.size :])
         )
-        ratios = np.log(first / first.sum()) - np.log(second / second.sum())
+        ratios = np.log(first_counts / first_counts.sum()) - np.log(second_counts / second_counts.sum())
         order = np.argsort(ratios, kind="stable")
         ranks = np.empty(outcomes.size, np.int64)
         ranks[order] = np.arange(outcomes.size)
@@ -40,12 +40,14 @@ class Order:
 
     def runs(self, outcomes: Outcomes) -> Runs:
         places = np.minimum(np.searchsorted(self.outcomes, outcomes), self.outcomes.size - 1)
-        seen = self.outcomes[places] == outcomes
-        return Runs(values=np.where(seen, self.ranks[places], self.unseen))
+        is_learned = self.outcomes[places] == outcomes
+        return Runs(values=np.where(is_learned, self.ranks[places], self.unseen))
 
 
-def in_order(one: Outcomes, other: Outcomes) -> tuple[Runs, Runs]:
-    """Runs of ranks for `least_loss` and `least_delta`: the first third on each input makes the order."""
-    thirds = one.size // 3, other.size // 3
-    order = Order.learned(one[: thirds[0]], other[: thirds[1]])
-    return order.runs(one[thirds[0] :]), order.runs(other[thirds[1] :])
+def in_order(first: Outcomes, second: Outcomes) -> tuple[Runs, Runs]:
+    """Returns runs of ranks for `least_loss` and `least_delta`:
+    the first third on each input makes the order.
+    """
+    thirds = first.size // 3, second.size // 3
+    order = Order.learned(first[: thirds[0]], second[: thirds[1]])
+    return order.runs(first[thirds[0] :]), order.runs(second[thirds[1] :])

@@ -27,7 +27,7 @@ class GuessedPersons(GridMechanism):
 
     @classmethod
     def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
-        """`expected_persons` among the parameters stands for the target's."""
+        """Returns the mechanism; `expected_persons` among the parameters stands for the target's."""
         persons = parameters.pop("expected_persons", target.expected_persons)
         return super(GuessedPersons, cls).calibrate(
             target, resolution=resolution, expected_persons=checked_persons(persons), **parameters
@@ -35,14 +35,13 @@ class GuessedPersons(GridMechanism):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return mass_unit(self.relation, self.epsilon)
 
 
 def checked_persons(persons: object) -> int:
-    """A public number of people. Errors: `ParameterError` that says what to give."""
+    """Returns a public number of people. Errors: `ParameterError` that says what to give."""
     if isinstance(persons, int) and not isinstance(persons, bool) and 1 <= persons <= MOST_PERSONS:
         return persons
-    given = "missing" if persons is None else persons
     allowed = f"a whole number from 1 to {MOST_PERSONS}: a public guess of how many people there are"
-    raise ParameterError("expected_persons", given, allowed)
+    raise ParameterError("expected_persons", "missing" if persons is None else persons, allowed)

@@ -24,7 +24,7 @@ from mechanisms.metric.frequency.gkrr import Gkrr
 from mechanisms.metric.itemwise.mechanism import EmdItemwise
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.emd_round import EmdRound
-from mechanisms.shuffle.lattice import Lattice as Squares
+from mechanisms.shuffle.lattice import AxisLattice
 from mechanisms.shuffle.shuffle_emd import ShuffleEmd
 from mechanisms.space.grid import Region
 
@@ -37,8 +37,8 @@ AnyCellPlan = TypeVar("AnyCellPlan", bound=CellPlan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What is public before a round."""
+class RoundFacts:
+    """Facts of a round that are public before it."""
 
     region: Region
     target: Target  # of one report
@@ -51,23 +51,23 @@ class Facts:
         return {"region": self.region, "resolution": self.resolution, "most_reports": self.most_reports}
 
 
-def offsets(facts: Facts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none
+def offsets(facts: RoundFacts, parameters: Mapping[str, Value]) -> OffsetsPlan:  # noqa: ARG001 - has none
     blur = PlanarGeometric.calibrate(facts.target, lattice=_lattice(facts))
-    return _told_apart(OffsetsPlan(**facts.of_map, blur=blur), facts)
+    return _checked_plan(OffsetsPlan(**facts.of_map, blur=blur), facts)
 
 
-def axes(facts: Facts, parameters: Mapping[str, Value]) -> AxesPlan:  # noqa: ARG001 - has none
+def axes(facts: RoundFacts, parameters: Mapping[str, Value]) -> AxesPlan:  # noqa: ARG001 - has none
     blur = GeoLocal.calibrate(facts.target, lattice=_lattice(facts))
-    return _told_apart(AxesPlan(**facts.of_map, blur=blur), facts)
+    return _checked_plan(AxesPlan(**facts.of_map, blur=blur), facts)
 
 
-def rows(facts: Facts, parameters: Mapping[str, Value]) -> RowsPlan:  # noqa: ARG001 - has none
+def rows(facts: RoundFacts, parameters: Mapping[str, Value]) -> RowsPlan:  # noqa: ARG001 - has none
     blur = Optimal.calibrate(facts.target, lattice=_lattice(facts))
-    return _told_apart(RowsPlan(**facts.of_map, blur=blur), facts)
+    return _checked_plan(RowsPlan(**facts.of_map, blur=blur), facts)
 
 
-def gkrr(facts: Facts, parameters: Mapping[str, Value]) -> GkrrPlan:
-    """The weights nearest to ε, from below: a loss is read off integers."""
+def gkrr(facts: RoundFacts, parameters: Mapping[str, Value]) -> GkrrPlan:
+    """Returns the plan with the weights nearest to ε, from below: a loss is read off integers."""
     below = int(parameters.get("district_levels", 0))  # type: ignore[arg-type]
     cells = facts.resolution**2
     in_range(0, facts.resolution.bit_length() - 1, district_levels=below)
@@ -77,71 +77,75 @@ def gkrr(facts: Facts, parameters: Mapping[str, Value]) -> GkrrPlan:
     down = _DOWN
     while True:
         loss = epsilon * (1 - down)
-        found = Gkrr.of(**shape, loss=loss, within=part * loss)
-        if found.loss <= facts.target.epsilon:
-            return _told_apart(GkrrPlan(**facts.of_map, gkrr=found), facts)
+        response = Gkrr.of(**shape, loss=loss, within=part * loss)
+        if response.loss <= facts.target.epsilon:
+            return _checked_plan(GkrrPlan(**facts.of_map, gkrr=response), facts)
         down *= 2
 
 
-def geo(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
+def geo(facts: RoundFacts, parameters: Mapping[str, Value]) -> UnaryPlan:
     return _unary(GeoShuffle, facts, parameters)
 
 
-def sgdl(facts: Facts, parameters: Mapping[str, Value]) -> UnaryPlan:
+def sgdl(facts: RoundFacts, parameters: Mapping[str, Value]) -> UnaryPlan:
     return _unary(SgdlShuffle, facts, parameters)
 
 
-def flips(facts: Facts, parameters: Mapping[str, Value]) -> FlipsPlan:
-    chosen: dict[str, Any] = {"cell_m": _usual_cell_m(facts, RrShuffle.usual_steps), **parameters}
-    made = RrShuffle.calibrate(facts.target, region=facts.region, persons=facts.least_honest, **chosen)
-    return FlipsPlan(randomiser=made, most_reports=facts.most_reports)
+def flips(facts: RoundFacts, parameters: Mapping[str, Value]) -> FlipsPlan:
+    options: dict[str, Any] = {"cell_m": _usual_cell_m(facts, RrShuffle.usual_steps), **parameters}
+    randomiser = RrShuffle.calibrate(facts.target, region=facts.region, persons=facts.least_honest, **options)
+    return FlipsPlan(randomiser=randomiser, most_reports=facts.most_reports)
 
 
-def items(facts: Facts, parameters: Mapping[str, Value]) -> ItemsPlan:
-    chosen: dict[str, Any] = {**parameters}
+def items(facts: RoundFacts, parameters: Mapping[str, Value]) -> ItemsPlan:
+    options: dict[str, Any] = {**parameters}
     law = EmdItemwise.calibrate(
         facts.target,
         region=facts.region,
         persons=facts.least_honest,
         resolution=facts.resolution,
-        **chosen,
+        **options,
     )
     return ItemsPlan(law=law, most_reports=facts.most_reports)
 
 
-def shares(facts: Facts, parameters: Mapping[str, Value]) -> SharesPlan:
-    target, chosen = facts.target, dict[str, Any](parameters)
-    law = ShuffleEmd(relation=target.relation, epsilon=target.epsilon, resolution=facts.resolution, **chosen)
-    made = EmdRound.calibrate(
+def shares(facts: RoundFacts, parameters: Mapping[str, Value]) -> SharesPlan:
+    target, options = facts.target, dict[str, Any](parameters)
+    law = ShuffleEmd(relation=target.relation, epsilon=target.epsilon, resolution=facts.resolution, **options)
+    emd_round = EmdRound.calibrate(
         law,
         delta=target.delta * (1 - TABLE_PART),
         persons=facts.least_honest,
         capacity=facts.most_reports,
     )
-    return SharesPlan.calibrate(made, delta=target.delta, diameter_m=facts.region.diameter_m)
+    return SharesPlan.calibrate(emd_round, delta=target.delta, diameter_m=facts.region.diameter_m)
 
 
 def _unary(
-    mechanism: type[GeoShuffle] | type[SgdlShuffle], facts: Facts, parameters: Mapping[str, Value]
+    mechanism: type[GeoShuffle] | type[SgdlShuffle], facts: RoundFacts, parameters: Mapping[str, Value]
 ) -> UnaryPlan:
     target = replace(facts.target, delta=facts.target.delta * (1 - TABLE_PART))
-    chosen: dict[str, Any] = {"cell_m": _usual_cell_m(facts, UnaryPlan.usual_steps), **parameters}
-    made = mechanism.calibrate(target, region=facts.region, persons=facts.least_honest, **chosen)
-    return UnaryPlan.calibrate(made, delta=facts.target.delta, most_reports=facts.most_reports)
+    options: dict[str, Any] = {"cell_m": _usual_cell_m(facts, UnaryPlan.usual_steps), **parameters}
+    randomiser = mechanism.calibrate(target, region=facts.region, persons=facts.least_honest, **options)
+    return UnaryPlan.calibrate(randomiser, delta=facts.target.delta, most_reports=facts.most_reports)
 
 
-def _usual_cell_m(facts: Facts, steps: int) -> Fraction:
-    """So many squares in the radius, of whole millimetres, or as many as a region may have."""
-    finest_mm = math.ceil(Squares.smallest_cell_m(facts.region) * 1000)
+def _usual_cell_m(facts: RoundFacts, steps: int) -> Fraction:
+    """Returns a side of whole millimetres with so many squares in the radius,
+    or as many as a region may have.
+    """
+    finest_mm = math.ceil(AxisLattice.smallest_cell_m(facts.region) * 1000)
     return Fraction(max(math.ceil(facts.target.needed_radius_m * 1000 / steps), finest_mm), 1000)
 
 
-def _lattice(facts: Facts) -> Lattice:
+def _lattice(facts: RoundFacts) -> Lattice:
     return Lattice.of_map(facts.region, facts.resolution)
 
 
-def _told_apart(plan: AnyCellPlan, facts: Facts) -> AnyCellPlan:
-    """Errors: `ParameterError` where reports say next to nothing about the squares of the map."""
+def _checked_plan(plan: AnyCellPlan, facts: RoundFacts) -> AnyCellPlan:
+    """Returns the plan. Errors: `ParameterError`
+    where reports say next to nothing about the squares of the map.
+    """
     try:
         largest = plan.law.largest(plan.level)
     except (np.linalg.LinAlgError, ParameterError):

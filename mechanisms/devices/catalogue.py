@@ -17,7 +17,7 @@ from mechanisms.catalogue.entries import (
 )
 from mechanisms.check import ParameterError, exact_decimal, power_of_two, whole
 from mechanisms.devices import building
-from mechanisms.devices.building import Facts
+from mechanisms.devices.building import RoundFacts
 from mechanisms.devices.plan import MOST_REPORTS, DevicePlan, Kind
 from mechanisms.guarantee import Relation, Trust
 from mechanisms.mechanism import Target
@@ -34,7 +34,7 @@ class DeviceEntry(Entry):
     runs_on = "devices"
     name: str
     kind: Kind
-    make: Callable[[Facts, Mapping[str, Value]], DevicePlan]
+    make: Callable[[RoundFacts, Mapping[str, Value]], DevicePlan]
     highest_resolution: int = 0  # 0: what is released has no resolution
     usual_resolution: int = 0
     is_bounded: bool = True  # one device can move the result only so far
@@ -49,21 +49,23 @@ class DeviceEntry(Entry):
 
     @property
     def open_groups(self) -> bool:
-        """Whether anybody may ask for an invitation: where one sender can move a result only so far."""
+        """Returns whether anybody may ask for an invitation:
+        where one sender can move a result only so far.
+        """
         return self.is_bounded
 
-    def delta(self, given: str | int | Fraction | None) -> Fraction:
+    def delta(self, delta: str | int | Fraction | None) -> Fraction:
         if self.needs_delta:
-            return exact_decimal("delta", given or self.usual_delta, low=0, low_open=True, high=1)
-        if given not in (None, "", "0", 0):
-            raise ParameterError("delta", given, "nothing: this method has none")
+            return exact_decimal("delta", delta or self.usual_delta, low=0, low_open=True, high=1)
+        if delta not in (None, "", "0", 0):
+            raise ParameterError("delta", delta, "nothing: this method has none")
         return Fraction(0)
 
-    def side(self, given: int | None) -> int | None:
+    def side(self, resolution: int | None) -> int | None:
         if self.has_resolution:
-            return self.usual_resolution if given is None else given
-        if given is not None:
-            raise ParameterError("resolution", given, "none: what comes out has no cells; leave it out")
+            return self.usual_resolution if resolution is None else resolution
+        if resolution is not None:
+            raise ParameterError("resolution", resolution, "none: what comes out has no cells; leave it out")
         return None
 
     def _parameter_names(self) -> str:
@@ -72,12 +74,12 @@ class DeviceEntry(Entry):
 
 
 def entries() -> tuple[DeviceEntry, ...]:
-    """In the order they are offered."""
+    """Returns the entries in the order they are offered."""
     return _ENTRIES
 
 
 def get(name: str) -> DeviceEntry:
-    """Errors: `ParameterError` listing the names."""
+    """Returns the entry of that name. Errors: `ParameterError` listing the names."""
     return found(name, _ENTRIES)
 
 
@@ -91,7 +93,7 @@ def build(
     resolution: int | None,
     parameters: Mapping[str, object],
 ) -> DevicePlan:
-    """What spends at most the target, which is that of one report. Errors: `ParameterError`.
+    """Returns the plan that spends at most the target, which is that of one report. Errors: `ParameterError`.
 
     least_honest: the honest reports that a round has at least; the noise of shuffled mechanisms is shared by
     so many. most_reports: the most reports of a round. resolution: None for points, and for the usual one.
@@ -102,7 +104,7 @@ def build(
     whole(2 if entry.trust is Trust.SHUFFLE else 1, MOST_REPORTS, least_honest=least_honest)
     whole(least_honest, MOST_REPORTS, most_reports=most_reports)
     _check_delta(entry, target.delta)
-    facts = Facts(
+    facts = RoundFacts(
         region=region,
         target=target,
         least_honest=least_honest,
@@ -112,14 +114,14 @@ def build(
     return entry.make(facts, entry.parsed(parameters))
 
 
-def _resolution(entry: DeviceEntry, given: int | None) -> int:
+def _resolution(entry: DeviceEntry, resolution: int | None) -> int:
     if not entry.has_resolution:
-        if given is not None:
-            raise ParameterError("resolution", given, f"none: {entry.name} releases a point")
+        if resolution is not None:
+            raise ParameterError("resolution", resolution, f"none: {entry.name} releases a point")
         return 0
-    chosen = entry.usual_resolution if given is None else given
-    power_of_two(2, entry.highest_resolution, resolution=chosen)
-    return chosen
+    side = entry.usual_resolution if resolution is None else resolution
+    power_of_two(2, entry.highest_resolution, resolution=side)
+    return side
 
 
 def _check_delta(entry: DeviceEntry, delta: Fraction) -> None:

@@ -72,7 +72,7 @@ class CellPlan(ABC):
         return several(self.per_report, reports, diameter_m=self.region.diameter_m)
 
     def expected_error(self, reports: int) -> ErrorBound:
-        """A cell's mean error is at most its deviation; their sum at most √(cells · sum of variances)."""
+        """Bounds a cell's mean error by its deviation, and their sum by √(cells · sum of variances)."""
         check_reports(reports, self.most_reports)
         cells = self.resolution**2
         deviation = (reports * self.law.spread / cells) ** 0.5
@@ -93,7 +93,7 @@ class CellPlan(ABC):
         )
 
     def _morton(self, cells: Integers) -> Integers:
-        """Morton codes of reported cells that there are, numbered column · rows + row."""
+        """Returns Morton codes of reported cells that there are, numbered column · rows + row."""
         column, row = np.divmod(cells[cells < self.resolution**2], self.resolution)
         return morton_encode(column, row, self.level)
 
@@ -217,14 +217,14 @@ class GkrrPlan(CellPlan):
 
 
 def axes_encoding(kind: str, blur: GeoLocal) -> dict[str, Json]:
-    """Of a blur of columns and rows by themselves."""
+    """Returns the encoding of a blur of columns and rows by themselves."""
     across, along = blur.tables
     sides = _sides(blur.lattice.columns)
     return {"kind": kind, **sides, "across": _totals(across), "along": _totals(along)}
 
 
 def axes_table(blur: GeoLocal) -> bytes:
-    """Running sums of the columns' law, then of the rows'."""
+    """Returns running sums of the columns' law, then of the rows'."""
     return b"".join(eight_bytes(table.ends) for table in blur.tables)
 
 

@@ -16,7 +16,7 @@ from mechanisms.devices.several import several
 from mechanisms.error_bounds import PointError
 from mechanisms.guarantee import Guarantee, Trust
 from mechanisms.results.point import Point
-from mechanisms.shuffle.lattice import Lattice
+from mechanisms.shuffle.lattice import AxisLattice
 from mechanisms.shuffle.shuffled_centroid import ShuffledCentroid
 
 _QUANTITY = (
@@ -87,7 +87,9 @@ class BitsPlan(ABC):
         return Point(lat=lat, lon=lon, expected_m=error.expected_m, within_m=error.within_m)
 
     def influence(self, dishonest: int, reports: int) -> Influence:
-        """A device has `messages` bits, and may send all of them as ones of one axis."""
+        """Bounds what dishonest devices can do: each has `messages` bits,
+        and may send all of them as ones of one axis.
+        """
         check_reports(reports, self.most_reports)
         ends = [(0, 0), (self.messages, 0), (0, self.messages)]
         corners = product((0, self._domains[0]), (0, self._domains[1]))
@@ -110,20 +112,22 @@ class BitsPlan(ABC):
 
     @property
     def _places(self) -> dict[str, Json]:
-        """What turns a place into squares."""
+        """Returns what turns a place into squares."""
         return places_of(self.mechanism.lattice)
 
     @abstractmethod
     def _squares(self, axis: int, ones: Fraction, reports: int) -> Fraction:
-        """The unbiased estimate of the sum of squares on an axis from the number of ones."""
+        """Returns the unbiased estimate of the sum of squares on an axis from the number of ones."""
 
     @abstractmethod
     def _noise_length(self, reports: int) -> tuple[float, float]:
-        """(mean, 95 % quantile) of the length of the noise of the sum, in squares."""
+        """Returns (mean, 95 % quantile) of the length of the noise of the sum, in squares."""
 
 
-def places_of(lattice: Lattice) -> dict[str, Json]:
-    """What turns a place into squares. Errors: `ParameterError` for squares of a part of a micrometre."""
+def places_of(lattice: AxisLattice) -> dict[str, Json]:
+    """Returns what turns a place into squares. Errors:
+    `ParameterError` for squares of a part of a micrometre.
+    """
     plane, cell_um = Plane(lattice.region), lattice.cell_m * MICRO
     if cell_um.denominator != 1:
         raise ParameterError("cell_m", float(lattice.cell_m), "a whole number of micrometres")

@@ -24,7 +24,7 @@ _SPARE_BITS: Final = 64  # of weights beyond those of the table
 
 @lru_cache(maxsize=32)
 def conditioned_table(shape: Fraction, epsilon: Fraction, padding: int, number_bytes: int) -> bytes:
-    """Running sums on −c … c without the last one, `number_bytes` each, big-endian."""
+    """Returns running sums on −c … c without the last one, `number_bytes` each, big-endian."""
     bits = 8 * number_bytes + _SPARE_BITS
     if shape == 1:
         half = [exp_minus(epsilon * k, bits) if k else 1 << bits for k in range(padding + 1)]
@@ -39,7 +39,7 @@ def conditioned_table(shape: Fraction, epsilon: Fraction, padding: int, number_b
 
 
 def off_by(shape: Fraction, epsilon: Fraction, padding: int, number_bytes: int) -> Fraction:
-    """Bound on the total variation between a draw from the table and the law (proof above)."""
+    """Returns a bound on the total variation between a draw from the table and the law (proof above)."""
     bits = 8 * number_bytes + _SPARE_BITS
     entries = 2 * padding + 1
     rounded = Fraction(entries, 1 << 8 * number_bytes)
@@ -50,7 +50,7 @@ def off_by(shape: Fraction, epsilon: Fraction, padding: int, number_bytes: int) 
 
 
 def _cut(shape: Fraction, epsilon: Fraction, bits: int) -> list[int]:
-    """The negative binomial law in multiples of 2^−bits, rounded down."""
+    """Returns the negative binomial law in multiples of 2^−bits, rounded down."""
     ends = table(shape, epsilon).ends
     shift = ends[-1].bit_length() - 1 - bits
     starts = (0, *ends[:-1])

@@ -14,14 +14,15 @@ from mechanisms.central.grid_laplace.empty_cells import step_up
 from mechanisms.devices.laws import CellLaw, Estimates, Floats, Integers
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import RATE, ToldApart, low_ends
+from mechanisms.results.significance import RATE, SignificantSquares, low_ends
 
 _ROUNDING: Final = 1e-9
 _FEW: Final = 3.0  # reports: none seen is likely, once in twenty, where 3 were expected
 
 
 def map_of(law: CellLaw, counts: Integers) -> Heatmap:
-    """Of `(4^level,)` numbers of reports in Morton order. Every square is listed, also those cut to 0.
+    """Returns the map of `(4^level,)` numbers of reports in Morton order. Every square is listed, also those
+    cut to 0.
 
     A square's variance is estimated without bias; two things are added that are too rare to show in it, both
     in reports that count as much as any does. Where some are lost, a few: no report at all says little about
@@ -31,34 +32,30 @@ def map_of(law: CellLaw, counts: Integers) -> Heatmap:
     rare = largest**2 * (_FEW * (1 - law.stays) + (1 / WITHIN_ERRORS) ** 2 * (1 + _ROUNDING))
     variances = np.maximum(finest.squares - np.maximum(finest.values, 0), 0) + rare
     errors, values = np.sqrt(variances), np.maximum(finest.values, 0)
-    found, floor = {}, 0.0
+    by_level, floor = {}, 0.0
     for level in range(law.level, -1, -1):
         here = finest if level == law.level else law.estimates(counts, level)
-        scores = _scores(here, law.largest(level))
-        told = step_up(_harmonic(scores.size) * ndtr(-scores), of=scores.size) & (scores > 0)
-        found[level] = np.flatnonzero(told)
-        if level == law.level and told.any():
-            floor = _threshold(int(told.sum()), scores.size)
+        scores = np.asarray(here.values / _deviations(here, law.largest(level)))
+        is_significant = step_up(_harmonic(scores.size) * ndtr(-scores), of=scores.size) & (scores > 0)
+        by_level[level] = np.flatnonzero(is_significant)
+        if level == law.level and is_significant.any():
+            floor = _threshold(int(is_significant.sum()), scores.size)
     return Heatmap(
         level=law.level,
         levels=np.full(values.size, law.level, np.uint8),
         prefixes=np.arange(values.size),
         values=values,
         standard_errors=errors,
-        told=ToldApart.joined(found),
-        lows=_lows(values, errors, found[law.level], floor * _deviations(finest, largest)),
+        significant=SignificantSquares.of_levels(by_level),
+        lows=_lows(values, errors, by_level[law.level], floor * _deviations(finest, largest)),
         highs=values + WITHIN_ERRORS * errors,
         total=float(counts.sum()),
         total_error=0.0,
     )
 
 
-def _scores(estimates: Estimates, largest: float) -> Floats:
-    return np.asarray(estimates.values / _deviations(estimates, largest))
-
-
 def _deviations(estimates: Estimates, largest: float) -> Floats:
-    """Of the values that empty squares would have.
+    """Returns the deviations of the values that empty squares would have.
 
     Of an empty square the number is 0, and the mean of `squares` the variance. It rises with every report
     that raises the value, so that few reports never make a high score. Reports that lower it may be so rare
@@ -67,24 +64,24 @@ def _deviations(estimates: Estimates, largest: float) -> Floats:
     return np.sqrt(estimates.squares + _FEW * largest**2)
 
 
-def _threshold(told: int, squares: int) -> float:
-    """The score from which on so many squares of a level were told."""
-    return float(-ndtri(float(RATE) * told / squares / _harmonic(squares)))
+def _threshold(count: int, squares: int) -> float:
+    """Returns the score from which on so many squares of a level were told."""
+    return float(-ndtri(float(RATE) * count / squares / _harmonic(squares)))
 
 
 def _harmonic(count: int) -> float:
     return float((1 / np.arange(1, count + 1)).sum())
 
 
-def _lows(values: Floats, errors: Floats, told: Integers, floors: Floats) -> Floats:
-    """Lower ends of 95 % intervals; of squares that were told for being large, given that they were.
+def _lows(values: Floats, errors: Floats, significant: Integers, floors: Floats) -> Floats:
+    """Returns lower ends of 95 % intervals; of squares that were told for being large, given that they were.
 
     `low_ends` is for Laplace noise. Given that it is above a floor, normal noise of the same deviation goes
     on less far above it: its low end is no lower.
     """
     lows = np.maximum(values - WITHIN_ERRORS * errors, 0)
-    if told.size:
-        shift = floors[told]
-        given = low_ends(values[told], floor=shift, scale=errors[told] / math.sqrt(2))
-        lows[told] = np.minimum(lows[told], given)
+    if significant.size:
+        shift = floors[significant]
+        conditional = low_ends(values[significant], floor=shift, scale=errors[significant] / math.sqrt(2))
+        lows[significant] = np.minimum(lows[significant], conditional)
     return lows

@@ -60,7 +60,7 @@ class FlipsPlan(BitsPlan):
 
 @lru_cache(maxsize=64)
 def _normal_length(across: float, along: float) -> tuple[float, float]:
-    """Of normal noise on each axis, as for stored check-ins."""
+    """Returns the length of normal noise on each axis, as for stored check-ins."""
     steps = math.sqrt(2) * erfinv((np.arange(BINS) + 0.5) / BINS)
     lengths = np.sort(np.hypot(across * steps[:, np.newaxis], along * steps).ravel())
     return float(lengths.mean()), float(lengths[int(0.95 * lengths.size)])

@@ -20,39 +20,41 @@ Integers = NDArray[np.int64]
 
 
 class Estimates(NamedTuple):
-    """Of the squares of one level, in Morton order."""
+    """Estimates for the squares of one level, in Morton order."""
 
     values: Floats  # (4^level,) people
     squares: Floats  # (4^level,) Σ_y c(y)² · (reports of y)
 
 
 class CellLaw(Protocol):
-    """Of a map with 2^level cells a side."""
+    """Law of the cells of a map with 2^level cells a side."""
 
     @property
     def level(self) -> int: ...
 
     def estimates(self, counts: Integers, level: int) -> Estimates:
-        """From `(4^level of the map,)` numbers of reports in Morton order, for squares of a coarser level."""
+        """Returns estimates from `(4^level of the map,)` numbers of reports in Morton order,
+        for squares of a coarser level.
+        """
         ...
 
     def largest(self, level: int) -> float:
-        """The largest coefficient of a square of that level."""
+        """Returns the largest coefficient of a square of that level."""
         ...
 
     @property
     def swing(self) -> float:
-        """The largest difference of two coefficients of one cell."""
+        """Returns the largest difference of two coefficients of one cell."""
         ...
 
     @property
     def stays(self) -> float:
-        """The least probability that a cell is reported as itself."""
+        """Returns the least probability that a cell is reported as itself."""
         ...
 
     @property
     def spread(self) -> float:
-        """Σ over the cells of the map of the variance of one report's part in them, at most."""
+        """Returns Σ over the cells of the map of the variance of one report's part in them, at most."""
         ...
 
 
@@ -103,7 +105,9 @@ class AxesLaw:
         return across, along
 
     def _ends(self, level: int) -> Floats:
-        """`(side, side, 4)` products of the least and largest coefficients on both axes: the ends of all."""
+        """Returns `(side, side, 4)` products of the least
+        and largest coefficients on both axes: the ends of all.
+        """
         across, along = (
             np.stack((part.min(axis=0), part.max(axis=0)), axis=1) for part in self._coefficients(level)
         )
@@ -121,7 +125,7 @@ class DenseLaw:
 
     @classmethod
     def of_lattice(cls, level: int, matrix: Floats) -> Self:
-        """From a matrix of cells numbered column · rows + row."""
+        """Returns the law of a matrix of cells numbered column · rows + row."""
         column, row = morton_decode(np.arange(4**level), level)
         order = (column << level) + row
         return cls(level=level, matrix=matrix[np.ix_(order, order)])
@@ -195,5 +199,5 @@ class GkrrLaw:
 
 
 def _coarser(coefficients: Floats, halvings: int) -> Floats:
-    """Coefficients of squares from those of the cells in them, which follow each other."""
+    """Returns coefficients of squares from those of the cells in them, which follow each other."""
     return np.asarray(coefficients.reshape(len(coefficients), -1, 1 << halvings).sum(axis=2))

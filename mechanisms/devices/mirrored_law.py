@@ -25,14 +25,14 @@ class MirroredLaw:
 
     @cached_property
     def coefficients(self) -> Floats:
-        """`(k², 2k, 2k)` by report in the quarter and by square."""
+        """Returns the `(k², 2k, 2k)` coefficients by report in the quarter and by square."""
         half = len(self.quadrant)
-        found = np.zeros((half**2, 2 * half, 2 * half))
+        coefficients = np.zeros((half**2, 2 * half, 2 * half))
         for signs in product((1, -1), (1, -1)):
             inverse = np.asarray(np.linalg.inv(self._folded(signs)), np.float64) / 4
-            for flips, part in self._parts(found):
+            for flips, part in self._parts(coefficients):
                 np.add(part, inverse.reshape(part.shape) * _sign(signs, flips), out=part)
-        return found
+        return coefficients
 
     def estimates(self, counts: Integers, level: int) -> Estimates:
         side = 1 << level
@@ -69,12 +69,12 @@ class MirroredLaw:
         return float((self._folded((1, 1)) @ (self.coefficients**2).sum(axis=(1, 2))).max()) - 1
 
     def _coarser(self, level: int) -> Floats:
-        """`(k², side, side)` of the squares of a level."""
+        """Returns the `(k², side, side)` coefficients of the squares of a level."""
         side, cells = 1 << level, 1 << self.level - level
         return np.asarray(self.coefficients.reshape(-1, side, cells, side, cells).sum(axis=(2, 4)))
 
     def _folded(self, signs: tuple[int, int]) -> Floats:
-        """`(k², k²)`: what the law is on functions that are even (1) or odd (−1) across and along."""
+        """Returns `(k², k²)`: what the law is on functions that are even (1) or odd (−1) across and along."""
         half = len(self.quadrant)
         folded = np.zeros((half**2, half, half))
         for flips, part in self._parts(self.quadrant.reshape(half**2, 2 * half, 2 * half)):
@@ -83,7 +83,7 @@ class MirroredLaw:
 
     @staticmethod
     def _parts(grids: Floats) -> Iterator[tuple[tuple[bool, bool], Floats]]:
-        """Views of the four quarters of each grid, mirrored onto the first."""
+        """Yields views of the four quarters of each grid, mirrored onto the first."""
         half = grids.shape[1] // 2
         for across, along in product((False, True), (False, True)):
             mirrored = grids[:, :: -1 if across else 1, :: -1 if along else 1]

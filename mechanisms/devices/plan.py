@@ -47,7 +47,7 @@ class DevicePlan(Protocol):
 
     @property
     def trust(self) -> Trust:
-        """LOCAL or SHUFFLE."""
+        """Returns LOCAL or SHUFFLE."""
         ...
 
     @property
@@ -55,17 +55,17 @@ class DevicePlan(Protocol):
 
     @property
     def encoding(self) -> dict[str, Json]:
-        """The `encoding` of the round's facts."""
+        """Returns the `encoding` of the round's facts."""
         ...
 
     @property
     def table(self) -> bytes:
-        """The table that `encoding` refers to."""
+        """Returns the table that `encoding` refers to."""
         ...
 
     @property
     def messages(self) -> int:
-        """Of one report."""
+        """Returns the number of messages of one report."""
         ...
 
     @property
@@ -73,53 +73,57 @@ class DevicePlan(Protocol):
 
     @property
     def resolution(self) -> int | None:
-        """Cells a side of the map; None for a point."""
+        """Returns cells a side of the map; None for a point."""
         ...
 
     @property
     def per_report(self) -> Guarantee: ...
 
     def guarantee(self, reports: int) -> Guarantee:
-        """Of so many reports of one person in one round."""
+        """Returns the guarantee of so many reports of one person in one round."""
         ...
 
     def expected_error(self, reports: int) -> ErrorBound | PointError:
-        """From public facts, for so many reports in the round."""
+        """Returns the error from public facts, for so many reports in the round."""
         ...
 
     def analyse(self, messages: Messages, reports: int) -> Heatmap | Point:
-        """Total: what no honest device sends is left out. Errors: `ParameterError`, for `reports`."""
+        """Returns the result of a round. Total: what no honest device sends is left out. Errors:
+        `ParameterError`, for `reports`.
+        """
         ...
 
     def influence(self, dishonest: int, reports: int) -> Influence: ...
 
 
 def number(value: int) -> int | str:
-    """An integer as the facts write it: a text from 2^53 on."""
+    """Returns an integer as the facts write it: a text from 2^53 on."""
     return value if abs(value) < 1 << 53 else str(value)
 
 
 def check_reports(reports: int, most: int) -> None:
-    """Errors: `ParameterError`."""
+    """Refuses numbers of reports out of range. Errors: `ParameterError`."""
     whole(1, most, reports=reports)
 
 
 def check_messages(parameter: str, value: object, messages: int) -> None:
-    """Errors: `ParameterError` naming what to change, where one report would be too many messages."""
+    """Refuses a plan with too many messages. Errors: `ParameterError` naming what to change, where one report
+    would be too many messages.
+    """
     if messages > MOST_MESSAGES:
         allowed = f"another: one report would be {messages} messages, of at most {MOST_MESSAGES}"
         raise ParameterError(parameter, value, allowed)
 
 
 def in_parts(messages: Messages) -> Iterator[Messages]:
-    """The same messages, so many at a time that counting them takes little memory."""
+    """Yields the same messages, so many at a time that counting them takes little memory."""
     for first in range(0, len(messages), _AT_ONCE):
         yield messages[first : first + _AT_ONCE]
 
 
 def big_endian(messages: Messages) -> NDArray[np.int64]:
-    """`(n,)` integers of up to 7 bytes each."""
-    found = np.zeros(messages.shape[0], np.int64)
+    """Returns `(n,)` integers of up to 7 bytes each."""
+    numbers = np.zeros(messages.shape[0], np.int64)
     for column in range(messages.shape[1]):
-        found = found << 8 | messages[:, column]
-    return found
+        numbers = numbers << 8 | messages[:, column]
+    return numbers

@@ -15,8 +15,9 @@ _CONTEXT: Final = Context(prec=60, rounding=ROUND_CEILING)
 _UP: Final = Fraction(1, 10**50)  # Decimal's exponential is rounded to the nearest
 
 
-def several(one: Guarantee, reports: int, *, diameter_m: float) -> Guarantee:
-    """Of `reports` reports of one person in one round; d is the mean of the distances they move.
+def several(guarantee: Guarantee, reports: int, *, diameter_m: float) -> Guarantee:
+    """Returns the guarantee of `reports` reports of one person in one round;
+    d is the mean of the distances they move.
 
     LOCAL without δ: `repeated`. Else each report may be changed by itself while all others, which are random
     on their own, stay: a chain of `reports` changes at distances d_i with mean d (of two records of equally
@@ -36,33 +37,35 @@ def several(one: Guarantee, reports: int, *, diameter_m: float) -> Guarantee:
     """
     whole(1, MOST_A_PERSON, reports_per_person=reports)
     if reports == 1:
-        return one
-    fails = one.if_shuffler_fails
-    is_near = one.max_distance_m < diameter_m
-    if one.trust is Trust.LOCAL and not one.delta and not is_near:
-        return repeated(one, reports)
+        return guarantee
+    fails = guarantee.if_shuffler_fails
+    is_near = guarantee.max_distance_m < diameter_m
+    if guarantee.trust is Trust.LOCAL and not guarantee.delta and not is_near:
+        return repeated(guarantee, reports)
     changes = 2 * reports - 1 if is_near else reports
-    farthest_m = one.max_distance_m if is_near else Fraction(diameter_m)
-    apart = one.trust is Trust.LOCAL and not is_near
+    farthest_m = guarantee.max_distance_m if is_near else Fraction(diameter_m)
+    apart = guarantee.trust is Trust.LOCAL and not is_near
     return Guarantee(
-        relation=one.relation,
-        delta=min(Fraction(1), one.delta * reports) if apart else _chained(one, changes, farthest_m),
-        trust=one.trust,
-        max_distance_m=one.max_distance_m,
-        terms=tuple(term_of_mean(term, reports=reports, changes=changes) for term in one.terms),
+        relation=guarantee.relation,
+        delta=min(Fraction(1), guarantee.delta * reports)
+        if apart
+        else _chained(guarantee, changes, farthest_m),
+        trust=guarantee.trust,
+        max_distance_m=guarantee.max_distance_m,
+        terms=tuple(term_of_mean(term, reports=reports, changes=changes) for term in guarantee.terms),
         if_shuffler_fails=None if fails is None else several(fails, reports, diameter_m=diameter_m),
     )
 
 
-def _chained(one: Guarantee, changes: int, farthest_m: Fraction | float) -> Fraction:
-    """δ · (e^(kε) − 1) / (e^ε − 1), rounded up; at most 1."""
-    if not one.delta:
+def _chained(guarantee: Guarantee, changes: int, farthest_m: Fraction | float) -> Fraction:
+    """Returns δ · (e^(kε) − 1) / (e^ε − 1), rounded up; at most 1."""
+    if not guarantee.delta:
         return Fraction(0)
-    loss = one.loss(farthest_m)
+    loss = guarantee.loss(farthest_m)
     if loss == INFINITY or loss * changes > _MOST_LOSS:
         return Fraction(1)
     exact = Fraction(loss)
     power = Fraction(_CONTEXT.exp(_CONTEXT.divide(Decimal(exact.numerator), Decimal(exact.denominator))))
     power *= 1 + _UP
     chain = sum((power**index for index in range(changes)), start=Fraction(0))
-    return min(Fraction(1), rounded_up(one.delta * chain))
+    return min(Fraction(1), rounded_up(guarantee.delta * chain))

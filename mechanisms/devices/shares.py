@@ -60,12 +60,14 @@ class SharesPlan:
             raise ParameterError("delta", float(self.delta), f"at least {float(self.spent_delta):.6g}")
 
     @classmethod
-    def calibrate(cls, made: EmdRound, *, delta: Fraction, diameter_m: float) -> Self:
-        """With the fewest bytes a number, in steps of 8, that cost at most `TABLE_PART` of δ."""
+    def calibrate(cls, emd_round: EmdRound, *, delta: Fraction, diameter_m: float) -> Self:
+        """Returns the plan with the fewest bytes a number, in steps of 8,
+        that cost at most `TABLE_PART` of δ.
+        """
         for number_bytes in range(NUMBER_BYTES, MOST_NUMBER_BYTES + 1, 8):
-            if table_charge(made, number_bytes) <= delta * TABLE_PART:
-                return cls(round=made, delta=delta, number_bytes=number_bytes, diameter_m=diameter_m)
-        raise ParameterError("epsilon", float(made.law.epsilon), "less, for devices' tables")
+            if table_charge(emd_round, number_bytes) <= delta * TABLE_PART:
+                return cls(round=emd_round, delta=delta, number_bytes=number_bytes, diameter_m=diameter_m)
+        raise ParameterError("epsilon", float(emd_round.law.epsilon), "less, for devices' tables")
 
     @property
     def resolution(self) -> int:
@@ -73,7 +75,7 @@ class SharesPlan:
 
     @property
     def spent_delta(self) -> Fraction:
-        """What the round spends and what cutting the tables adds."""
+        """Returns what the round spends and what cutting the tables adds."""
         return Fraction(self.round.spent_delta) + table_charge(self.round, self.number_bytes)
 
     @property
@@ -146,18 +148,18 @@ class SharesPlan:
         return -(-(self.round.modulus - 1).bit_length() // 8)
 
 
-def table_charge(made: EmdRound, number_bytes: int) -> Fraction:
-    """(1 + e^ε) · m · 2n · total variation; rounded up."""
-    odds = Fraction(math.exp(float(made.law.epsilon)) * (1 + 1e-9)) + 1
-    entries = max(len(table.ends) for table in _tables(made))
-    return odds * made.coordinates * 2 * made.persons * Fraction(entries, 1 << 8 * number_bytes)
+def table_charge(emd_round: EmdRound, number_bytes: int) -> Fraction:
+    """Returns (1 + e^ε) · m · 2n · total variation; rounded up."""
+    odds = Fraction(math.exp(float(emd_round.law.epsilon)) * (1 + 1e-9)) + 1
+    entries = max(len(table.ends) for table in _tables(emd_round))
+    return odds * emd_round.coordinates * 2 * emd_round.persons * Fraction(entries, 1 << 8 * number_bytes)
 
 
-def _tables(made: EmdRound) -> list[DrawTable]:
-    return [cluster_counts(Fraction(1, made.persons), scale) for scale in made.law.level_scales]
+def _tables(emd_round: EmdRound) -> list[DrawTable]:
+    return [cluster_counts(Fraction(1, emd_round.persons), scale) for scale in emd_round.law.level_scales]
 
 
 def _cut(table: DrawTable, number_bytes: int) -> bytes:
-    """Running sums without the last one."""
+    """Returns running sums without the last one."""
     shift = table.ends[-1].bit_length() - 1 - 8 * number_bytes
     return b"".join((end >> shift).to_bytes(number_bytes, "big") for end in table.ends[:-1])

@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 
 
 def eight_bytes(ends: NDArray[np.uint64]) -> bytes:
-    """Running sums, 8 bytes each, big-endian."""
+    """Returns running sums, 8 bytes each, big-endian."""
     return ends.astype(">u8").tobytes()
 
 
 def running_sums(weights: Iterable[int], number_bytes: int) -> bytes:
-    """Of weights with the sum 2^(8 · number_bytes), big-endian; the last sum is left out."""
+    """Returns the running sums of weights with the sum 2^(8 · number_bytes),
+    big-endian; the last sum is left out.
+    """
     sums = list(accumulate(weights))
     if sums[-1] != 1 << 8 * number_bytes:
         raise ValueError("the weights of a law must sum to the largest number and one")

@@ -48,7 +48,9 @@ class UnaryPlan(BitsPlan):
 
     @classmethod
     def calibrate(cls, randomiser: GeoShuffle | SgdlShuffle, *, delta: Fraction, most_reports: int) -> Self:
-        """With the fewest bytes a number, in steps of 8, that cost at most `TABLE_PART` of δ."""
+        """Returns the plan with the fewest bytes a number, in steps of 8,
+        that cost at most `TABLE_PART` of δ.
+        """
         for number_bytes in range(NUMBER_BYTES, MOST_NUMBER_BYTES + 1, 8):
             charge, bits = (
                 table_charge(randomiser, number_bytes),
@@ -66,7 +68,7 @@ class UnaryPlan(BitsPlan):
 
     @property
     def spent_delta(self) -> Fraction:
-        """What the mechanism spends and what rounding the table adds."""
+        """Returns what the mechanism spends and what rounding the table adds."""
         return Fraction(self.randomiser.delta) + table_charge(self.randomiser, self.number_bytes)
 
     @property
@@ -113,7 +115,7 @@ class UnaryPlan(BitsPlan):
 
 
 def table_charge(mechanism: GeoShuffle | SgdlShuffle, number_bytes: int) -> Fraction:
-    """(1 + e^loss) · total variation, for each draw of all honest persons; rounded up."""
+    """Returns (1 + e^loss) · total variation, for each draw of all honest persons; rounded up."""
     noise = mechanism.noise()
     off = off_by(noise.shape, noise.epsilon, noise.padding, number_bytes)
     odds = Fraction(math.exp(float(mechanism.highest_loss)) * (1 + 1e-9)) + 1
@@ -121,6 +123,6 @@ def table_charge(mechanism: GeoShuffle | SgdlShuffle, number_bytes: int) -> Frac
 
 
 def _smallest_bits(noise: PaddedNoise, number_bytes: int) -> float:
-    """Of the weight of the outermost noise; in floating point, to a bit."""
+    """Returns the bits of the weight of the outermost noise; in floating point, to a bit."""
     law = sgdl(float(noise.shape), float(noise.epsilon), radius=noise.padding)
     return 8 * number_bytes + float(law.log_probabilities[noise.padding]) / math.log(2) - 1

@@ -30,7 +30,7 @@ class TransportError(RuntimeError):
 
 
 def block_sums(dense: ArrayLike, blocks: int = BLOCKS) -> Dense:
-    """A square map summed to at most `blocks` × `blocks`; a coarser one is returned as it is.
+    """Returns a square map summed to at most `blocks` × `blocks`; a coarser one is returned as it is.
 
     Errors: `ParameterError` where the side is no multiple of `blocks`.
     """
@@ -45,7 +45,8 @@ def block_sums(dense: ArrayLike, blocks: int = BLOCKS) -> Dense:
 
 
 def emd(a: ArrayLike, b: ArrayLike, *, width: float = 1.0, height: float = 1.0) -> float:
-    """Distance on a rectangle of that width and height, for maps up to 64 × 64 (reports: 32 × 32 blocks).
+    """Returns the distance on a rectangle of that width and height,
+    for maps up to 64 × 64 (reports: 32 × 32 blocks).
 
     Exact to about 1e-9 of width + height, by network simplex on a dense cost matrix (POT).
     Errors: ValueError for other than two maps, `TransportError` when the solver gives up.
@@ -64,7 +65,7 @@ def emd(a: ArrayLike, b: ArrayLike, *, width: float = 1.0, height: float = 1.0) 
 
 
 def emd_exact(a: ArrayLike, b: ArrayLike, *, width: float = 1.0, height: float = 1.0) -> float:
-    """As `emd` on the full grid, up to 256 cells a side (refused above: `ParameterError`).
+    """Computes `emd` on the full grid, up to 256 cells a side (refused above: `ParameterError`).
 
     A minimum-cost flow between neighbouring cells, whose shortest paths are the L1 distances: O(cells)
     arcs instead of the O(cells²) of a transport plan, solved by network simplex in integers (LEMON).
@@ -78,7 +79,8 @@ def emd_exact(a: ArrayLike, b: ArrayLike, *, width: float = 1.0, height: float =
 
 
 def emd_metres(a: ArrayLike, b: ArrayLike, region: Region, *, exact: bool = False) -> float:
-    """The distance in metres: |Δx| + |Δy| on the region's local projection, its own transport problem.
+    """Returns the distance in metres: |Δx| + |Δy| on the region's local projection,
+    its own transport problem.
 
     It is not `emd` times a length: where width and height differ, so may the best plan.
     """
@@ -87,7 +89,7 @@ def emd_metres(a: ArrayLike, b: ArrayLike, region: Region, *, exact: bool = Fals
 
 
 def _problem(a: ArrayLike, b: ArrayLike, width: float, height: float) -> tuple[Dense, float, float]:
-    """What a has more than b, per cell, and the size of a cell."""
+    """Returns what a has more than b, per cell, and the size of a cell."""
     in_range(1e-9, 1e9, width=width, height=height)
     first, second = checked_pair(a, b)
     rows, cols = first.shape
@@ -122,7 +124,7 @@ def _grid_flow(surplus: Dense, step_x: float, step_y: float) -> float:
 
 
 def _integer_supply(surplus: Dense) -> NDArray[np.int64]:
-    """Whole units that sum to 0; what rounding leaves over goes to the cell with most."""
+    """Returns whole units that sum to 0; what rounding leaves over goes to the cell with most."""
     supply = np.rint(surplus * _SUPPLY_UNITS).astype(np.int64)
     supply[np.argmax(np.abs(supply))] -= supply.sum()
     return supply
@@ -139,7 +141,7 @@ def _check_flow(
 
 
 def _arcs(rows: int, cols: int, step_x: float, step_y: float) -> tuple[NDArray[np.int64], ...]:
-    """Arcs both ways between neighbours: (tail, head, length) of 4·rows·cols − 2·(rows + cols) arcs.
+    """Returns arcs both ways between neighbours: (tail, head, length) of 4·rows·cols − 2·(rows + cols) arcs.
 
     In the order of tail and head, which the solver asks for.
     """

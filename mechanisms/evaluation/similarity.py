@@ -12,7 +12,9 @@ Dense = NDArray[np.float64]
 
 
 def normalised(dense: ArrayLike) -> Dense:
-    """The map with sum 1; the uniform map where there is no mass. Errors: ValueError for negative mass."""
+    """Returns the map with sum 1; the uniform map where there is no mass.
+    Errors: ValueError for negative mass.
+    """
     masses = np.asarray(dense, np.float64)
     total = masses.sum()
     if not np.isfinite(total) or (masses < 0).any():
@@ -23,7 +25,9 @@ def normalised(dense: ArrayLike) -> Dense:
 
 
 def checked_pair(truth: ArrayLike, release: ArrayLike) -> tuple[Dense, Dense]:
-    """Both as float arrays. Errors: ValueError unless they have one shape, no negative cell and sum 1."""
+    """Returns both as float arrays. Errors: ValueError unless they have one shape,
+    no negative cell and sum 1.
+    """
     first, second = np.asarray(truth, np.float64), np.asarray(release, np.float64)
     if first.shape != second.shape or first.ndim != 2:
         raise ValueError("both maps must be two-dimensional and of one shape")
@@ -34,18 +38,22 @@ def checked_pair(truth: ArrayLike, release: ArrayLike) -> tuple[Dense, Dense]:
 
 
 def similarity(truth: ArrayLike, release: ArrayLike) -> float:
-    """SIM = Σ min(a, b), from 0 (disjoint) to 1 (equal)."""
+    """Returns SIM = Σ min(a, b), from 0 (disjoint) to 1 (equal)."""
     return float(np.minimum(*checked_pair(truth, release)).sum())
 
 
 def kl(truth: ArrayLike, release: ArrayLike) -> float:
-    """Kullback–Leibler divergence Σ a ln(a/b) of truth from release, `KL_FLOOR` added to both; in nats."""
+    """Returns the Kullback–Leibler divergence Σ a ln(a/b) of truth from release,
+    `KL_FLOOR` added to both; in nats.
+    """
     first, second = checked_pair(truth, release)
     return _divergence(first + KL_FLOOR, second + KL_FLOOR)
 
 
 def kl_mixed(truth: ArrayLike, release: ArrayLike) -> float:
-    """`kl` with `KL_MIXED_SHARE` uniform mixed into both, so that a few empty cells cannot rule it."""
+    """Returns `kl` with `KL_MIXED_SHARE` uniform mixed into both,
+    so that a few empty cells cannot rule it.
+    """
     first, second = checked_pair(truth, release)
     uniform = KL_MIXED_SHARE / first.size
     return _divergence(
@@ -55,7 +63,9 @@ def kl_mixed(truth: ArrayLike, release: ArrayLike) -> float:
 
 
 def pearson(truth: ArrayLike, release: ArrayLike) -> float:
-    """Correlation over cells; 0 where a map is constant (it then tells nothing about the other)."""
+    """Returns the correlation over cells; 0 where a map is constant
+    (it then tells nothing about the other).
+    """
     maps = checked_pair(truth, release)
     if any(np.ptp(dense) <= 1e-12 * dense.max() for dense in maps):  # constant but for rounding
         return 0.0

@@ -16,7 +16,7 @@ Dense = NDArray[np.float64]
 
 
 def smooth(dense: ArrayLike, sigma_cells: float) -> Dense:
-    """The heatmap of a map: each cell's mass spread by a Gaussian that is normalised over the grid.
+    """Returns the heatmap of a map: each cell's mass spread by a Gaussian that is normalised over the grid.
 
     dense: (rows, cols) masses. The sum stays, however close to the border the mass lies; σ = 0 changes
     nothing. Errors: `ParameterError` for σ outside 0 to 4096 cells.
@@ -32,7 +32,7 @@ def smooth(dense: ArrayLike, sigma_cells: float) -> Dense:
 
 
 def smooth_cut(dense: ArrayLike, sigma_cells: float) -> Dense:
-    """As `smooth`, with the Gaussian of the whole plane: mass that leaves the grid is cut off.
+    """Smooths as `smooth` does, with the Gaussian of the whole plane: mass that leaves the grid is cut off.
 
     The sum shrinks near the border; who compares such maps normalises them again.
     """
@@ -44,7 +44,7 @@ def smooth_cut(dense: ArrayLike, sigma_cells: float) -> Dense:
 
 
 def _kernel(sigma_cells: float) -> Dense:
-    """exp(−k²/2σ²) for |k| up to the reach, sum 1: shape `(2 · reach + 1,)`."""
+    """Returns exp(−k²/2σ²) for |k| up to the reach, sum 1: shape `(2 · reach + 1,)`."""
     in_range(0, MAX_SIGMA_CELLS, sigma=sigma_cells)
     reach = math.ceil(_REACH * sigma_cells)
     steps = np.arange(-reach, reach + 1, dtype=np.float64)

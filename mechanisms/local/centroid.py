@@ -22,7 +22,7 @@ from mechanisms.local.reports import fitted, short
 from mechanisms.mechanism import CentroidMechanism, Target
 from mechanisms.randomness import RandomSource
 from mechanisms.records.means import RecordMeans
-from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
+from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.shuffle.plane_noise import noise_length
 from mechanisms.shuffle.protocol import MOST_PERSONS
 from mechanisms.space.grid import Region
@@ -45,7 +45,7 @@ class GeoLocalCentroid(CentroidMechanism):
     ⌊(S + i) / n⌋: these sum to S, and one person who moves by m squares moves as many reports as it takes by
     m squares in all, at a loss of λm. Both axes: λ(|i| + |j|) ≤ √2·λ·|(i, j)|; a move of d metres on the
     ground, of records as read (`Guarantee`), is at most (d + offset)·squares a metre, rounding of the sums
-    included (`Lattice`). On devices each
+    included (`AxisLattice`). On devices each
     report by itself has that guarantee (`guarantee_on_devices`), and their mean the same law as here but for
     reports that are stopped at a border.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
@@ -78,8 +78,8 @@ class GeoLocalCentroid(CentroidMechanism):
         cell_m: Fraction | None = None,
         **parameters: Any,
     ) -> Self:
-        """Without `cell_m`, squares small enough that rounding to them costs next to nothing, or as small as
-        tables can follow."""
+        """Returns the mechanism; without `cell_m`, squares small enough that rounding to them costs next to
+        nothing, or as small as tables can follow."""
         if cell_m is None:
             whole(1, MOST_PERSONS, persons=persons)
             cell_m = _usual_cell_m(region, target.epsilon, target.needed_radius_m, persons)
@@ -91,16 +91,18 @@ class GeoLocalCentroid(CentroidMechanism):
 
     @property
     def guarantee_on_devices(self) -> Guarantee:
-        """Of one person's report."""
+        """Returns the guarantee of one person's report."""
         cap = min(self._farthest_loss, 2 * self.device.table.cap())
         return Guarantee(relation=self.relation, trust=Trust.LOCAL, terms=(self._term(cap),))
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         across, along = self.noisy_sums(means, rng)
         return self.lattice.place(across / self.persons, along / self.persons)
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[Fraction, Fraction]:
-        """Unbiased sums of squares on each axis, from the reports; the released point is a function of it."""
+        """Returns unbiased sums of squares on each axis, from the reports;
+        the released point is a function of it.
+        """
         across, along = (self._summed(total, rng) for total in self.lattice.sums(means))
         return across, along
 
@@ -116,28 +118,28 @@ class GeoLocalCentroid(CentroidMechanism):
         )
 
     @property
-    def lattice(self) -> Lattice:
-        return Lattice(region=self.region, cell_m=self.cell_m)
+    def lattice(self) -> AxisLattice:
+        return AxisLattice(region=self.region, cell_m=self.cell_m)
 
     @property
     def device(self) -> "Device":
-        """What blurs one axis of a report."""
+        """Returns what blurs one axis of a report."""
         return _device(self)
 
     @property
     def loss_a_square(self) -> Fraction:
-        """λ, measured on the integers of the table."""
+        """Returns λ, measured on the integers of the table."""
         return self.device.loss
 
     @property
-    def _wanted(self) -> Fraction:
-        """λ that would spend exactly epsilon."""
+    def _target_loss(self) -> Fraction:
+        """Returns λ that would spend exactly epsilon."""
         steps = _projected_m(self.region, self.radius_m) / self.cell_m
         return self.epsilon / (ROOT_TWO * (steps + ROOT_TWO))
 
     @property
     def _farthest_loss(self) -> Fraction:
-        """Nobody moves by more squares than there are on both axes."""
+        """Returns the loss of the farthest move: nobody moves by more squares than there are on both axes."""
         return self.loss_a_square * sum(self.lattice.domains)
 
     def _term(self, cap: Fraction) -> Term:
@@ -145,7 +147,7 @@ class GeoLocalCentroid(CentroidMechanism):
         return Term(cap=cap, alpha_per_m=alpha_per_m, offset_m=self.lattice.offset_m)
 
     def _summed(self, total: int, rng: RandomSource) -> Fraction:
-        """An unbiased sum from n reports, each from square ⌊(total + i) / n⌋."""
+        """Returns an unbiased sum from n reports, each from square ⌊(total + i) / n⌋."""
         reported, device = 0, self.device
         for first in range(0, self.persons, _AT_A_TIME):
             index = np.arange(first, min(first + _AT_A_TIME, self.persons), dtype=np.int64)
@@ -166,12 +168,12 @@ class Device:
 
     @property
     def uniform(self) -> Fraction:
-        """How often a report is a uniform square, whatever the place."""
+        """Returns how often a report is a uniform square, whatever the place."""
         return Fraction(self.side * self.table.uniform, self.table.total)
 
 
 def _tail(persons: int) -> int:
-    """Decay lengths that the lattice is continued by.
+    """Returns decay lengths that the lattice is continued by.
 
     A report beyond them is stopped with probability exp(-tail) / 2 on a side, one decay length short: that
     moves the mean by exp(-tail) lengths at most, where its own error is √(2 / n) of them.
@@ -180,12 +182,12 @@ def _tail(persons: int) -> int:
 
 
 def _span(persons: int) -> Fraction:
-    """Squares beside the region, times the loss of one: twice the tail, and √2 for both axes."""
+    """Returns squares beside the region, times the loss of one: twice the tail, and √2 for both axes."""
     return 2 * _tail(persons) * ROOT_TWO
 
 
 def _projected_m(region: Region, radius_m: Fraction) -> Fraction:
-    """What a move of that many metres on the ground covers at most in the region's projection."""
+    """Returns what a move of that many metres on the ground covers at most in the region's projection."""
     plane = Plane(region)
     return min(
         radius_m * plane.stretch + Fraction(plane.rounding_um, MICRO), Fraction(plane.diameter_um, MICRO)
@@ -193,35 +195,37 @@ def _projected_m(region: Region, radius_m: Fraction) -> Fraction:
 
 
 def _usual_cell_m(region: Region, epsilon: Fraction, radius_m: Fraction, persons: int) -> Fraction:
-    """Squares of which `_USUAL_STEPS` are in the radius, or larger ones where rows would be too long."""
-    finest_mm = math.ceil(Lattice.smallest_cell_m(region) * 1000)
+    """Returns squares of which `_USUAL_STEPS` are in the radius,
+    or larger ones where rows would be too long.
+    """
+    finest_mm = math.ceil(AxisLattice.smallest_cell_m(region) * 1000)
     followed = Fraction(LONGEST_ROW) * 4 / 5 * epsilon / _span(persons) - ROOT_TWO
     steps = min(Fraction(_USUAL_STEPS), max(followed, Fraction(1)))
     return Fraction(max(math.ceil(_projected_m(region, radius_m) * 1000 / steps), finest_mm), 1000)
 
 
 def _row(mechanism: GeoLocalCentroid) -> tuple[int, int]:
-    """(squares by which reports may lie outside the region on each side, all squares)."""
-    margin = math.ceil(_tail(mechanism.persons) / mechanism._wanted)
+    """Returns (squares by which reports may lie outside the region on each side, all squares)."""
+    margin = math.ceil(_tail(mechanism.persons) / mechanism._target_loss)
     return margin, max(mechanism.lattice.domains) + 1 + 2 * margin
 
 
 @lru_cache(maxsize=16)
 def _device(mechanism: GeoLocalCentroid) -> Device:
-    """A square costs at most what is wanted, and nearly that."""
-    wanted = mechanism._wanted
+    """Returns a device whose squares cost at most the target, and nearly that."""
+    target_loss = mechanism._target_loss
     margin, side = _row(mechanism)
 
     def loss(decay: Fraction) -> Fraction:
         return axis_table(side, Fraction(1), decay).loss_per_metre()
 
-    decay = fitted(wanted, short(wanted), loss)
+    decay = fitted(target_loss, short(target_loss), loss)
     return Device(margin=margin, side=side, table=axis_table(side, Fraction(1), decay), loss=loss(decay))
 
 
 @lru_cache(maxsize=64)
 def _noise_lengths(mechanism: GeoLocalCentroid) -> tuple[float, float]:
-    """(mean, 95 % quantile) of how far the mean of the reports is off, in squares."""
+    """Returns (mean, 95 % quantile) of how far the mean of the reports is off, in squares."""
     variance = _variance(mechanism)
     if mechanism.persons >= _NORMAL:
         deviation = math.sqrt(variance / mechanism.persons)
@@ -234,7 +238,9 @@ def _noise_lengths(mechanism: GeoLocalCentroid) -> tuple[float, float]:
 
 
 def _variance(mechanism: GeoLocalCentroid) -> float:
-    """Of one report on one axis, corrected for uniform ones, of a person at the region's border."""
+    """Returns the variance of one report on one axis, corrected for uniform ones,
+    of a person at the region's border.
+    """
     device = mechanism.device
     uniform = float(device.uniform)
     weights = device.table.quadrant[:, 0].astype(np.float64)
@@ -242,5 +248,5 @@ def _variance(mechanism: GeoLocalCentroid) -> float:
     noise = float(weights @ np.arange(device.side, dtype=np.float64) ** 2 / weights.sum())
     off_middle = max(mechanism.lattice.domains) / 2
     free = (device.side**2 - 1) / 12
-    kept = (1 - uniform) * (noise + uniform * off_middle**2) + uniform * free
-    return kept / (1 - uniform) ** 2
+    variance = (1 - uniform) * (noise + uniform * off_middle**2) + uniform * free
+    return variance / (1 - uniform) ** 2

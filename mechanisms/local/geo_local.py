@@ -37,7 +37,7 @@ class GeoLocal(reports.LocalMechanism):
 
     @property
     def tables(self) -> tuple[NoiseTable, NoiseTable]:
-        """Of columns and of rows, each on a lattice of one row."""
+        """Returns the tables of columns and of rows, each on a lattice of one row."""
         return (
             axis_table(self.lattice.columns, self.lattice.column_m, self.decay_per_m),
             axis_table(self.lattice.rows, self.lattice.row_m, self.decay_per_m),
@@ -67,7 +67,9 @@ def _costs(lattice: Lattice, columns: NoiseTable, rows: NoiseTable) -> reports.C
 
 @lru_cache(maxsize=16)
 def axis_table(side: int, cell_m: Fraction, decay_per_m: Fraction) -> NoiseTable:
-    """Of noise along one row of `side` cells; what lies beyond its ends is stopped there."""
+    """Returns the table of noise along one row of `side` cells;
+    what lies beyond its ends is stopped there.
+    """
     law = np.exp(-float(decay_per_m * cell_m) * np.arange(side))
     law[-1] /= -np.expm1(-float(decay_per_m * cell_m))  # all offsets beyond
     return NoiseTable.of(Lattice(columns=side, rows=1, column_m=cell_m), law[:, np.newaxis])

@@ -47,7 +47,7 @@ class Lattice:
 
     @classmethod
     def of(cls, region: Region, cell_m: Fraction, *, most_a_side: int = MOST_A_SIDE) -> Self:
-        """The fewest cells that are at most `cell_m` wide and high. Errors: `ParameterError`."""
+        """Returns the fewest cells that are at most `cell_m` wide and high. Errors: `ParameterError`."""
         positive(cell_m=cell_m)
         net, plane = Net.of(region, cell_m), Plane(region)
         if max(net.columns, net.rows) > most_a_side:
@@ -66,7 +66,9 @@ class Lattice:
 
     @classmethod
     def of_map(cls, region: Region, resolution: int) -> Self:
-        """The cells of a map with so many cells a side: those of a quadtree. Errors: `ParameterError`."""
+        """Returns the cells of a map with so many cells a side:
+        those of a quadtree. Errors: `ParameterError`.
+        """
         plane = Plane(region)
         return cls(
             columns=resolution,
@@ -84,51 +86,55 @@ class Lattice:
 
     @property
     def diagonal_m(self) -> Fraction:
-        """Of a cell, rounded up."""
+        """Returns the diagonal of a cell, rounded up."""
         return root_up(self.column_m**2 + self.row_m**2)
 
     @property
     def snap_m(self) -> Fraction:
-        """What the centres' distance of two places can exceed the places' own by, in straight lines."""
+        """Returns what the centres' distance of two places can exceed the places' own by,
+        in straight lines.
+        """
         return self.diagonal_m + self.rounding_m if self.snapped else Fraction(0)
 
     def distances_m(self) -> Floats:
-        """`(columns, rows)`: from the south-westernmost centre to each."""
+        """Returns `(columns, rows)` distances from the south-westernmost centre to each."""
         across = np.arange(self.columns) * float(self.column_m)
         return np.asarray(np.hypot(across[:, np.newaxis], np.arange(self.rows) * float(self.row_m)))
 
     def pairs_m(self) -> Floats:
-        """`(size, size)` distances of all pairs of centres, cells numbered column · rows + row."""
+        """Returns `(size, size)` distances of all pairs of centres, cells numbered column · rows + row."""
         column, row = np.divmod(np.arange(self.size), self.rows)
         across = (column[:, np.newaxis] - column) * float(self.column_m)
         return np.asarray(np.hypot(across, (row[:, np.newaxis] - row) * float(self.row_m)))
 
     def check(self, cells: Cells) -> None:
-        """Errors: ValueError for cells outside the lattice, without any of them in it."""
+        """Refuses cells that are not in the lattice. Errors: ValueError for cells outside the lattice,
+        without any of them in it.
+        """
         for index, count in zip(cells, (self.columns, self.rows), strict=True):
             if index.size and (index.min() < 0 or index.max() >= count):
                 raise ValueError("cells must lie in the lattice")
 
 
 def cells_of(region: Region, lattice: Lattice, lat: ArrayLike, lon: ArrayLike) -> Cells:
-    """Cells of places in degrees; a place outside the region counts at its nearest border."""
+    """Returns cells of places in degrees; a place outside the region counts at its nearest border."""
     x, y = morton_decode(region.morton(lat, lon), FINEST_LEVEL)
     return (x * lattice.columns) >> FINEST_LEVEL, (y * lattice.rows) >> FINEST_LEVEL
 
 
 def centres_of(region: Region, lattice: Lattice, cells: Cells) -> tuple[Floats, Floats]:
-    """(latitude, longitude) in degrees of the centres of cells."""
+    """Returns (latitude, longitude) in degrees of the centres of cells."""
     lat = region.south + (region.north - region.south) * (2 * cells[1] + 1) / (2 * lattice.rows)
     lon = region.west + (region.east - region.west) * (2 * cells[0] + 1) / (2 * lattice.columns)
     return lat, lon
 
 
 def root_up(value: Fraction) -> Fraction:
-    """√value, rounded up."""
+    """Returns √value, rounded up."""
     scaled = value * _DIGITS**2
     return rounded_up(Fraction(math.isqrt(math.ceil(scaled) - 1) + 1, _DIGITS)) if value else Fraction(0)
 
 
 def root_down(value: Fraction) -> Fraction:
-    """√value, rounded down."""
+    """Returns √value, rounded down."""
     return Fraction(math.isqrt(math.floor(value * _DIGITS**2)), _DIGITS)

@@ -47,8 +47,8 @@ class LeastError:
 
 @lru_cache(maxsize=64)
 def least_error(lattice: Lattice, per_metre: Fraction) -> LeastError:
-    """What no mechanism stays below whose loss between centres is at most `per_metre` (α) times their
-    distance. Errors: `ParameterError` for α < 0."""
+    """Returns the error that no mechanism stays below whose loss between centres is at most `per_metre` (α)
+    times their distance. Errors: `ParameterError` for α < 0."""
     in_range(0, 10**12, per_metre=per_metre)
     alpha = float(per_metre)
     axes = ((lattice.columns, float(lattice.column_m)), (lattice.rows, float(lattice.row_m)))
@@ -58,7 +58,7 @@ def least_error(lattice: Lattice, per_metre: Fraction) -> LeastError:
 
 
 def line_mean(count: int, cell_m: float, alpha: float) -> float:
-    """The optimum of the mean error on a line of `count` cells, in metres."""
+    """Returns the optimum of the mean error on a line of `count` cells, in metres."""
     step = alpha * cell_m
     offsets = np.arange(count)
     falling = np.exp(-step * offsets)
@@ -77,8 +77,8 @@ def line_mean(count: int, cell_m: float, alpha: float) -> float:
 
 
 def line_worst(count: int, cell_m: float, alpha: float) -> float:
-    """A bound of the largest error on a line of `count` cells, in metres: the best of the optima for some
-    priors, even ones with more weight on both ends, on `_COARSE` cells at most."""
+    """Returns a bound of the largest error on a line of `count` cells, in metres: the best of the optima for
+    some priors, even ones with more weight on both ends, on `_COARSE` cells at most."""
     used = min(count, _COARSE)
     stride_m = cell_m * ((count - 1) // max(1, used - 1))
     apart = np.abs(np.subtract.outer(np.arange(used), np.arange(used))).astype(np.float64)
@@ -86,15 +86,17 @@ def line_worst(count: int, cell_m: float, alpha: float) -> float:
     answers[:, 1:-1] *= -math.expm1(-alpha * stride_m)
     answers /= answers.sum(axis=1, keepdims=True)
     even, ends = np.full(used, 1 / used), np.bincount([0, used - 1], minlength=used) / 2
-    found = 0.0
+    worst = 0.0
     for share in _END_SHARES.tolist():
         joint = answers * ((1 - share) * even + share * ends)[:, np.newaxis]
-        found = max(found, float((joint.T @ apart).min(axis=1).sum()))  # each answer read as is best
-    return found * stride_m
+        worst = max(worst, float((joint.T @ apart).min(axis=1).sum()))  # each answer read as is best
+    return worst * stride_m
 
 
 def _misses(sums: Floats, moments: Floats, before: Whole, after: Whole, beyond: Whole) -> Floats:
-    """Σ q^|x - y| · |x - (y + k)| over cells x, of which `before` and `after` lie on either side of y."""
+    """Returns Σ q^|x - y| · |x - (y + k)| over cells x,
+    of which `before` and `after` lie on either side of y.
+    """
     k = np.clip(beyond, 0, after)
     left = moments[before] + k * (1 + sums[before])
     between = k * sums[k] - moments[k]

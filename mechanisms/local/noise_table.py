@@ -39,7 +39,9 @@ class NoiseTable:
 
     @classmethod
     def of(cls, lattice: Lattice, law: Floats) -> Self:
-        """`law`: `(columns, rows)` probabilities of offsets, up to a common factor, tails at the ends."""
+        """Returns the table of `law`, `(columns, rows)` probabilities of offsets, up to a common factor,
+        tails at the ends.
+        """
         share = 1 << (TOTAL_BITS - UNIFORM_BITS)
         signs = _signs(lattice)
         scale = (2**TOTAL_BITS - share) / float((law * signs).sum())
@@ -52,18 +54,19 @@ class NoiseTable:
         return int(self.ends[-1]) + self.lattice.size * self.uniform
 
     def draw(self, cells: Cells, rng: RandomSource) -> Cells:
-        """One independent report a cell."""
+        """Draws one independent report a cell."""
         self.lattice.check(cells)
         count = cells[0].size
-        drawn = uniform_below(rng, self.total, count)
+        numbers = uniform_below(rng, self.total, count)
         signs = rng.words(count)
-        place = np.minimum(np.searchsorted(self.ends, drawn, side="right"), self.quadrant.size - 1)
+        place = np.minimum(np.searchsorted(self.ends, numbers, side="right"), self.quadrant.size - 1)
         offsets = np.divmod(place.astype(np.int64), self.lattice.rows)
-        anywhere = drawn >= self.ends[-1]
-        cell = (drawn[anywhere] - self.ends[-1]) // np.uint64(self.uniform)
+        anywhere = numbers >= self.ends[-1]
+        cell = (numbers[anywhere] - self.ends[-1]) // np.uint64(self.uniform)
+        uniform = np.divmod(cell.astype(np.int64), self.lattice.rows)
         reports = []
         for bit, (index, offset, side, free) in enumerate(
-            zip(cells, offsets, (self.lattice.columns, self.lattice.rows), self._split(cell), strict=True)
+            zip(cells, offsets, (self.lattice.columns, self.lattice.rows), uniform, strict=True)
         ):
             negative = (signs >> np.uint64(bit)) & np.uint64(1) == 1
             report = np.clip(index + np.where(negative, -offset, offset), 0, side - 1)
@@ -72,43 +75,45 @@ class NoiseTable:
         return reports[0], reports[1]
 
     def weights(self, column: int, row: int) -> Integers:
-        """`(columns, rows)` weights of all reports from one cell; they sum to `total`."""
+        """Returns `(columns, rows)` weights of all reports from one cell; they sum to `total`."""
         across = _ways(self.lattice.columns, column)
         along = _ways(self.lattice.rows, row)
-        found: Integers = across @ self.quadrant @ along.T + self.uniform
-        return found
+        weights: Integers = across @ self.quadrant @ along.T + self.uniform
+        return weights
 
     def loss_per_metre(self) -> Fraction:
-        """α with P(y|x) ≤ exp(α · distance of the centres of x and x') · P(y|x') for all cells.
+        """Returns α with P(y|x) ≤ exp(α · distance of the centres of x and x') · P(y|x') for all cells.
 
         A report inside the lattice comes from one offset, one at a border from all offsets beyond: running
         sums of the quadrant. All of them are compared over each of `moves`; every other move is a chain of
         these (`detour`).
         """
         logs = [np.log(weights.astype(np.float64)) for weights in self._events()]
-        found = Fraction(0)
+        largest = Fraction(0)
         longest = usual_longest(self.lattice)
         for (a, b), length_m in moves(self.lattice, longest):
             change = max((_change(log, a, b) for log in logs), default=0.0)
-            found = max(found, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
-        return found * detour(self.lattice, longest)
+            largest = max(largest, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
+        return largest * detour(self.lattice, longest)
 
     def cap(self) -> Fraction:
-        """The loss between any two cells, at most."""
+        """Returns the loss between any two cells, at most."""
         spans = (np.log(weights.astype(np.float64)) for weights in self._events())
         return Fraction(max(float(log.max() - log.min()) for log in spans) * (1 + _UP) + _UP)
 
     def displacements(self) -> Floats:
-        """`(columns, rows)` probabilities of a report i columns and j rows off, averaged over all cells."""
+        """Returns `(columns, rows)` probabilities of a report i columns and j rows off,
+        averaged over all cells.
+        """
         lattice = self.lattice
         law = (self.quadrant * _signs(lattice)).astype(np.float64)
-        at = _kept(lattice.columns) @ law @ _kept(lattice.rows).T
+        at = _move_shares(lattice.columns) @ law @ _move_shares(lattice.rows).T
         free = np.outer(_apart(lattice.columns), _apart(lattice.rows)) * (lattice.size * self.uniform)
         return np.asarray((at + free) / self.total)
 
     def _events(self) -> Iterator[Integers]:
-        """Weights of a kind of report by offset: of columns inside the lattice or at its border, of rows
-        likewise."""
+        """Yields weights of a kind of report by offset: of columns inside the lattice or at its border, of
+        rows likewise."""
         inside = partial(_inside, margin=usual_longest(self.lattice))
         kinds: list[Callable[[Integers, int], Integers]] = [inside, _border]
         for ways in product(kinds, repeat=2):
@@ -118,19 +123,17 @@ class NoiseTable:
             if weights.size:
                 yield weights + self.uniform
 
-    def _split(self, cell: NDArray[np.uint64]) -> Cells:
-        return np.divmod(cell.astype(np.int64), self.lattice.rows)
-
 
 def row_law(table: NoiseTable) -> Floats:
-    """`(side, side)` probabilities of reports (columns) by cell (rows), of a table of one row."""
+    """Returns `(side, side)` probabilities of reports (columns) by cell (rows), of a table of one row."""
     side = table.lattice.columns
     weights = np.stack([table.weights(cell, 0)[:, 0] for cell in range(side)])
     return np.asarray(weights / table.total)
 
 
 def tail_nodes(start: float, decay: float, *, reach: float, whole: bool) -> tuple[Floats, Floats]:
-    """(positions, weights) for a sum (`whole`) or an integral over positions from `start` on, in cells.
+    """Returns (positions, weights) for a sum (`whole`)
+    or an integral over positions from `start` on, in cells.
 
     Slow decays, where the sum has very many terms, are integrated panel by panel. Nothing here has to be
     exact: what a table costs is measured on its integers.
@@ -151,23 +154,23 @@ def binned(
     along: tuple[Floats, Floats, Integers],
     value: Callable[[Floats, Floats], Floats],
 ) -> Floats:
-    """Sums of value(x, y) times both weights."""
+    """Returns sums of value(x, y) times both weights."""
     (x, of_x, in_x), (y, of_y, in_y) = across, along
     values = value(x[:, np.newaxis], y) * of_x[:, np.newaxis] * of_y
     starts = [np.flatnonzero(np.diff(bins, prepend=-1)) for bins in (in_x, in_y)]
-    found: Floats = np.add.reduceat(np.add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
-    return found
+    sums: Floats = np.add.reduceat(np.add.reduceat(values, starts[0], axis=0), starts[1], axis=1)
+    return sums
 
 
 def _signs(lattice: Lattice) -> Integers:
-    """How many offsets stand behind an entry of the quadrant."""
+    """Returns how many offsets stand behind an entry of the quadrant."""
     across, along = (np.where(np.arange(side) > 0, 2, 1) for side in (lattice.columns, lattice.rows))
     return np.outer(across, along)
 
 
 def _inside(weights: Integers, axis: int, *, margin: int) -> Integers:
-    """By offsets, the outermost of which always lead to the border; below 0 only as far as a move from
-    above 0 leads: the law is the same on both sides."""
+    """Returns weights by offset, the outermost of which always lead to the border; below 0 only as far as a
+    move from above 0 leads: the law is the same on both sides."""
     side = weights.shape[axis]
     if side < 3:
         return np.take(weights, [], axis=axis)
@@ -175,12 +178,12 @@ def _inside(weights: Integers, axis: int, *, margin: int) -> Integers:
 
 
 def _border(weights: Integers, axis: int) -> Integers:
-    """By the least offset that leads there: all larger ones do, too."""
+    """Returns weights by the least offset that leads there: all larger ones do, too."""
     return np.flip(np.cumsum(np.flip(weights, axis), axis=axis), axis)
 
 
 def _change(log: Floats, a: int, b: int) -> float:
-    """The largest |difference| of two entries (a, b) or (a, -b) apart."""
+    """Returns the largest |difference| of two entries (a, b) or (a, -b) apart."""
     wide, high = log.shape
     if a >= wide or b >= high:
         return 0.0
@@ -190,7 +193,7 @@ def _change(log: Floats, a: int, b: int) -> float:
 
 
 def _ways(side: int, index: int) -> Integers:
-    """`(reports, offsets ≥ 0)`: how many of ±offset lead from `index` to a report on one axis."""
+    """Returns `(reports, offsets ≥ 0)`: how many of ±offset lead from `index` to a report on one axis."""
     ways = np.zeros((side, side), dtype=np.int64)
     offsets = np.arange(side)
     np.add.at(ways, (np.clip(index + offsets, 0, side - 1), offsets), 1)
@@ -198,8 +201,10 @@ def _ways(side: int, index: int) -> Integers:
     return ways
 
 
-def _kept(side: int) -> Floats:
-    """`(displacements, offsets)`: shares of an axis' cells that an offset moves by so much, either way."""
+def _move_shares(side: int) -> Floats:
+    """Returns `(displacements, offsets)`: shares of an axis' cells
+    that an offset moves by so much, either way.
+    """
     offsets = np.arange(side)
     shares = np.triu(np.ones((side, side))) / side  # stopped at the border
     np.fill_diagonal(shares, (side - offsets) / side)
@@ -207,6 +212,6 @@ def _kept(side: int) -> Floats:
 
 
 def _apart(side: int) -> Floats:
-    """`(displacements,)`: shares of pairs of cells of an axis that are so far apart."""
+    """Returns `(displacements,)`: shares of pairs of cells of an axis that are so far apart."""
     offsets = np.arange(side)
     return np.where(offsets > 0, 2, 1) * (side - offsets) / side**2

@@ -59,12 +59,12 @@ class Optimal(reports.LocalMechanism):
 
     @classmethod
     def calibrate(cls, target: Target, *, lattice: Lattice, **parameters: Any) -> Self:
-        """As the others; one programme, since its table never costs more than the decay."""
-        return cls(lattice=lattice, decay_per_m=reports.wanted(target, lattice), **parameters)
+        """Calibrates as the others do; one programme, since its table never costs more than the decay."""
+        return cls(lattice=lattice, decay_per_m=reports.target_alpha(target, lattice), **parameters)
 
     @property
     def table(self) -> Integers:
-        """`(size, size)` weights of the reports by true cell; each row sums to `TOTAL`."""
+        """Returns `(size, size)` weights of the reports by true cell; each row sums to `TOTAL`."""
         return _table(self.lattice, self.decay_per_m, self.prior)
 
     @property
@@ -78,13 +78,13 @@ class Optimal(reports.LocalMechanism):
 
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
         self.lattice.check(cells)
-        true, found = cells[0] * self.lattice.rows + cells[1], np.empty_like(cells[0])
-        drawn = uniform_below(rng, TOTAL, true.size)
+        true, reports = cells[0] * self.lattice.rows + cells[1], np.empty_like(cells[0])
+        numbers = uniform_below(rng, TOTAL, true.size)
         ends = self.table.cumsum(axis=1).astype(np.uint64)
         for cell in np.unique(true).tolist():
             here = true == cell
-            found[here] = np.searchsorted(ends[cell], drawn[here], side="right")
-        return np.divmod(found, self.lattice.rows)
+            reports[here] = np.searchsorted(ends[cell], numbers[here], side="right")
+        return np.divmod(reports, self.lattice.rows)
 
     def expected_error(self) -> PointError:
         prior = np.array(self.prior, dtype=np.float64)[:, np.newaxis]
@@ -92,22 +92,22 @@ class Optimal(reports.LocalMechanism):
 
 
 def loss_per_metre(lattice: Lattice, table: Integers) -> Fraction:
-    """The largest log(P(y|x) / P(y|x')) per metre between the centres of x and x', rounded up.
+    """Returns the largest log(P(y|x) / P(y|x')) per metre between the centres of x and x', rounded up.
 
     Over moves without a common divisor; others are chains of one of them.
     """
     grid = np.log(table.astype(np.float64)).reshape(lattice.columns, lattice.rows, -1)
-    found = Fraction(0)
+    largest = Fraction(0)
     for (a, b), length_m in moves(lattice, usual_longest(lattice)):
-        for one, other in programme.pairs(grid, a, b):
-            change = float(np.abs(one - other).max(initial=0.0))
-            found = max(found, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
-    return found
+        for first, second in programme.pairs(grid, a, b):
+            change = float(np.abs(first - second).max(initial=0.0))
+            largest = max(largest, Fraction(change * (1 + _UP) + (_UP if change else 0)) / length_m)
+    return largest
 
 
 @lru_cache(maxsize=4)
 def _table(lattice: Lattice, decay_per_m: Fraction, prior: tuple[int, ...]) -> Integers:
-    """Errors: `ParameterError` when the programme was not solved."""
+    """Returns the table of the programme. Errors: `ParameterError` when the programme was not solved."""
     solution = programme.solution(lattice, float(decay_per_m), np.array(prior, dtype=np.float64))
     for share in (*_SHARES, Fraction(1)):
         table = _rounded(solution, float(share))
@@ -118,7 +118,9 @@ def _table(lattice: Lattice, decay_per_m: Fraction, prior: tuple[int, ...]) -> I
 
 
 def _rounded(solution: Floats, share: float) -> Integers:
-    """Rows of integers that sum to `TOTAL`; what rounding leaves over goes to the row's largest entry."""
+    """Returns rows of integers that sum to `TOTAL`;
+    what rounding leaves over goes to the row's largest entry.
+    """
     mixed = (1 - share) * solution + share / len(solution)
     table = np.floor(mixed * TOTAL).astype(np.int64)
     rows = np.arange(len(table))

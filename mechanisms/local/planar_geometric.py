@@ -62,7 +62,9 @@ class PlanarGeometric(PlanarMechanism):
 
 
 def planar_law(lattice: Lattice, decay_per_m: Fraction, axis: Callable[[int, float], Axis]) -> Floats:
-    """exp(-decay · distance) binned by cells; `axis` gives the nodes for a side and a decay in cells."""
+    """Returns exp(-decay · distance) binned by cells;
+    `axis` gives the nodes for a side and a decay in cells.
+    """
     decay, width_m, height_m = float(decay_per_m), float(lattice.column_m), float(lattice.row_m)
 
     def value(x: Floats, y: Floats) -> Floats:
@@ -82,7 +84,7 @@ def _table(lattice: Lattice, decay_per_m: Fraction) -> NoiseTable:
 
 
 def _axis(side: int, decay: float) -> Axis:
-    """Offsets in cells; the outermost also counts all beyond."""
+    """Returns offsets in cells; the outermost also counts all beyond."""
     tail, weights = tail_nodes(float(side), decay, reach=REACH, whole=True)
     positions = np.concatenate((np.arange(side, dtype=np.float64), tail))
     bins = np.minimum(np.arange(positions.size), side - 1)

@@ -44,7 +44,9 @@ class PlanarLaplace(PlanarMechanism):
 
 
 def radius_m(share: float, decay_per_m: float) -> float:
-    """The radius that the noise stays within with probability `share`: -(W₋₁((share - 1)/e) + 1) / decay."""
+    """Returns the radius that the noise stays within with probability `share`:
+    -(W₋₁((share - 1)/e) + 1) / decay.
+    """
     in_range(0, 1 - 2.0**-53, share=share)
     if share < 1e-12:  # Lambert W has its branch point there; 1 - (1 + r)·exp(-r) is r²/2 to leading order
         return math.sqrt(2 * share) / decay_per_m
@@ -61,7 +63,9 @@ def _table(lattice: Lattice, decay_per_m: Fraction) -> NoiseTable:
 
 
 def _axis(side: int, decay: float) -> Axis:
-    """Quadrature nodes in cells, of the integral over each cell; the outermost has all beyond, too."""
+    """Returns quadrature nodes in cells, of the integral over each cell;
+    the outermost has all beyond, too.
+    """
     count = _FEWER_NODES if side > _MANY_CELLS else _NODES
     nodes, weights = np.polynomial.legendre.leggauss(count)
     cells = np.abs(np.arange(side)[:, np.newaxis] + nodes / 2).ravel()
@@ -71,7 +75,7 @@ def _axis(side: int, decay: float) -> Axis:
 
 
 def _middle(half_width: float, half_height: float) -> float:
-    """∫ exp(-|z|) over the cell around 0, in polar coordinates: exp has a cusp there.
+    """Returns ∫ exp(-|z|) over the cell around 0, in polar coordinates: exp has a cusp there.
 
     Along a ray up to R it is ∫ r·exp(-r) dr = 1 - (1 + R)·exp(-R), the radius' distribution function.
     """

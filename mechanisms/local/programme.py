@@ -20,7 +20,7 @@ Integers: TypeAlias = NDArray[np.int64]
 
 
 def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
-    """`(size, size)` probabilities with the least expected distance, within the solver's tolerance.
+    """Returns `(size, size)` probabilities with the least expected distance, within the solver's tolerance.
 
     P(y|x) ≤ exp(decay · distance / detour) · P(y|x') along a spanner's edges (Bordenabe et al. 2014). Where
     reflections leave the prior as it is, averaging a solution over them leaves it one with the same error:
@@ -36,7 +36,7 @@ def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
     costs = (prior[:, np.newaxis] / prior.sum() * lattice.pairs_m()).ravel()
     cells = np.repeat(np.arange(size), size)
     sums: Any = coo_array((np.ones(size**2), (cells, same)), shape=(size, count))
-    found = linprog(
+    optimum = linprog(
         np.bincount(same, costs),
         A_ub=bounds,
         b_ub=np.zeros(bounds.shape[0]),
@@ -45,26 +45,28 @@ def solution(lattice: Lattice, decay_per_m: float, prior: Floats) -> Floats:
         method=SOLVER,
         options={"time_limit": LONGEST_S},
     )
-    if found.x is None or found.status != 0:
+    if optimum.x is None or optimum.status != 0:
         unsolved = f"unsolved for {lattice.columns} x {lattice.rows} cells"
         raise ParameterError("prior", unsolved, "larger cells, or an even prior")
-    table = np.maximum(found.x[same].reshape(size, size), 0)
+    table = np.maximum(optimum.x[same].reshape(size, size), 0)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 def pairs(grid: Any, a: int, b: int) -> list[tuple[Any, Any]]:
-    """What stands (a, b) and (a, -b) apart in a `(columns, rows, …)` array; b = 0 and a = 0 only once."""
+    """Returns what stands (a, b) and (a, -b) apart in a `(columns, rows, …)` array;
+    b = 0 and a = 0 only once.
+    """
     wide, high = grid.shape[:2]
     if a >= wide or b >= high:
         return []
-    found = [(grid[: wide - a, : high - b], grid[a:, b:])]
+    slices = [(grid[: wide - a, : high - b], grid[a:, b:])]
     if a and b:
-        found.append((grid[a:, : high - b], grid[: wide - a, b:]))
-    return found
+        slices.append((grid[a:, : high - b], grid[: wide - a, b:]))
+    return slices
 
 
 def _same_pairs(lattice: Lattice, prior: Floats) -> Integers:
-    """`(size²,)`: the number of the variable that stands for a pair of cells x · size + y."""
+    """Returns `(size²,)`: the number of the variable that stands for a pair of cells x · size + y."""
     cells = np.arange(lattice.size).reshape(lattice.columns, lattice.rows)
     square = lattice.columns == lattice.rows and lattice.column_m == lattice.row_m
     least = np.arange(lattice.size**2)
@@ -74,18 +76,18 @@ def _same_pairs(lattice: Lattice, prior: Floats) -> Integers:
         image = (image.T if turned else image).ravel()
         if (prior[image] == prior).all():
             least = np.minimum(least, (image[:, np.newaxis] * lattice.size + image).ravel())
-    _, found = np.unique(least, return_inverse=True)
-    return np.asarray(found.ravel(), dtype=np.int64)
+    _, variables = np.unique(least, return_inverse=True)
+    return np.asarray(variables.ravel(), dtype=np.int64)
 
 
 def _first_of_each(lattice: Lattice, same: Integers) -> Integers:
-    """One of the cells that reflections map together: their pairs (x, x) have one number."""
+    """Returns one of the cells that reflections map together: their pairs (x, x) have one number."""
     diagonal = same.reshape(lattice.size, lattice.size).diagonal()
     return np.asarray(np.unique(diagonal, return_index=True)[1], dtype=np.int64)
 
 
 def _longest(lattice: Lattice, same: Integers) -> int:
-    """Moves of the spanner: as long as the programme stays of a bearable size."""
+    """Returns moves of the spanner: as long as the programme stays of a bearable size."""
     alike = lattice.size**2 / (int(same.max()) + 1)
     for longest in range(usual_longest(lattice), 1, -1):
         if 2 * len(_edges(lattice, longest)[0]) * lattice.size / alike <= MOST_CONSTRAINTS:
@@ -94,10 +96,10 @@ def _longest(lattice: Lattice, same: Integers) -> int:
 
 
 def _constraints(lattice: Lattice, decay_per_m: float, longest: int, same: Integers) -> Any:
-    """Rows P(y|x) · exp(-decay · length) - P(y|x') ≤ 0 for both directions of each edge and every y; no
-    number is above 1, and rows that say the same are there once."""
-    size, (one, other, length_m) = lattice.size, _edges(lattice, longest)
-    here, there = np.concatenate((one, other)), np.concatenate((other, one))
+    """Returns rows P(y|x) · exp(-decay · length) - P(y|x') ≤ 0 for both directions of each edge and every y;
+    no number is above 1, and rows that say the same are there once."""
+    size, (starts, ends, length_m) = lattice.size, _edges(lattice, longest)
+    here, there = np.concatenate((starts, ends)), np.concatenate((ends, starts))
     shrunk = np.repeat(np.exp(-decay_per_m * np.concatenate((length_m, length_m))), size)
     reports = np.arange(size)
     first = same[(here[:, np.newaxis] * size + reports).ravel()]
@@ -105,22 +107,22 @@ def _constraints(lattice: Lattice, decay_per_m: float, longest: int, same: Integ
     # The same two variables may stand for cells at several distances: the shortest says it all.
     order = np.argsort(-shrunk, kind="stable")
     first, second, shrunk = first[order], second[order], shrunk[order]
-    _, kept = np.unique(first * (same.max() + 1) + second, return_index=True)
-    kept = kept[first[kept] != second[kept]]
-    rows = np.tile(np.arange(kept.size), 2)
-    columns = np.concatenate((first[kept], second[kept]))
-    values = np.concatenate((shrunk[kept], -np.ones(kept.size)))
-    return coo_array((values, (rows, columns)), shape=(kept.size, int(same.max()) + 1)).tocsr()
+    _, distinct = np.unique(first * (same.max() + 1) + second, return_index=True)
+    distinct = distinct[first[distinct] != second[distinct]]
+    rows = np.tile(np.arange(distinct.size), 2)
+    columns = np.concatenate((first[distinct], second[distinct]))
+    values = np.concatenate((shrunk[distinct], -np.ones(distinct.size)))
+    return coo_array((values, (rows, columns)), shape=(distinct.size, int(same.max()) + 1)).tocsr()
 
 
 def _edges(lattice: Lattice, longest: int) -> tuple[Integers, Integers, Floats]:
-    """(cells, cells, metres) of the spanner's edges, each once."""
+    """Returns (cells, cells, metres) of the spanner's edges, each once."""
     cells = np.arange(lattice.size).reshape(lattice.columns, lattice.rows, 1)
     ends: list[tuple[Integers, Integers]] = []
     lengths_m: list[Floats] = []
     for (a, b), length_m in moves(lattice, longest):
-        found = [(one.ravel(), other.ravel()) for one, other in pairs(cells, a, b)]
-        ends += found
-        lengths_m += [np.full(one.size, float(length_m)) for one, _ in found]
-    one, other = (np.concatenate(part) for part in zip(*ends, strict=True))
-    return one, other, np.concatenate(lengths_m)
+        edges = [(first.ravel(), second.ravel()) for first, second in pairs(cells, a, b)]
+        ends += edges
+        lengths_m += [np.full(first.size, float(length_m)) for first, _ in edges]
+    first, second = (np.concatenate(part) for part in zip(*ends, strict=True))
+    return first, second, np.concatenate(lengths_m)

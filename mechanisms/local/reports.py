@@ -62,46 +62,48 @@ class LocalMechanism(ABC):
 
     @classmethod
     def calibrate(cls, target: Target, *, lattice: Lattice, **parameters: Any) -> Self:
-        """The loss of one report at `target.radius_m` is at most `target.epsilon`, and nearly that."""
+        """Returns the mechanism whose loss of one report at `target.radius_m` is at most `target.epsilon`,
+        and nearly that.
+        """
 
         def loss(decay_per_m: Fraction) -> Exact:
             return cls(lattice=lattice, decay_per_m=decay_per_m, **parameters).per_report.loss(radius_m)
 
-        start, radius_m = wanted(target, lattice), target.needed_radius_m
+        start, radius_m = target_alpha(target, lattice), target.needed_radius_m
         return cls(lattice=lattice, decay_per_m=fitted(target.epsilon, start, loss), **parameters)
 
     @property
     def per_report(self) -> Guarantee:
-        """Of one report: two places at a distance d, each `Region.clamped`, have centres at most
-        stretch · d + snap_m apart."""
+        """Returns the guarantee of one report: two places at a distance d, each `Region.clamped`, have
+        centres at most stretch · d + snap_m apart."""
         costs, stretch = self.costs, self.lattice.stretch
         term = Term(cap=costs.cap, alpha_per_m=costs.per_metre * stretch, offset_m=costs.snap_m / stretch)
         return Guarantee(relation=self.relation, trust=Trust.LOCAL, terms=(term,))
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of a person with `max_reports` reports."""
+        """Returns the guarantee of a person with `max_reports` reports."""
         return repeated(self.per_report, self.max_reports)
 
     @property
     @abstractmethod
     def costs(self) -> Costs:
-        """Measured on the integers of the table."""
+        """Returns the costs, measured on the integers of the table."""
 
     @abstractmethod
     def release(self, cells: Cells, rng: RandomSource) -> Cells:
-        """One independent report a cell. Total: no place makes it fail."""
+        """Draws one independent report a cell. Total: no place makes it fail."""
 
     @abstractmethod
     def expected_error(self) -> PointError:
-        """In metres, read off the table."""
+        """Returns the error in metres, read off the table."""
 
 
-def repeated(one: Guarantee, times: int) -> Guarantee:
+def repeated(guarantee: Guarantee, times: int) -> Guarantee:
     """Returns the sum of `times` equal guarantees of one term, as one term; d is the mean distance."""
-    (term,) = one.terms
+    (term,) = guarantee.terms
     summed = term_of_mean(term, reports=times, changes=times)
-    return Guarantee(relation=one.relation, trust=one.trust, terms=(summed,))
+    return Guarantee(relation=guarantee.relation, trust=guarantee.trust, terms=(summed,))
 
 
 def term_of_mean(term: Term, *, reports: int, changes: int) -> Term:
@@ -120,27 +122,29 @@ def term_of_mean(term: Term, *, reports: int, changes: int) -> Term:
 
 
 def fitted(epsilon: Fraction, decay_per_m: Fraction, loss: Callable[[Fraction], Exact]) -> Fraction:
-    """A decay with loss(decay) ≤ epsilon, close to it; `decay_per_m` is where the search begins.
+    """Returns a decay with loss(decay) ≤ epsilon, close to it; `decay_per_m` is where the search begins.
 
     The loss is nearly proportional to the decay, so scaling meets the target in a few rounds.
     Errors: `ParameterError` naming `epsilon` when no decay was found that spends so little.
     """
     best = None
     for _ in range(_ROUNDS):
-        found = Fraction(loss(decay_per_m))
-        if found <= epsilon:
+        spent = Fraction(loss(decay_per_m))
+        if spent <= epsilon:
             best = max(best or decay_per_m, decay_per_m)
-            if found >= _ENOUGH * epsilon:
+            if spent >= _ENOUGH * epsilon:
                 break
-        factor = Fraction(float(epsilon / found)) * (1 - _LESS) if found else Fraction(2)
+        factor = Fraction(float(epsilon / spent)) * (1 - _LESS) if spent else Fraction(2)
         decay_per_m = short(decay_per_m * min(factor, Fraction(2)))
     if best is None:
         raise ParameterError("epsilon", float(epsilon), "more, or a larger radius or smaller cells")
     return best
 
 
-def wanted(target: Target, lattice: Lattice) -> Fraction:
-    """α of a mechanism whose loss at the radius would be exactly the target. Errors: `ParameterError`."""
+def target_alpha(target: Target, lattice: Lattice) -> Fraction:
+    """Returns α of a mechanism whose loss at the radius would be exactly the target.
+    Errors: `ParameterError`.
+    """
     radius_m = target.needed_radius_m
     if target.epsilon < SMALLEST_EPSILON:
         raise ParameterError("epsilon", target.epsilon, f"at least {float(SMALLEST_EPSILON):g}")
@@ -148,13 +152,15 @@ def wanted(target: Target, lattice: Lattice) -> Fraction:
 
 
 def short(value: Fraction) -> Fraction:
-    """Rounded down to twelve significant digits, so that a decay can be written and read."""
+    """Rounds down to twelve significant digits, so that a decay can be written and read."""
     digits = Fraction(10) ** (len(str(int(1 / value))) + 11 if value < 1 else 11)
     return Fraction(int(value * digits)) / digits
 
 
 def point_error(displacements: Floats, distances_m: Floats) -> PointError:
-    """Mean and 95 % quantile of distances with the probabilities `displacements`, both of one shape."""
+    """Returns the mean and 95 % quantile of distances with the probabilities `displacements`,
+    both of one shape.
+    """
     order = np.argsort(distances_m, axis=None, kind="stable")
     shares = displacements.ravel()[order].cumsum()
     within = order[min(int(np.searchsorted(shares, 0.95)), order.size - 1)]
@@ -167,7 +173,9 @@ def point_error(displacements: Floats, distances_m: Floats) -> PointError:
 
 
 def usual_cell_m(region: Region, radius_m: Fraction, *, most_a_side: int) -> Fraction:
-    """A sixteenth of the radius, so that snapping costs little, or what the number of cells allows."""
+    """Returns a sixteenth of the radius, so that snapping costs little,
+    or what the number of cells allows.
+    """
     longest_m = Fraction(max(region.width_m, region.height_m)) * Fraction(1001, 1000)
     wanted_m = max(radius_m / 16, longest_m / most_a_side)
     return max(Fraction(1, 1000), Fraction(f"{float(wanted_m):.4g}"))

@@ -37,7 +37,7 @@ class Wish:
 
     @property
     def moved_m(self) -> Fraction:
-        """The earth mover's distance of the change."""
+        """Returns the earth mover's distance of the change."""
         return self.part * self.distance_m
 
     @property
@@ -54,7 +54,9 @@ class Reach:
 
 
 def planned_alpha(wishes: Iterable[Wish]) -> Fraction:
-    """α per metre, the largest that grants every wish (§3). Errors: `ParameterError` without a wish."""
+    """Returns α per metre, the largest that grants every wish (§3).
+    Errors: `ParameterError` without a wish.
+    """
     alphas = [wish.alpha_per_m for wish in wishes]
     if not 1 <= len(alphas) <= MOST_WISHES:
         raise ParameterError("wishes", len(alphas), f"1 to {MOST_WISHES}")
@@ -62,14 +64,17 @@ def planned_alpha(wishes: Iterable[Wish]) -> Fraction:
 
 
 def spent(guarantee: Guarantee, wish: Wish, *, diameter_m: float = INFINITY) -> Exact:
-    """What the change of a wish costs under a guarantee; in a region nothing is moved beyond its diameter."""
+    """Returns what the change of a wish costs under a guarantee;
+    in a region nothing is moved beyond its diameter.
+    """
     if diameter_m == INFINITY:
         return guarantee.loss(wish.moved_m)
     return guarantee.loss(wish.part * min(wish.distance_m, Fraction(math.floor(diameter_m) + 1)))
 
 
 def covered_m(guarantee: Guarantee, epsilon: Fraction, *, diameter_m: Fraction) -> Fraction:
-    """The largest earth mover's distance up to `diameter_m` with a loss of at most `epsilon`, rounded down.
+    """Returns the largest earth mover's distance up to `diameter_m` with a loss
+    of at most `epsilon`, rounded down.
 
     0 when even the smallest change costs more.
     """
@@ -89,7 +94,7 @@ def covered_m(guarantee: Guarantee, epsilon: Fraction, *, diameter_m: Fraction) 
 def reaches(
     guarantee: Guarantee, epsilon: Fraction, parts: Iterable[Fraction], *, diameter_m: Fraction
 ) -> tuple[Reach, ...]:
-    """For each part of a record how far it may be moved at a loss of at most `epsilon`."""
+    """Returns for each part of a record how far it may be moved at a loss of at most `epsilon`."""
     covered = covered_m(guarantee, epsilon, diameter_m=diameter_m)
     return tuple(
         Reach(part=part, distance_m=INFINITY if covered >= part * diameter_m else covered / part)

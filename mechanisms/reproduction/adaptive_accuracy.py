@@ -25,7 +25,7 @@ import numpy as np
 from mechanisms.central.adaptive.guided_walk import GuidedWalk
 from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
 from mechanisms.central.adaptive.one_walk import OneWalk
-from mechanisms.central.adaptive.rounds import Rounds
+from mechanisms.central.adaptive.rounds import NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.error_bounds import ErrorForecast, guided_forecast
 from mechanisms.guarantee import Relation
@@ -39,10 +39,10 @@ from mechanisms.reproduction.guided import (
     OtherService,
     Places,
     SamePeople,
-    others,
+    release_of_others,
     two_of_others,
 )
-from mechanisms.reproduction.kept import Kept
+from mechanisms.reproduction.measurement_file import MeasurementFile
 from mechanisms.reproduction.paired import (
     MEASURES,
     PERSONS,
@@ -53,7 +53,7 @@ from mechanisms.reproduction.paired import (
     emd_ratio,
     measure,
 )
-from mechanisms.reproduction.places import Place, Split
+from mechanisms.reproduction.places import CheckInPlace, Split
 from mechanisms.reproduction.plain_grid import PlainGrid
 
 ADAPTIVE: Final = "adaptive"
@@ -64,7 +64,7 @@ GUESSES: Final = tuple(map(Fraction, ("1/10", "1/2", "2", "10")))  # as parts of
 
 
 def listed(name: str, **parameters: str) -> Contestant:
-    """A mechanism of the catalogue."""
+    """Returns a mechanism of the catalogue."""
 
     def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
         return protocol.listed(name, epsilon, persons, resolution=RESOLUTION, parameters=parameters)
@@ -73,7 +73,7 @@ def listed(name: str, **parameters: str) -> Contestant:
 
 
 def plain_grid(most: str) -> Contestant:
-    """The baseline that is in no catalogue."""
+    """Returns the baseline that is in no catalogue."""
 
     def built(epsilon: Fraction, persons: int) -> PlainGrid:
         target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons)
@@ -82,14 +82,14 @@ def plain_grid(most: str) -> Contestant:
     return Contestant(label=_label("plain-grid", {"most": most}), build=built)
 
 
-def right() -> list[Contestant]:
-    """`adaptive` without a guide, and with another release of the place."""
+def fit_contestants() -> list[Contestant]:
+    """Returns `adaptive` without a guide, and with another release of the place."""
     plain = listed(ADAPTIVE)
-    return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=others)]
+    return [plain, Contestant(label="adaptive, guided", build=plain.build, guide=release_of_others)]
 
 
-def tuned_over() -> list[Contestant]:
-    """The baselines with all parameters that were tried."""
+def tuning_contestants() -> list[Contestant]:
+    """Returns the baselines with all parameters that were tried."""
     trees = [listed("privtree", tree_percent=percent) for percent in ("15", "30", "50")]
     grids = [plain_grid(most) for most in ("2", "4", "6")]
     sparse = [
@@ -101,8 +101,8 @@ def tuned_over() -> list[Contestant]:
     return [*trees, *grids, listed("dense-emd"), *sparse, *tops]
 
 
-def compared() -> list[Contestant]:
-    """`adaptive`, the paper's algorithm, and each baseline as tuned on the even half."""
+def comparison_contestants() -> list[Contestant]:
+    """Returns `adaptive`, the paper's algorithm, and each baseline as tuned on the even half."""
     return [
         listed(ADAPTIVE),
         listed("privtree"),
@@ -114,15 +114,15 @@ def compared() -> list[Contestant]:
     ]
 
 
-def guessed() -> list[Contestant]:
-    """`adaptive` with the right number of expected persons, and with wrong ones."""
+def guess_contestants() -> list[Contestant]:
+    """Returns `adaptive` with the right number of expected persons, and with wrong ones."""
     return [listed(ADAPTIVE), *(_guessing(part) for part in GUESSES)]
 
 
-def guides(places: Places, service: OtherService | None) -> list[Contestant]:
-    """Two rounds, one walk, and walks that begin from all kinds of guides."""
+def guide_contestants(places: Places, service: OtherService | None) -> list[Contestant]:
+    """Returns two rounds, one walk, and walks that begin from all kinds of guides."""
     kinds: dict[str, MakeGuide] = {
-        "other people's release": others,
+        "other people's release": release_of_others,
         "two such releases averaged": two_of_others,
         "another city's": Elsewhere(places=places),
         "own release as a guide": SamePeople(is_counted=False),
@@ -137,7 +137,7 @@ def guides(places: Places, service: OtherService | None) -> list[Contestant]:
 
 
 def two_rounds() -> Contestant:
-    """`adaptive` as it was in its first version."""
+    """Returns `adaptive` as it was in its first version."""
 
     def built(epsilon: Fraction, persons: int) -> HeatmapMechanism:
         target = Target(relation=Relation.ADD_REMOVE, epsilon=epsilon, expected_persons=persons, version=1)
@@ -147,7 +147,7 @@ def two_rounds() -> Contestant:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The module's command; what is measured goes to standard output."""
+    """Runs the module's command; what is measured goes to standard output."""
     parser = ArgumentParser(prog="adaptive_accuracy", description="Measured on real check-ins.")
     parser.add_argument("what", choices=["tune", "compare", "fit", "guess", "guide"])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="gzip CSV: user, lat, lon")
@@ -164,9 +164,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     spare = SPARE if options.what in {"guide", "fit"} and service is None else {}
     places = dealt_places(options.files, persons=PERSONS, split=split, spare=spare)
     if service is not None:
-        places = {number: _known(own, service) for number, own in places.items()}
-    made = {"tune": tuned_over, "compare": compared, "fit": right, "guess": guessed}
-    contestants = guides(places, service) if is_guide else made[options.what]()
+        places = {number: _served(own, service) for number, own in places.items()}
+    makers = {
+        "tune": tuning_contestants,
+        "compare": comparison_contestants,
+        "fit": fit_contestants,
+        "guess": guess_contestants,
+    }
+    contestants = guide_contestants(places, service) if is_guide else makers[options.what]()
     until = time.monotonic() + 60 * options.minutes
     results = measure(
         places,
@@ -174,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         trials=options.trials,
         seed=options.seed,
         until=until,
-        kept=Kept(options.keep),
+        store=MeasurementFile(options.keep),
         has=_takes_guide if is_guide else None,
     )
     tables = {
@@ -188,7 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.writelines(f"{line}\n" for line in table(results))
 
 
-def _known(places: Sequence[Place], service: OtherService) -> tuple[Place, ...]:
+def _served(places: Sequence[CheckInPlace], service: OtherService) -> tuple[CheckInPlace, ...]:
     return tuple(place for place in places if service.people(place.number) >= FEWEST_OF_SERVICE)
 
 
@@ -201,8 +206,8 @@ def _table(results: Results) -> Iterator[str]:
     for label in sorted(labels, key=lambda label: results.means(label)["emd"]):
         means, ratios = results.means(label), emd_ratio(results, labels[0], label)
         part = " | ".join(f"{ratio:.3f}" for ratio in ratios)
-        others = " | ".join(f"{means[name]:.3f}" for name in MEASURES[1:])
-        yield f"| {label} | {means['emd']:.4f} | {part} | {others} |"
+        measures = " | ".join(f"{means[name]:.3f}" for name in MEASURES[1:])
+        yield f"| {label} | {means['emd']:.4f} | {part} | {measures} |"
 
 
 def _guesses(results: Results) -> Iterator[str]:
@@ -214,21 +219,23 @@ def _guesses(results: Results) -> Iterator[str]:
 
 
 def _guided(results: Results) -> Iterator[str]:
-    """EMD as part of that of two rounds and of sparse-emd, over all settings and by number of persons."""
+    """Yields EMD as part of that of two rounds and of sparse-emd,
+    over all settings and by number of persons.
+    """
     first, *labels = results.labels()
     yield f"{_trials(results)}; EMD as part of that of {first}, upper 95 % bounds for these places and any"
     for label in labels:
-        shown = [f"{ratio:.3f}" for ratio in emd_ratio(results, label, first)]
+        ratios = [f"{ratio:.3f}" for ratio in emd_ratio(results, label, first)]
         rows = [
             f"{persons} × {float(epsilon):g}: {ratio:.2f}"
             for (persons, epsilon), values in results.values.items()
             for ratio in [np.mean(values[label], axis=0)[0] / np.mean(values[first], axis=0)[0]]
         ]
-        yield f"| {label} | {' | '.join(shown)} | {', '.join(rows)} |"
+        yield f"| {label} | {' | '.join(ratios)} | {', '.join(rows)} |"
 
 
 def _forecasts(results: Results) -> Iterator[str]:
-    """How the forecast of public facts did, setting by setting."""
+    """Yields how the forecast of public facts did, setting by setting."""
     yield "| persons | epsilon | EMD within the forecast | forecast median / median EMD |"
     for (persons, epsilon), errors in _errors(results).items():
         within = coverage({(persons, epsilon): errors}, _forecast)
@@ -244,24 +251,24 @@ def _fitted(results: Results) -> Iterator[str]:
     for label in results.labels():
         errors = _errors(results, label)
         for name, kind in (("one walk", OneWalk), ("guided walk", GuidedWalk), ("two rounds", TwoRounds)):
-            own = {setting: found for setting, found in errors.items() if _kind(label, *setting) is kind}
+            own = {setting: values for setting, values in errors.items() if _kind(label, *setting) is kind}
             if not own:
                 continue
-            found = fit(own)
-            yield f"{label}, {name}: median = {found.factor:.3f} (n epsilon)^{found.exponent:.3f}"
-            yield f"4 % and 96 % points of errors over it: {found.low:.2f} and {found.high:.2f}"
+            curve = fit(own)
+            yield f"{label}, {name}: median = {curve.factor:.3f} (n epsilon)^{curve.exponent:.3f}"
+            yield f"4 % and 96 % points of errors over it: {curve.low:.2f} and {curve.high:.2f}"
             within = coverage(own, partial(_forecast, is_guided=kind is GuidedWalk))
             yield f"share of errors within the forecast that is in use: {within:.3f}"
 
 
 def _forecast(persons: int, epsilon: Fraction, *, is_guided: bool = False) -> ErrorForecast:
-    """As a quote tells it."""
+    """Returns the forecast as a quote tells it."""
     if is_guided:
         return guided_forecast(float(1 / epsilon), persons=persons)
     return _adaptive(epsilon, persons).expected_error(persons=persons)
 
 
-def _kind(label: str, persons: int, epsilon: Fraction) -> type[Rounds]:
+def _kind(label: str, persons: int, epsilon: Fraction) -> type[NoisyRounds]:
     if label != ADAPTIVE and _takes_guide(persons, epsilon):
         return GuidedWalk
     return type(_adaptive(epsilon, persons).rounds)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.check import ParameterError
-from mechanisms.reproduction.places import Place, Split, densest
+from mechanisms.reproduction.places import CheckInPlace, Split, densest
 
 CELLS_A_FILE: Final = 20
 CheckIns = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 
 
 def read_check_ins(path: Path) -> CheckIns:
-    """(persons, lat, lon), one row a check-in; persons are numbered from 0.
+    """Returns (persons, lat, lon), one row a check-in; persons are numbered from 0.
 
     Errors: KeyError, ValueError, OSError.
     """
@@ -34,8 +34,9 @@ def dealt_places(
     persons: Sequence[int],
     split: Split,
     spare: Mapping[int, int] | None = None,
-) -> dict[int, tuple[Place, ...]]:
-    """For each number of persons the densest cells of each file, dealt in turn: few trials see all files.
+) -> dict[int, tuple[CheckInPlace, ...]]:
+    """Returns for each number of persons the densest cells of each file,
+    dealt in turn: few trials see all files.
 
     spare: how many more a cell must have, by number of persons.
     """
@@ -50,7 +51,7 @@ def dealt_places(
 
 
 def one_file(files: Sequence[Path]) -> Path | None:
-    """The file that was given, if any. Errors: `ParameterError` for several."""
+    """Returns the file that was given, if any. Errors: `ParameterError` for several."""
     if len(files) > 1:
         raise ParameterError("FILE", len(files), "at most one file")
     return files[0] if files else None
@@ -58,8 +59,10 @@ def one_file(files: Sequence[Path]) -> Path | None:
 
 def places_with(
     paths: Sequence[Path], *, persons: Sequence[int], split: Split = Split.ALL
-) -> dict[int, tuple[Place, ...]]:
-    """As `dealt_places`. Errors: `ParameterError` without files, or where no cell has so many persons."""
+) -> dict[int, tuple[CheckInPlace, ...]]:
+    """Deals as `dealt_places` does. Errors: `ParameterError` without files,
+    or where no cell has so many persons.
+    """
     if not paths:
         raise ParameterError("FILE", "missing", "one or more gzip CSV files of check-ins")
     dealt = dealt_places(paths, persons=persons, split=split)
@@ -69,6 +72,6 @@ def places_with(
     return dealt
 
 
-def _dealt(hands: Sequence[tuple[Place, ...]]) -> tuple[Place, ...]:
+def _dealt(hands: Sequence[tuple[CheckInPlace, ...]]) -> tuple[CheckInPlace, ...]:
     rows = zip_longest(*hands)
     return tuple(place for row in rows for place in row if place is not None)

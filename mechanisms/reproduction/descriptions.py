@@ -12,7 +12,7 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 
 
 def caption(name: str, facts: Mapping[str, object]) -> str:
-    """The caption of that experiment on one line, with its facts filled in. Errors: KeyError."""
+    """Returns the caption of that experiment on one line, with its facts filled in. Errors: KeyError."""
     description = DESCRIPTIONS[name]
     template = DESCRIPTIONS[description.get("caption_of", name)]["caption"]
     return " ".join(template.format(**facts).split())

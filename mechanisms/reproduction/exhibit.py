@@ -23,7 +23,7 @@ _CAPTION_COLUMNS: Final = 150  # letters of 8 points on 10 inches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ExhibitRequest:
     """Write the exhibit `name` into `folder`; `full` takes all the paper has, however long."""
 
     name: str
@@ -32,7 +32,7 @@ class Request:
     files: tuple[Path, ...] = ()
 
     def write(self, rows: Sequence[Row], figure: Figure, **facts: object) -> list[Path]:
-        """`name.csv` and `name.png`; columns are those of the first row, None is an empty field.
+        """Writes `name.csv` and `name.png`; columns are those of the first row, None is an empty field.
 
         facts: what the caption of `experiments.toml` takes. Errors: ValueError for rows of other columns,
         KeyError for a fact that is missing, OSError.
@@ -51,20 +51,22 @@ class Request:
 
 
 def panels(count: int, *, width: float = 10.0, height: float = 4.2) -> tuple[Figure, list[Axes]]:
-    """A figure with `count` plots beside each other and room for a caption."""
+    """Returns a figure with `count` plots beside each other and room for a caption."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(1, count, squeeze=False)
     return figure, list(axes[0])
 
 
 def legend_above(figure: Figure, axes: Axes) -> None:
-    """One legend for plots that show the same lines, where it hides none of them."""
+    """Draws one legend for plots that show the same lines, where it hides none of them."""
     lines, labels = axes.get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=9)
 
 
 def framed(axes: Axes, x: str, y: str = "", *, log: str = "", legend: float | None = None) -> None:
-    """Labels and a light grid; `log` names logarithmic axes ("x", "xy"), `legend` the size of its letters."""
+    """Sets labels and a light grid; `log` names logarithmic axes ("x", "xy"),
+    `legend` the size of its letters.
+    """
     if "x" in log:
         axes.set_xscale("log")
     if "y" in log:
@@ -77,7 +79,7 @@ def framed(axes: Axes, x: str, y: str = "", *, log: str = "", legend: float | No
 
 
 def ticks_at(axes: Axes, places: Sequence[str | float]) -> None:
-    """Ticks along the horizontal axis at these numbers and nowhere else, as they are written."""
+    """Sets ticks along the horizontal axis at these numbers and nowhere else, as they are written."""
     axes.set_xticks(
         [float(place) for place in places],
         [place if isinstance(place, str) else f"{place:g}" for place in places],
@@ -86,26 +88,26 @@ def ticks_at(axes: Axes, places: Sequence[str | float]) -> None:
 
 
 def plain_logarithmic(axis: Axis) -> None:
-    """Ticks at 1, 2, 5, 10, … written out."""
+    """Sets ticks at 1, 2, 5, 10, … written out."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_minor_locator(NullLocator())
 
 
 def numbers(rows: Sequence[Row], column: str) -> list[float]:
-    """A column that has a number in every row, as a plot takes it."""
+    """Returns a column that has a number in every row, as a plot takes it."""
     return [float(str(row[column])) for row in rows]
 
 
 def grouped_bars(
     axes: Axes, rows: Sequence[Row], *, label: Callable[[Row], str], columns: Sequence[str]
 ) -> None:
-    """A group of bars a row, a bar a column, on a logarithmic axis; missing values are left out."""
+    """Draws a group of bars a row, a bar a column, on a logarithmic axis; missing values are left out."""
     width = 0.8 / len(columns)
     for place, column in enumerate(columns):
-        found = [(index, row[column]) for index, row in enumerate(rows) if row[column] is not None]
-        at = [index + (place - (len(columns) - 1) / 2) * width for index, _ in found]
-        heights = [float(value) for _, value in found if value is not None]
+        points = [(index, row[column]) for index, row in enumerate(rows) if row[column] is not None]
+        at = [index + (place - (len(columns) - 1) / 2) * width for index, _ in points]
+        heights = [float(value) for _, value in points if value is not None]
         axes.bar(at, heights, width, label=column.replace("_", " "), color=COLOURS[place % len(COLOURS)])
     axes.set_yscale("log")
     axes.set_xticks(range(len(rows)), [label(row) for row in rows], fontsize=8)

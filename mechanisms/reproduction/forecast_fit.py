@@ -22,13 +22,15 @@ class Fit:
 
 
 def fit(errors: Mapping[tuple[int, Fraction], Sequence[float]]) -> Fit:
-    """Least squares in logarithms, each setting (persons, epsilon) with the same weight, then its median."""
-    logs = [(np.log(float(n * epsilon)), np.log(found)) for (n, epsilon), found in errors.items()]
-    at = np.concatenate([np.full(found.size, where) for where, found in logs])
-    seen = np.concatenate([found for _, found in logs])
-    weights = np.concatenate([np.full(found.size, found.size**-0.5) for _, found in logs])
-    exponent, constant = np.polyfit(at, seen, 1, w=weights)
-    residuals = seen - constant - exponent * at
+    """Returns least squares in logarithms, each setting (persons, epsilon)
+    with the same weight, then its median.
+    """
+    logs = [(np.log(float(n * epsilon)), np.log(values)) for (n, epsilon), values in errors.items()]
+    at = np.concatenate([np.full(values.size, where) for where, values in logs])
+    log_errors = np.concatenate([values for _, values in logs])
+    weights = np.concatenate([np.full(values.size, values.size**-0.5) for _, values in logs])
+    exponent, constant = np.polyfit(at, log_errors, 1, w=weights)
+    residuals = log_errors - constant - exponent * at
     middle = np.median(residuals)
     low, high = np.exp(np.quantile(residuals, _TAILS) - middle)
     return Fit(
@@ -40,9 +42,9 @@ def coverage(
     errors: Mapping[tuple[int, Fraction], Sequence[float]],
     forecast_of: Callable[[int, Fraction], ErrorForecast],
 ) -> float:
-    """Share of the errors within the forecast's interval, mean over settings."""
+    """Returns the share of the errors within the forecast's interval, mean over settings."""
     shares = []
-    for (persons, epsilon), found in errors.items():
+    for (persons, epsilon), values in errors.items():
         forecast = forecast_of(persons, epsilon)
-        shares.append(np.mean([forecast.emd_low <= error <= forecast.emd for error in found]))
+        shares.append(np.mean([forecast.emd_low <= error <= forecast.emd for error in values]))
     return float(np.mean(shares))

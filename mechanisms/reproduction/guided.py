@@ -10,25 +10,25 @@ from mechanisms.central.adaptive.mechanism import Adaptive, takes_guide
 from mechanisms.guide import Guide
 from mechanisms.reproduction.check_ins import CheckIns
 from mechanisms.reproduction.ghazi_2022.protocol import Trial
-from mechanisms.reproduction.places import Place, cell_numbers
+from mechanisms.reproduction.places import CheckInPlace, cell_numbers
 from mechanisms.reproduction.seeded import SeededSource
 
 # Of a trial and the mechanism without a guide, at the epsilon that both maps cost.
 MakeGuide: TypeAlias = Callable[[Trial, Adaptive], Guide]
-Places: TypeAlias = Mapping[int, Sequence[Place]]  # by number of persons
+Places: TypeAlias = Mapping[int, Sequence[CheckInPlace]]  # by number of persons
 
 _NEXT: Final = 3  # the place so many further on stands for another city
 
 
-def others(trial: Trial, mechanism: Adaptive) -> Guide:
-    """An earlier release of other people of the same place."""
+def release_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
+    """Returns an earlier release of other people of the same place."""
     return Guide.of_map(trial.of_others().released(mechanism))
 
 
 def two_of_others(trial: Trial, mechanism: Adaptive) -> Guide:
-    """The mean of two such releases, of two draws of others."""
+    """Returns the mean of two such releases, of two draws of others."""
     maps = [Guide.of_map(trial.of_others(turn).released(mechanism)) for turn in range(2)]
-    return Guide(shares=sum((one.shares for one in maps), np.zeros_like(maps[0].shares)) // 2)
+    return Guide(shares=sum((guide.shares for guide in maps), np.zeros_like(maps[0].shares)) // 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,10 +39,12 @@ class SamePeople:
     is_guided: bool = False  # it was made with a guide of its own
 
     def __call__(self, trial: Trial, mechanism: Adaptive) -> Guide:
-        before = replace(mechanism, guide=others(trial, mechanism)) if self.is_guided else mechanism
+        before = (
+            replace(mechanism, guide=release_of_others(trial, mechanism)) if self.is_guided else mechanism
+        )
         rng = SeededSource(trial.seed("before", str(mechanism.epsilon), self.is_guided))
-        found = before.release(trial.masses(before.unit), rng)
-        return Guide.of_map(found, same_people=self.is_counted)
+        heatmap = before.release(trial.masses(before.unit), rng)
+        return Guide.of_map(heatmap, same_people=self.is_counted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,21 +68,21 @@ class OtherService:
     check_ins: CheckIns
 
     def people(self, number: int) -> int:
-        """How many it has in a place."""
+        """Returns how many it has in a place."""
         persons, lat, lon = self.check_ins
         return int(np.unique(persons[cell_numbers(lat, lon) == number]).size)
 
     def __call__(self, trial: Trial, mechanism: Adaptive) -> Guide:
         persons, lat, lon = self.check_ins
         here = cell_numbers(lat, lon) == trial.place.number
-        place = Place.of(trial.place.number, trial.place.region, persons[here], lat[here], lon[here])
+        place = CheckInPlace.of(trial.place.number, trial.place.region, persons[here], lat[here], lon[here])
         protocol = replace(trial.protocol, persons=place.persons)
         other = Trial(place=place, repetition=trial.repetition, protocol=protocol)
         return Guide.of_map(other.released(replace(mechanism, expected_persons=place.persons)))
 
 
 def guided(mechanism: Adaptive, trial: Trial, make: MakeGuide) -> Adaptive:
-    """With the guide, where one may be given."""
+    """Returns the mechanism with the guide, where one may be given."""
     if not takes_guide(mechanism.relation, mechanism.epsilon, mechanism.expected_persons):
         return mechanism
     return replace(mechanism, guide=make(trial, mechanism))

@@ -12,7 +12,7 @@ from mechanisms.guarantee import Relation
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import (
     COLOURS,
-    Request,
+    ExhibitRequest,
     Row,
     framed,
     legend_above,
@@ -22,7 +22,7 @@ from mechanisms.reproduction.exhibit import (
     ticks_at,
 )
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare, listed
-from mechanisms.reproduction.places import Place, Split
+from mechanisms.reproduction.places import CheckInPlace, Split
 
 PERSONS: Final = (50, 200, 1000)
 EPSILONS: Final = ("0.1", "0.5", "1", "2", "5", "10")
@@ -31,8 +31,10 @@ TRIALS, ALL_TRIALS = 24, 240
 MEASURES: Final = ("emd", "similarity", "pearson")
 
 
-def run(request: Request) -> list[Path]:
-    """Errors: `ParameterError` without files, or where no cell of them has so many persons."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes the figure. Errors: `ParameterError` without files,
+    or where no cell of them has so many persons.
+    """
     trials = ALL_TRIALS if request.full else TRIALS
     dealt = places_with(request.files, persons=PERSONS, split=Split.ODD)
     rows = [
@@ -50,8 +52,8 @@ def run(request: Request) -> list[Path]:
     return request.write(rows, figure, trials=trials, side=RESOLUTION, places=counts)
 
 
-def measured(places: Sequence[Place], *, persons: int, epsilon: str, trials: int) -> list[Row]:
-    """A row a mechanism: means over the trials, with their standard errors."""
+def measured(places: Sequence[CheckInPlace], *, persons: int, epsilon: str, trials: int) -> list[Row]:
+    """Returns a row a mechanism: means over the trials, with their standard errors."""
     names = [entry.name for entry in entries(relation=Relation.ADD_REMOVE, kind="heatmap")]
     mechanisms = [listed(name, epsilon, persons, resolution=RESOLUTION, parameters={}) for name in names]
     protocol = Protocol(persons=persons, trials=trials, resolution=RESOLUTION)

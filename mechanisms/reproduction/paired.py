@@ -14,8 +14,8 @@ from mechanisms.central.adaptive.mechanism import Adaptive
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
 from mechanisms.reproduction.guided import MakeGuide, guided
-from mechanisms.reproduction.kept import Kept
-from mechanisms.reproduction.places import Place
+from mechanisms.reproduction.measurement_file import MeasurementFile
+from mechanisms.reproduction.places import CheckInPlace
 
 PERSONS: Final = (50, 200, 1000)
 EPSILONS: Final = tuple(map(Fraction, ("0.5", "1", "2", "5")))
@@ -38,7 +38,7 @@ class Contestant:
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """What was measured: per setting, the place of each trial and (trials, 4) `MEASURES` of each label."""
+    """Measurements: per setting, the place of each trial and (trials, 4) `MEASURES` of each label."""
 
     places: dict[Setting, list[int]] = field(default_factory=dict)
     values: dict[Setting, dict[str, list[list[float]]]] = field(default_factory=dict)
@@ -52,28 +52,31 @@ class Results:
         return list(next(iter(self.values.values())))
 
     def means(self, label: str) -> dict[str, float]:
-        """Geometric mean over settings of the mean EMD, arithmetic means of the other measures."""
+        """Returns the geometric mean over settings of the mean EMD,
+        arithmetic means of the other measures.
+        """
         rows = np.array([np.mean(values[label], axis=0) for values in self.values.values()])
         columns = dict(zip(MEASURES, rows.mean(axis=0).tolist(), strict=True))
         return columns | {"emd": float(np.exp(np.log(rows[:, 0]).mean()))}
 
 
 def measure(
-    places: Mapping[int, Sequence[Place]],
+    places: Mapping[int, Sequence[CheckInPlace]],
     contestants: Sequence[Contestant],
     *,
     trials: int,
     seed: int = 0,
     until: float = math.inf,
-    kept: Kept | None = None,
+    store: MeasurementFile | None = None,
     has: Callable[[int, Fraction], bool] | None = None,
 ) -> Results:
-    """Trials of all settings, dealt to places in turn; none begins after `until`, of the monotonic clock.
+    """Returns trials of all settings, dealt to places in turn;
+    none begins after `until`, of the monotonic clock.
 
-    Numbers of persons without a place are left out, and settings that `has` says no to. What `kept` has of
+    Numbers of persons without a place are left out, and settings that `has` says no to. What `store` has of
     these trials is taken from there, the rest is added to it.
     """
-    results, kept = Results(), kept or Kept()
+    results, store = Results(), store or MeasurementFile()
     for number in range(trials):
         if number and time.monotonic() > until:
             break
@@ -89,11 +92,11 @@ def measure(
                 measured = {}
                 for contestant in contestants:
                     key = (seed, persons, str(epsilon), number, contestant.label)
-                    found = kept.get(key)
-                    if found is None:
-                        found = _row(contestant, epsilon, trial)
-                        kept.add(key, found)
-                    measured[contestant.label] = found
+                    row = store.get(key)
+                    if row is None:
+                        row = _row(contestant, epsilon, trial)
+                        store.add(key, row)
+                    measured[contestant.label] = row
                 results.add((persons, epsilon), trial, measured)
     return results
 
@@ -106,8 +109,8 @@ def _row(contestant: Contestant, epsilon: Fraction, trial: Trial) -> list[float]
     return [measured[name] for name in MEASURES]
 
 
-def emd_ratio(results: Results, one: str, other: str) -> tuple[float, float, float]:
-    """(ratio, upper 95 % bounds for these places and for others like them) of mean EMDs.
+def emd_ratio(results: Results, numerator: str, denominator: str) -> tuple[float, float, float]:
+    """Returns (ratio, upper 95 % bounds for these places and for others like them) of mean EMDs.
 
     The ratio is a geometric mean over settings. Bounds are one-sided, from Bayesian bootstraps (Rubin 1981)
     that keep pairs: over trials, where all epsilons of the same persons have the same weight, and over
@@ -117,20 +120,23 @@ def emd_ratio(results: Results, one: str, other: str) -> tuple[float, float, flo
         setting: [(setting[0], number) for number in range(len(places))]
         for setting, places in results.places.items()
     }
-    ratio, bound = _bound(results, one, other, trials)
-    return ratio, bound, _bound(results, one, other, results.places)[1]
+    ratio, bound = _bound(results, numerator, denominator, trials)
+    return ratio, bound, _bound(results, numerator, denominator, results.places)[1]
 
 
 def _bound(
-    results: Results, one: str, other: str, groups: Mapping[Setting, Sequence[Hashable]]
+    results: Results, numerator: str, denominator: str, groups: Mapping[Setting, Sequence[Hashable]]
 ) -> tuple[float, float]:
-    """groups: for each setting what the weight of each trial is drawn for."""
+    """Returns (ratio, upper bound). groups: for each setting what the weight of each trial is drawn for."""
     columns = {group: column for column, group in enumerate(dict.fromkeys(chain(*groups.values())))}
-    drawn = np.random.default_rng(0).exponential(size=(_BOOTSTRAPS, len(columns)))
-    weights = np.vstack((np.ones((1, len(columns))), drawn))
+    draws = np.random.default_rng(0).exponential(size=(_BOOTSTRAPS, len(columns)))
+    weights = np.vstack((np.ones((1, len(columns))), draws))
     logs = np.zeros(weights.shape[0])
     for setting, own in groups.items():
-        chosen = weights[:, [columns[group] for group in own]]
-        sums = [chosen @ np.array(results.values[setting][label])[:, 0] for label in (one, other)]
+        trial_weights = weights[:, [columns[group] for group in own]]
+        sums = [
+            trial_weights @ np.array(results.values[setting][label])[:, 0]
+            for label in (numerator, denominator)
+        ]
         logs += np.log(sums[0] / sums[1]) / len(groups)
     return float(np.exp(logs[0])), float(np.exp(np.quantile(logs[1:], _LEVEL)))

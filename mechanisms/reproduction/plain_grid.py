@@ -21,7 +21,7 @@ _FINEST = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainGrid(GuessedPersons):
-    """As fine as leaves less than `most` noise scales of the expected persons in a cell.
+    """A grid as fine as leaves less than `most` noise scales of the expected persons in a cell.
 
     Not in the catalogue: it serves comparisons only, and those are under ADD_REMOVE.
     """
@@ -39,10 +39,10 @@ class PlainGrid(GuessedPersons):
         finest = min(_FINEST, masses.level)
         cut = Cut.grid(grid_level(self.expected_persons / persons, most=self.most, finest=finest))
         noisy = cut.masses(masses) + discrete_laplace(rng, scale=scale, size=cut.levels.size)
-        found = posterior_both_ways(
+        beliefs = posterior_both_ways(
             [Measured(nodes=cut.nodes, noisy=noisy / float(scale))], scale_persons=persons
         )
-        return posterior_map(found, level=masses.level, scale_persons=persons)
+        return posterior_map(beliefs, level=masses.level, scale_persons=persons)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_in_every_cell(float(1 / self.epsilon), cells=4**_FINEST, persons=persons)

@@ -1,8 +1,8 @@
 """The tables and figures of the papers that can be made again, by name (`manage.py reproduce`).
 
-An experiment is a function of a `Request` that writes a CSV file and a PNG with its caption and returns their
-paths; it has its line here and its words in `experiments.toml`. Without `full` it finishes within ten minutes
-on two cores.
+An experiment is a function of an `ExhibitRequest` that writes a CSV file and a PNG with its caption and
+returns their paths; it has its line here and its words in `experiments.toml`. Without `full` it finishes
+within ten minutes on two cores.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from mechanisms.reproduction.athanasiou_2025 import audit, counterexamples, tabl
 from mechanisms.reproduction.athanasiou_2025 import figures as shuffle_figures
 from mechanisms.reproduction.boedihardjo_2024 import examples
 from mechanisms.reproduction.descriptions import DESCRIPTIONS
-from mechanisms.reproduction.exhibit import Request
+from mechanisms.reproduction.exhibit import ExhibitRequest
 from mechanisms.reproduction.ghazi_2022 import figures, k_median_costs, shuffled_figures, slopes
 from mechanisms.reproduction.imola_2024 import frequency, linear
 
@@ -28,11 +28,11 @@ class Experiment:
     """`files` says which data files it takes, if any."""
 
     title: str
-    run: Callable[[Request], list[Path]]
+    run: Callable[[ExhibitRequest], list[Path]]
     files: str = ""
 
 
-_RUNS: Final[Mapping[str, Callable[[Request], list[Path]]]] = {
+_RUNS: Final[Mapping[str, Callable[[ExhibitRequest], list[Path]]]] = {
     "shuffle-table-2": table_2.run,
     "shuffle-table-3": table_3.run,
     "shuffle-boost": shuffle_figures.boost,
@@ -64,8 +64,8 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = MappingProxyType(
 )
 
 
-def reproduce(request: Request) -> list[Path]:
-    """The paths of what the experiment named in the request wrote.
+def reproduce(request: ExhibitRequest) -> list[Path]:
+    """Runs the experiment named in the request and returns the paths of what it wrote.
 
     Errors: `ParameterError` for an unknown name, for files it does not take, or as the experiment has them.
     """

@@ -40,8 +40,8 @@ class Areas(Heatmap):
 
     @classmethod
     def around(cls, level: int, centres: NDArray[np.int64], masses: NDArray[np.float64]) -> Self:
-        """The areas of centres on the grid of a level: cells by their nearest centre in L1, the first of
-        equally near ones."""
+        """Returns the areas of centres on the grid of a level: cells by their nearest centre in L1, the first
+        of equally near ones."""
         levels, prefixes, owner = _squares(owners(level, centres), level)
         cells = 4.0 ** (level - levels)
         area = np.bincount(owner, cells, minlength=masses.size)
@@ -57,13 +57,13 @@ class Areas(Heatmap):
         )
 
     def to_bytes(self) -> bytes:
-        """As `Heatmap.to_bytes`, after the centres."""
+        """Returns `Heatmap.to_bytes` after the centres."""
         arrays = self.centres.astype("<i8").tobytes() + self.masses.astype("<f8").tobytes()
         return _HEADER.pack(MAGIC, self.centres.size) + arrays + Heatmap.to_bytes(self)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The map that `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads the map that `to_bytes` wrote. Errors: ValueError for anything else."""
         if len(data) < _HEADER.size or not data.startswith(MAGIC):
             raise ValueError("not a map of areas of a known version")
         _, count = _HEADER.unpack_from(data)
@@ -83,7 +83,9 @@ class Areas(Heatmap):
 
 
 def owners(level: int, centres: NDArray[np.int64]) -> NDArray[np.int64]:
-    """`(4^level,)` the place of the nearest centre of every cell in Morton order; 0 without centres."""
+    """Returns `(4^level,)` the place of the nearest centre of every cell in Morton order;
+    0 without centres.
+    """
     if not centres.size:
         return np.zeros(4**level, np.int64)
     cells = np.stack(morton_decode(np.arange(4**level), level), axis=1)
@@ -93,15 +95,15 @@ def owners(level: int, centres: NDArray[np.int64]) -> NDArray[np.int64]:
 def _squares(
     owner: NDArray[np.int64], level: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(levels, prefixes, owners) of the largest quadtree squares that one centre has."""
-    found = []
+    """Returns (levels, prefixes, owners) of the largest quadtree squares that one centre has."""
+    blocks = []
     for finer in range(level, 0, -1):
         four = owner.reshape(-1, 4)
         whole = (four == four[:, :1]).all(axis=1) & (four[:, 0] >= 0)
         left = np.flatnonzero(~np.repeat(whole, 4) & (owner >= 0))
-        found.append((np.full(left.size, finer), left, owner[left]))
+        blocks.append((np.full(left.size, finer), left, owner[left]))
         owner = np.where(whole, four[:, 0], -1)
     if owner[0] >= 0:
-        found.append((np.zeros(1, np.int64), np.zeros(1, np.int64), owner))
-    levels, prefixes, kept = (np.concatenate(column) for column in zip(*found, strict=True))
-    return levels, prefixes, kept
+        blocks.append((np.zeros(1, np.int64), np.zeros(1, np.int64), owner))
+    levels, prefixes, centres = (np.concatenate(column) for column in zip(*blocks, strict=True))
+    return levels, prefixes, centres

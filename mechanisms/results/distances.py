@@ -18,7 +18,7 @@ _ALLOWED: Final = f"GeoJSON with 1 to {MOST_PLACES} points, in degrees"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class NamedPlace:
     """A point with a name."""
 
     name: str
@@ -31,7 +31,7 @@ class Place:
 
     @property
     def degrees(self) -> tuple[float, float]:
-        """(latitude, longitude)."""
+        """Returns (latitude, longitude)."""
         return self.at[1] / PER_DEGREE, self.at[0] / PER_DEGREE
 
 
@@ -39,7 +39,7 @@ class Place:
 class Places:
     """Up to `MOST_PLACES` places."""
 
-    places: tuple[Place, ...]
+    places: tuple[NamedPlace, ...]
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.places) <= MOST_PLACES:
@@ -48,26 +48,26 @@ class Places:
     def __len__(self) -> int:
         return len(self.places)
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[NamedPlace]:
         return iter(self.places)
 
     @property
     def text(self) -> str:
-        """The one spelling, which `parse` reads back."""
+        """Returns the one spelling, which `parse` reads back."""
         return json.dumps([[place.name, list(place.at)] for place in self.places], separators=(",", ":"))
 
     @classmethod
     def parse(cls, value: object) -> Self:
-        """From GeoJSON, as text or as an object: a point, a feature or a collection of them; or `text`.
+        """Reads GeoJSON, as text or as an object: a point, a feature or a collection of them; or `text`.
 
         A place is named by its property `name` or `title`. Errors: `ParameterError` naming `places`.
         """
         if isinstance(value, cls):
             return value
-        found = geojson.read(
-            "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_spelled, made=_place
+        places = geojson.read(
+            "places", value, most=MOST_PLACES, allowed=_ALLOWED, spelled=_place_of_text, made=_place
         )
-        return cls(found)
+        return cls(places)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +90,12 @@ class PlaceDistances:
             raise ValueError("distances and their error are finite and at least 0")
 
     def to_bytes(self) -> bytes:
-        """Versioned and compressed; the same distances give the same bytes."""
+        """Returns bytes, versioned and compressed; the same distances give the same bytes."""
         return geojson.packed(MAGIC, [self.places.text, list(self.distances_m), self.standard_error_m])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads what `to_bytes` wrote. Errors: ValueError for anything else."""
         try:
             text, distances_m, standard_error_m = geojson.unpacked(MAGIC, data)
             return cls(
@@ -108,21 +108,21 @@ class PlaceDistances:
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of `to_bytes`."""
+        """Returns the hexadecimal digest of `to_bytes`."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 
-def _place(feature: Mapping[str, Any], number: int) -> Place:
+def _place(feature: Mapping[str, Any], number: int) -> NamedPlace:
     geometry = feature["geometry"]
     if geometry["type"] != "Point":
         raise ValueError
-    return Place(
+    return NamedPlace(
         name=geojson.name_of(feature, f"Place {number}"), at=geojson.corner(*geometry["coordinates"])
     )
 
 
-def _spelled(name: Any, at: Any) -> Place:
+def _place_of_text(name: Any, at: Any) -> NamedPlace:
     lon, lat = at
     if type(lon) is not int or type(lat) is not int:
         raise TypeError
-    return Place(name=name, at=(lon, lat))
+    return NamedPlace(name=name, at=(lon, lat))

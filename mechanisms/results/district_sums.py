@@ -35,7 +35,7 @@ class DistrictSum:
 
 
 def district_sum(squares: Sequence[Squares], region: Region, polygons: Sequence[Polygon]) -> DistrictSum:
-    """Persons in polygons, by the even-odd rule over all their rings.
+    """Returns persons in polygons, by the even-odd rule over all their rings.
 
     A square that a border cuts counts by the part of it that lies inside; where in it its persons are is not
     known, and adds to the error as if all of them were in one place, anywhere in the square.
@@ -60,8 +60,8 @@ def district_sum(squares: Sequence[Squares], region: Region, polygons: Sequence[
 
 
 def _edges(region: Region, polygons: Sequence[Polygon]) -> Floats:
-    """`(k, 4)` x and y of both ends of all edges but parallels, as shares of the region's width from the west
-    and height from the north; the longitude is taken the way round that is nearest to the region."""
+    """Returns `(k, 4)` x and y of both ends of all edges but parallels, as shares of the region's width from
+    the west and height from the north; the longitude is taken the way round that is nearest to the region."""
     rings = [np.array([corner[:2] for corner in ring], np.float64) for rings in polygons for ring in rings]
     middle = np.concatenate(rings)[:, 0].mean()
     turn = 360 * np.floor(((region.west + region.east) / 2 - middle) / 360 + 0.5)
@@ -70,28 +70,32 @@ def _edges(region: Region, polygons: Sequence[Polygon]) -> Floats:
         x = (ring[:, 0] + turn - region.west) / (region.east - region.west)
         y = (region.north - ring[:, 1]) / (region.north - region.south)
         edges.append(np.stack((np.roll(x, 1), np.roll(y, 1), x, y), axis=1))
-    found = np.concatenate(edges)
-    return np.asarray(found[found[:, 1] != found[:, 3]], np.float64)
+    sides = np.concatenate(edges)
+    return np.asarray(sides[sides[:, 1] != sides[:, 3]], np.float64)
 
 
 def _covered(edges: Floats, part: Squares) -> tuple[Floats, Floats, Floats]:
-    """The part inside, the persons and the deviations of the squares of a level of which any is inside."""
+    """Returns the part inside, the persons and the deviations of the squares
+    of a level of which any is inside.
+    """
     count = 1 << part.level
     order = np.argsort(part.y, kind="stable")
     rows = part.y[order]
-    found = [np.empty((3, 0))]
+    columns = [np.empty((3, 0))]
     for first, grid in _coverage(edges, count):
         low, high = np.searchsorted(rows, (first, first + len(grid)))
-        chosen = order[low:high]
-        inside = np.clip(grid[part.y[chosen] - first, part.x[chosen]], 0, 1)
+        places = order[low:high]
+        inside = np.clip(grid[part.y[places] - first, part.x[places]], 0, 1)
         some = inside > 0
-        found.append(np.stack((inside, part.values[chosen], part.deviations[chosen]))[:, some])
-    inside, persons, deviations = np.concatenate(found, axis=1)
+        columns.append(np.stack((inside, part.values[places], part.deviations[places]))[:, some])
+    inside, persons, deviations = np.concatenate(columns, axis=1)
     return inside, persons, deviations
 
 
 def _coverage(edges: Floats, count: int) -> Iterator[tuple[int, Floats]]:
-    """Some rows of a grid at a time: the number of the first, and the part of every square that is inside."""
+    """Yields some rows of a grid at a time: the number of the first,
+    and the part of every square that is inside.
+    """
     lines = max(LINES // count, LEAST_LINES)
     if not len(edges):
         return
@@ -107,8 +111,8 @@ def _coverage(edges: Floats, count: int) -> Iterator[tuple[int, Floats]]:
 
 
 def _crossings(edges: Floats, parallels: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Where edges cross parallels: the number of the parallel and x, in this order; inside it is from each
-    first to each second one."""
+    """Returns where edges cross parallels: the number of the parallel and x, in this order; inside it is from
+    each first to each second one."""
     x1, y1, x2, y2 = edges.T[:, :, np.newaxis]
     edge, line = np.nonzero((y1 > parallels) != (y2 > parallels))
     x1, y1, x2, y2 = edges[edge].T
@@ -118,7 +122,9 @@ def _crossings(edges: Floats, parallels: Floats) -> tuple[NDArray[np.int64], Flo
 
 
 def _filled(row: NDArray[np.int64], x: Floats, shape: tuple[int, int]) -> Floats:
-    """Lengths inside each square of a grid, of spans from each first to each second x of a row of squares."""
+    """Returns lengths inside each square of a grid,
+    of spans from each first to each second x of a row of squares.
+    """
     n_rows, count = shape
     x = np.clip(x, 0, count)
     square = np.minimum(np.floor(x), count - 1)
@@ -131,7 +137,7 @@ def _filled(row: NDArray[np.int64], x: Floats, shape: tuple[int, int]) -> Floats
 
 
 def _part_inside(edges: Floats) -> float:
-    """The part of an area that lies in the region, 0 to 1; 0 of a line along a parallel."""
+    """Returns the part of an area that lies in the region, 0 to 1; 0 of a line along a parallel."""
     if not len(edges):
         return 0.0
     top, bottom = edges[:, 1::2].min(), edges[:, 1::2].max()

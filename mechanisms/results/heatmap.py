@@ -13,7 +13,7 @@ from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.frozen_arrays import freeze
 from mechanisms.results import heatmap_bytes
 from mechanisms.results.measurements import Measurements
-from mechanisms.results.significance import ToldApart, low_ends
+from mechanisms.results.significance import SignificantSquares, low_ends
 from mechanisms.space.grid import FINEST_LEVEL, paint
 
 DENSE_SIDE_LIMIT: Final = 4096  # cells a side: 128 MB of float64
@@ -33,7 +33,9 @@ class Heatmap:
     values: NDArray[np.float64] = field(repr=False)  # (k,) persons
     # (k,) persons: `WITHIN_ERRORS` of them to either side hold the truth in 95 of 100; nan: not stated
     standard_errors: NDArray[np.float64] = field(repr=False)
-    told: ToldApart | None = field(default=None, repr=False)  # from empty squares; None: nothing is said
+    significant: SignificantSquares | None = field(
+        default=None, repr=False
+    )  # from empty squares; None: nothing is said
     cut_error: float = math.nan  # persons, of each finest cell in no region, cut to 0; nan: not stated
     # (k,) ends of 95 % intervals in persons, where they are not `WITHIN_ERRORS` errors to either side
     lows: NDArray[np.float64] | None = field(default=None, repr=False)
@@ -41,7 +43,7 @@ class Heatmap:
     # (k,) persons: what a region adds to the error of a sum of several, in quadrature; None: not stated.
     # Maps in rectangles of before have them, and they are false where the guide is wrong.
     deviations: NDArray[np.float64] | None = field(default=None, repr=False)
-    told_floor: float = math.nan  # persons: a region was told for being above it; nan: not so
+    significance_floor: float = math.nan  # persons: a region was told for being above it; nan: not so
     total: float = math.nan  # persons in all, estimated without cutting anything; nan: not stated
     total_error: float = math.nan  # persons, standard error of `total`
     # What the map was made from, for later maps of the same data; None: it is not kept.
@@ -83,28 +85,32 @@ class Heatmap:
 
     @property
     def resolution(self) -> int:
-        """Cells a side."""
+        """Returns cells a side."""
         return 1 << self.level
 
     @property
     def is_in_rectangles(self) -> bool:
-        """Whether rectangles were measured that the squares are parts of, as a guide fills them."""
+        """Returns whether rectangles were measured that the squares are parts of, as a guide fills them."""
         return self.measurements is not None and self.measurements.shares is not None
 
     def intervals(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`(k,)` ends of 95 % intervals in persons; nan where no error is stated."""
+        """Returns `(k,)` ends of 95 % intervals in persons; nan where no error is stated."""
         if self.lows is not None and self.highs is not None:
             return self.lows, self.highs
         reach = WITHIN_ERRORS * self.standard_errors
         lows = np.maximum(self.values - reach, 0)
-        if self.told is not None and not math.isnan(self.told_floor):
-            told = self.told.has(self.levels, self.prefixes)
-            scale = self.standard_errors[told] / math.sqrt(2)  # of the Laplace law with this deviation
-            lows[told] = low_ends(self.values[told], floor=self.told_floor, scale=scale)
+        if self.significant is not None and not math.isnan(self.significance_floor):
+            is_significant = self.significant.has(self.levels, self.prefixes)
+            scale = self.standard_errors[is_significant] / math.sqrt(
+                2
+            )  # of the Laplace law with this deviation
+            lows[is_significant] = low_ends(
+                self.values[is_significant], floor=self.significance_floor, scale=scale
+            )
         return lows, self.values + reach
 
     def dense(self) -> NDArray[np.float64]:
-        """`(2^level, 2^level)`, row 0 north, column 0 west, sum 1; uniform if every value is 0.
+        """Returns `(2^level, 2^level)`, row 0 north, column 0 west, sum 1; uniform if every value is 0.
 
         Errors: `ParameterError` naming `resolution` above 4096 cells a side.
         """
@@ -120,7 +126,7 @@ class Heatmap:
         return grid
 
     def to_bytes(self) -> bytes:
-        """Versioned and compressed; the same map gives the same bytes."""
+        """Returns bytes, versioned and compressed; the same map gives the same bytes."""
         return heatmap_bytes.packed(
             heatmap_bytes.Parts(
                 level=self.level,
@@ -128,12 +134,12 @@ class Heatmap:
                 prefixes=self.prefixes,
                 values=self.values,
                 standard_errors=self.standard_errors,
-                told=self.told,
+                significant=self.significant,
                 cut_error=self.cut_error,
                 lows=self.lows,
                 highs=self.highs,
                 deviations=self.deviations,
-                told_floor=self.told_floor,
+                significance_floor=self.significance_floor,
                 total=self.total,
                 total_error=self.total_error,
                 measurements=self.measurements,
@@ -142,10 +148,10 @@ class Heatmap:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The map that `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads the map that `to_bytes` wrote. Errors: ValueError for anything else."""
         return cls(**heatmap_bytes.unpacked(data)._asdict())
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of `to_bytes`."""
+        """Returns the hexadecimal digest of `to_bytes`."""
         return hashlib.sha256(self.to_bytes()).hexdigest()

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mechanisms.results.measurements import Measurements
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 
 _FIRST: Final = b"HZM1"
 _SECOND: Final = b"HZM2"
@@ -28,43 +28,43 @@ OPTIONAL: Final = ("lows", "highs", "deviations")  # arrays that a map may have,
 
 
 class Parts(NamedTuple):
-    """What `mechanisms.results.heatmap.Heatmap` is made of."""
+    """The parts of a `mechanisms.results.heatmap.Heatmap`."""
 
     level: int
     levels: NDArray[np.uint8]
     prefixes: NDArray[np.int64]
     values: NDArray[np.float64]
     standard_errors: NDArray[np.float64]
-    told: ToldApart | None
+    significant: SignificantSquares | None
     cut_error: float
     lows: NDArray[np.float64] | None
     highs: NDArray[np.float64] | None
     deviations: NDArray[np.float64] | None
-    told_floor: float
+    significance_floor: float
     total: float
     total_error: float
     measurements: Measurements | None
 
 
 def packed(parts: Parts) -> bytes:
-    """The same parts give the same bytes."""
+    """Returns bytes; the same parts give the same bytes."""
     arrays = [
         parts.levels,
         parts.prefixes.astype("<i8"),
         parts.values.astype("<f8"),
         parts.standard_errors.astype("<f8"),
     ]
-    given = [name for name in OPTIONAL if getattr(parts, name) is not None]
-    numbers = (parts.cut_error, parts.told_floor, parts.total, parts.total_error)
+    names = [name for name in OPTIONAL if getattr(parts, name) is not None]
+    numbers = (parts.cut_error, parts.significance_floor, parts.total, parts.total_error)
     measured = parts.measurements
-    if measured is None and parts.told is None and not given and all(map(math.isnan, numbers)):
+    if measured is None and parts.significant is None and not names and all(map(math.isnan, numbers)):
         return _HEADER.pack(_FIRST, parts.level, parts.levels.size) + _compressed(arrays)
-    arrays += [getattr(parts, name).astype("<f8") for name in given]
+    arrays += [getattr(parts, name).astype("<f8") for name in names]
     count = -1
-    if parts.told is not None:
-        count = parts.told.levels.size
-        arrays += [parts.told.levels, parts.told.prefixes.astype("<i8")]
-    which = sum(1 << OPTIONAL.index(name) for name in given)
+    if parts.significant is not None:
+        count = parts.significant.levels.size
+        arrays += [parts.significant.levels, parts.significant.prefixes.astype("<i8")]
+    which = sum(1 << OPTIONAL.index(name) for name in names)
     more = _MORE.pack(count, which, *numbers)
     if measured is None:
         return _HEADER.pack(_SECOND, parts.level, parts.levels.size) + more + _compressed(arrays)
@@ -75,7 +75,7 @@ def packed(parts: Parts) -> bytes:
 
 
 def unpacked(data: bytes) -> Parts:
-    """What `packed` wrote, of any version. Errors: ValueError for anything else."""
+    """Reads what `packed` wrote, of any version. Errors: ValueError for anything else."""
     if len(data) < _HEADER.size or not data.startswith((_FIRST, _SECOND, _THIRD)):
         raise ValueError("not a heatmap of a known version")
     magic, level, count = _HEADER.unpack_from(data)
@@ -88,35 +88,35 @@ def unpacked(data: bytes) -> Parts:
     if magic == _THIRD:
         (block,) = _BLOCK.unpack_from(data, start)
         start += _BLOCK.size
-    cut_error, told_floor, total, total_error = numbers
-    given = [name for place, name in enumerate(OPTIONAL) if which >> place & 1]
-    after = (_REGION + 8 * len(given)) * count
-    told_after = after + _SQUARE * max(squares, 0)
-    body = _decompressed(data[start:], size=told_after + block)
-    optional = {name: _floats(body, count, place=place) for place, name in enumerate(given, start=2)}
+    cut_error, significance_floor, total, total_error = numbers
+    names = [name for place, name in enumerate(OPTIONAL) if which >> place & 1]
+    regions_end = (_REGION + 8 * len(names)) * count
+    significant_end = regions_end + _SQUARE * max(squares, 0)
+    body = _decompressed(data[start:], size=significant_end + block)
+    optional = {name: _floats(body, count, place=place) for place, name in enumerate(names, start=2)}
     return Parts(
         level=level,
         levels=np.frombuffer(body, np.uint8, count),
         prefixes=np.frombuffer(body, "<i8", count, count).astype(np.int64),
         values=_floats(body, count, place=0),
         standard_errors=_floats(body, count, place=1),
-        told=None if squares < 0 else _told(body[after:], squares),
+        significant=None if squares < 0 else _significant(body[regions_end:], squares),
         cut_error=cut_error,
         **(dict.fromkeys(OPTIONAL) | optional),
-        told_floor=told_floor,
+        significance_floor=significance_floor,
         total=total,
         total_error=total_error,
-        measurements=Measurements.from_bytes(body[told_after:]) if magic == _THIRD else None,
+        measurements=Measurements.from_bytes(body[significant_end:]) if magic == _THIRD else None,
     )
 
 
 def _floats(body: bytes, count: int, *, place: int) -> NDArray[np.float64]:
-    """Of the arrays of numbers after levels and prefixes the one in that place."""
+    """Reads, of the arrays of numbers after levels and prefixes, the one in that place."""
     return np.frombuffer(body, "<f8", count, (9 + 8 * place) * count).astype(np.float64)
 
 
-def _told(body: bytes, count: int) -> ToldApart:
-    return ToldApart(
+def _significant(body: bytes, count: int) -> SignificantSquares:
+    return SignificantSquares(
         levels=np.frombuffer(body, np.uint8, count),
         prefixes=np.frombuffer(body, "<i8", count, count).astype(np.int64),
     )

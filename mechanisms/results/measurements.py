@@ -33,7 +33,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Measurements:
-    """Of the nodes of one tree: the quadtree, or that of a guide's shares on a grid."""
+    """Measurements of the nodes of one tree: the quadtree, or that of a guide's shares on a grid."""
 
     parts: tuple[Measurement, ...]
     grid_level: int = 0  # of the guide's tree
@@ -49,19 +49,19 @@ class Measurements:
 
     @property
     def deepest(self) -> int:
-        """Depth of the deepest node."""
+        """Returns the depth of the deepest node."""
         return max(int(part.depths.max()) for part in self.parts)
 
     @property
     def sets_guide_aside(self) -> bool:
-        """Whether the first look or what was measured in the end found that the guide does not fit.
+        """Returns whether the first look or what was measured in the end found that the guide does not fit.
 
         Of a map that goes on from another of the same people, that other one's guide is meant: not so.
         """
         return (self.plain_from is not None or self.is_even) and len(self.parts) == 1
 
     def to_bytes(self) -> bytes:
-        """The same measurements give the same bytes."""
+        """Returns bytes; the same measurements give the same bytes."""
         shares = b"" if self.shares is None else self.shares.astype("<i8").tobytes()
         plain_from = -1 if self.plain_from is None else self.plain_from
         header = _HEADER.pack(len(self.parts), self.grid_level, plain_from, self.is_even, len(shares) // 8)
@@ -77,7 +77,7 @@ class Measurements:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads what `to_bytes` wrote. Errors: ValueError for anything else."""
         try:
             count, grid_level, plain_from, is_even, size = _HEADER.unpack_from(data)
             at = _HEADER.size

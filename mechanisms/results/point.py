@@ -31,12 +31,12 @@ class Point:
             raise ValueError("a point lies on the globe, and distances are at least 0")
 
     def to_bytes(self) -> bytes:
-        """Versioned; the same point gives the same bytes."""
+        """Returns bytes, versioned; the same point gives the same bytes."""
         return MAGIC + _BODY.pack(self.lat, self.lon, self.expected_m, self.within_m)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """The point that `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads the point that `to_bytes` wrote. Errors: ValueError for anything else."""
         if not data.startswith(MAGIC) or len(data) != len(MAGIC) + _BODY.size:
             raise ValueError("not a point of a known version")
         lat, lon, expected_m, within_m = _BODY.unpack_from(data, len(MAGIC))
@@ -44,5 +44,5 @@ class Point:
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of `to_bytes`."""
+        """Returns the hexadecimal digest of `to_bytes`."""
         return hashlib.sha256(self.to_bytes()).hexdigest()

@@ -25,5 +25,5 @@ _BY_MAGIC: Final[Mapping[bytes, type[Result]]] = {
 
 
 def result_from_bytes(data: bytes) -> Result:
-    """The result whose `to_bytes` it is. Errors: ValueError for anything else."""
+    """Returns the result whose `to_bytes` it is. Errors: ValueError for anything else."""
     return _BY_MAGIC.get(data[:_MAGIC_BYTES], Heatmap).from_bytes(data)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ToldApart:
+class SignificantSquares:
     """Squares of every level at which the map may be drawn; a square may lie in another.
 
     Made from noisy values and public facts alone, so it is part of a release at no cost. A map that is drawn
@@ -43,8 +43,8 @@ class ToldApart:
             array.flags.writeable = False
 
     @classmethod
-    def joined(cls, by_level: dict[int, Integers]) -> Self:
-        """From the prefixes of each level."""
+    def of_levels(cls, by_level: dict[int, Integers]) -> Self:
+        """Returns the squares with the prefixes of each level."""
         sizes = [prefixes.size for prefixes in by_level.values()]
         return cls(
             levels=np.repeat(np.array(list(by_level), np.uint8), sizes),
@@ -53,33 +53,33 @@ class ToldApart:
 
     @classmethod
     def with_parents(cls, levels: Integers, prefixes: Integers) -> Self:
-        """Squares, and every coarser one that holds one of them: it is no emptier than its part."""
-        found = {}
+        """Returns squares, and every coarser one that holds one of them: it is no emptier than its part."""
+        by_level = {}
         for level in range(int(levels.max(initial=0)) + 1):
             finer = levels >= level
-            found[level] = np.unique(prefixes[finer] >> 2 * (levels[finer] - level))
-        return cls.joined(found)
+            by_level[level] = np.unique(prefixes[finer] >> 2 * (levels[finer] - level))
+        return cls.of_levels(by_level)
 
     def has(self, levels: NDArray[np.uint8], prefixes: Integers) -> NDArray[np.bool_]:
-        """`(k,)` whether each of these squares is one of those told apart."""
-        asked = numbered(levels.astype(np.int64), prefixes)
-        found: NDArray[np.bool_] = np.isin(asked, numbered(self.levels.astype(np.int64), self.prefixes))
-        return found
+        """Returns `(k,)` whether each of these squares is one of those told apart."""
+        numbers = numbered(levels.astype(np.int64), prefixes)
+        is_member: NDArray[np.bool_] = np.isin(numbers, numbered(self.levels.astype(np.int64), self.prefixes))
+        return is_member
 
     def at(self, level: int) -> Integers:
-        """The prefixes of one level, ascending."""
-        found: Integers = self.prefixes[self.levels == level]
-        return found
+        """Returns the prefixes of one level, ascending."""
+        prefixes: Integers = self.prefixes[self.levels == level]
+        return prefixes
 
 
 def numbered(levels: Integers, prefixes: Integers) -> Integers:
-    """One number for each square of the quadtree: a leading 1 and the bits of its prefix."""
+    """Returns one number for each square of the quadtree: a leading 1 and the bits of its prefix."""
     numbers: Integers = (np.int64(1) << 2 * levels) + prefixes
     return numbers
 
 
 def low_ends(values: Floats, *, floor: float | Floats, scale: Floats) -> Floats:
-    """`(k,)` values that the truth is above in 97.5 of 100, of what was told for being above `floor`.
+    """Returns `(k,)` values that the truth is above in 97.5 of 100, of what was told for being above `floor`.
 
     For a truth t, Laplace noise of this scale exceeds y - t with a known probability, given that the sum is
     above the floor, and t is the low end where this is 2.5 % (Weinstein, Fithian, Benjamini 2013). In scales

@@ -28,7 +28,7 @@ class Squares:
     deviations: Floats = field(repr=False)  # persons
 
     def parts(self) -> Iterator["Squares"]:
-        """The same squares, few at a time."""
+        """Yields the same squares, few at a time."""
         for begin in range(0, self.x.size, _AT_ONCE):
             some = slice(begin, begin + _AT_ONCE)
             yield Squares(
@@ -40,24 +40,24 @@ class Squares:
             )
 
     def rounded(self) -> "Squares":
-        """With values and deviations to four digits, as browsers get them."""
+        """Returns the squares with values and deviations to four digits, as browsers get them."""
         return replace(self, values=_rounded(self.values), deviations=_rounded(self.deviations))
 
 
 def squares_of(summands: Summands) -> list[Squares]:
-    """The squares of each level, the coarsest first."""
+    """Returns the squares of each level, the coarsest first."""
     return [_of_level(summands, level) for level in np.unique(summands.levels).tolist()]
 
 
 def _of_level(summands: Summands, level: int) -> Squares:
-    chosen = summands.levels == level
-    x, y = morton_decode(summands.prefixes[chosen], level)
+    here = summands.levels == level
+    x, y = morton_decode(summands.prefixes[here], level)
     return Squares(
         level=level,
         x=x,
         y=(1 << level) - 1 - y,
-        values=summands.values[chosen],
-        deviations=summands.deviations[chosen],
+        values=summands.values[here],
+        deviations=summands.deviations[here],
     )
 
 

@@ -32,7 +32,7 @@ class Summands:
     is_bound: bool = False
 
     def coarsened(self, level: int) -> Self:
-        """With the squares finer than a level added up to squares of it."""
+        """Returns the summands with the squares finer than a level added up to squares of it."""
         levels = np.minimum(self.levels, level)
         prefixes = self.prefixes >> 2 * (self.levels - levels)
         first = np.flatnonzero(np.r_[True, (np.diff(prefixes) != 0) | (np.diff(levels) != 0)])
@@ -46,7 +46,7 @@ class Summands:
 
 
 def summands_of(heatmap: Heatmap) -> Summands | None:
-    """The squares of a map for sums, at most `MOST_SQUARES`; None where no error of a sum is known.
+    """Returns the squares of a map for sums, at most `MOST_SQUARES`; None where no error of a sum is known.
 
     That is so where squares that were left out may hold any number of people, where squares were fitted to
     each other without a stated deviation, and where only rectangles were measured that squares are parts of:
@@ -55,12 +55,12 @@ def summands_of(heatmap: Heatmap) -> Summands | None:
     """
     if not heatmap.values.size or heatmap.is_in_rectangles:
         return None
-    found = _as_stated(heatmap) if heatmap.deviations is not None else _of_cut_noise(heatmap)
+    summands = _as_stated(heatmap) if heatmap.deviations is not None else _of_cut_noise(heatmap)
     level = heatmap.level
-    while found is not None and found.levels.size > MOST_SQUARES:
+    while summands is not None and summands.levels.size > MOST_SQUARES:
         level -= 1
-        found = found.coarsened(level)
-    return found
+        summands = summands.coarsened(level)
+    return summands
 
 
 def _as_stated(heatmap: Heatmap) -> Summands:
@@ -75,7 +75,8 @@ def _as_stated(heatmap: Heatmap) -> Summands:
 
 
 def _of_cut_noise(heatmap: Heatmap) -> Summands | None:
-    """Of a map whose every square was measured with equal Laplace noise, then cut to 0 where it was below.
+    """Returns the summands of a map whose every square was measured with equal Laplace noise, then cut to 0
+    where it was below.
 
     Sums of cut values are too large by half a noise scale for every empty square. Let y = p + noise, p ≥ 0:
     given y < 0, y is minus an exponential variable of the noise's scale b, whatever p is. So the mean of y

@@ -34,9 +34,9 @@ class Zone:
 
     @property
     def degrees(self) -> list[tuple[float, float]]:
-        """(longitude, latitude) of each corner, closed."""
-        found = [(lon / PER_DEGREE, lat / PER_DEGREE) for lon, lat in self.corners]
-        return [*found, found[0]]
+        """Returns (longitude, latitude) of each corner, closed."""
+        corners = [(lon / PER_DEGREE, lat / PER_DEGREE) for lon, lat in self.corners]
+        return [*corners, corners[0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +58,20 @@ class Zones:
 
     @property
     def text(self) -> str:
-        """The one spelling, which `parse` reads back."""
+        """Returns the one spelling, which `parse` reads back."""
         body = [[zone.name, [list(corner) for corner in zone.corners]] for zone in self.zones]
         return json.dumps(body, separators=(",", ":"))
 
     @classmethod
     def parse(cls, value: object) -> Self:
-        """From GeoJSON, as text or as an object: a polygon, a feature or a collection of them; or `text`.
+        """Reads GeoJSON, as text or as an object: a polygon, a feature or a collection of them; or `text`.
 
         A zone is named by its property `name` or `title`. Errors: `ParameterError` naming `zones`.
         """
         if isinstance(value, cls):
             return value
         return cls(
-            geojson.read("zones", value, most=MOST_ZONES, allowed=_ALLOWED, spelled=_spelled, made=_zone)
+            geojson.read("zones", value, most=MOST_ZONES, allowed=_ALLOWED, spelled=_zone_of_text, made=_zone)
         )
 
 
@@ -95,13 +95,13 @@ class ZoneShares:
             raise ValueError("a standard error is finite and at least 0")
 
     def to_bytes(self) -> bytes:
-        """Versioned and compressed; the same shares give the same bytes."""
+        """Returns bytes, versioned and compressed; the same shares give the same bytes."""
         body = [self.zones.text, str(self.margin_m), list(self.shares), self.standard_error]
         return geojson.packed(MAGIC, body)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """What `to_bytes` wrote. Errors: ValueError for anything else."""
+        """Reads what `to_bytes` wrote. Errors: ValueError for anything else."""
         try:
             text, margin_m, shares, standard_error = geojson.unpacked(MAGIC, data)
             return cls(
@@ -115,7 +115,7 @@ class ZoneShares:
 
     @property
     def sha256(self) -> str:
-        """Hexadecimal digest of `to_bytes`."""
+        """Returns the hexadecimal digest of `to_bytes`."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 
@@ -129,7 +129,7 @@ def _zone(feature: Mapping[str, Any], number: int) -> Zone:
     return Zone(name=geojson.name_of(feature, f"Zone {number}"), corners=tuple(ring))
 
 
-def _spelled(name: Any, corners: Any) -> Zone:
+def _zone_of_text(name: Any, corners: Any) -> Zone:
     if not all(type(part) is int for corner in corners for part in corner):
         raise TypeError
     return Zone(name=name, corners=tuple((lon, lat) for lon, lat in corners))

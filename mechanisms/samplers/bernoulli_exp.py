@@ -11,7 +11,7 @@ from mechanisms.samplers.uniform import uniform_below
 
 
 def bernoulli_exp(rng: RandomSource, numerators: NDArray[np.uint64], denominator: int) -> NDArray[np.bool_]:
-    """`(size,)` independent coins, true with probability exp(-numerators / denominator), exactly.
+    """Returns `(size,)` independent coins, true with probability exp(-numerators / denominator), exactly.
 
     Every numerator is at most the denominator, the denominator at most 2^64.
     Canonne, Kamath, Steinke 2020, Algorithm 1 (case γ ≤ 1): with K the first k at which a coin of
@@ -30,7 +30,7 @@ def bernoulli_exp(rng: RandomSource, numerators: NDArray[np.uint64], denominator
 
 
 def geometric_exp(rng: RandomSource, size: int) -> NDArray[np.int64]:
-    """`(size,)` numbers of heads before the first tail of coins with probability exp(-1)."""
+    """Returns `(size,)` numbers of heads before the first tail of coins with probability exp(-1)."""
     counts = np.zeros(size, dtype=np.int64)
     running = np.arange(size)
     while running.size:
@@ -45,7 +45,7 @@ _BOUNDS: Final = np.array([_FACTORIAL // math.factorial(k) for k in range(20, 0,
 
 
 def _heads_exp_minus_one(rng: RandomSource, size: int) -> NDArray[np.bool_]:
-    """As `bernoulli_exp` for p = 1, with one word a coin: K > k exactly when U < 20!/k!."""
+    """Draws as `bernoulli_exp` does for p = 1, with one word a coin: K > k exactly when U < 20!/k!."""
     u = uniform_below(rng, _FACTORIAL, size)
     first_failure = 21 - np.searchsorted(_BOUNDS, u, side="right")
     for place in np.flatnonzero(u == 0).tolist():  # K > 20, once in 2·10^18 coins

@@ -12,7 +12,7 @@ _WORDS: Final = 1 << 20  # at a time
 
 
 def binomial(rng: RandomSource, *, trials: int, chance: int) -> int:
-    """One draw of Bin(trials, chance / 2^32).
+    """Returns one draw of Bin(trials, chance / 2^32).
 
     Every coin compares a uniform 32-bit number with `chance` from the highest bit down. Only how many are
     still undecided matters: of m of them, Bin(m, 1/2) have a 1 in the next place, counted in m random bits.
@@ -33,7 +33,7 @@ def binomial(rng: RandomSource, *, trials: int, chance: int) -> int:
 
 
 def _ones(rng: RandomSource, count: int) -> int:
-    """Bin(count, 1/2)."""
+    """Returns Bin(count, 1/2)."""
     ones, left = 0, count
     while left > 0:
         words = rng.words(min(_WORDS, -(-left // 64)))

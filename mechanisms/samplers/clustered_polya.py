@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.check import ParameterError, positive, shown
+from mechanisms.check import ParameterError, positive, printable
 from mechanisms.randomness import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.negative_binomial import BITS, DrawTable, table_of
@@ -27,36 +27,36 @@ TOTAL_VARIATION: Final = Fraction(1, 2**380)  # of one draw
 
 
 def clustered_polya(rng: RandomSource, *, shape: Fraction, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` draws of NB(shape, 1 − e^(−1/scale)), each within `TOTAL_VARIATION` of it.
+    """Returns `(size,)` draws of NB(shape, 1 − e^(−1/scale)), each within `TOTAL_VARIATION` of it.
 
     Errors: `ParameterError` for a shape outside (0, 1], or a scale that is no multiple of a sixteenth up to
     2^40.
     """
     counts = cluster_counts(_checked(shape), _checked_scale(scale)).draw(rng, size)
-    drawn = np.zeros(size, dtype=np.int64)
+    totals = np.zeros(size, dtype=np.int64)
     clusters = log_series(rng, scale=scale, size=int(counts.sum()))
-    np.add.at(drawn, np.repeat(np.arange(size), counts), clusters)
-    return drawn
+    np.add.at(totals, np.repeat(np.arange(size), counts), clusters)
+    return totals
 
 
 def log_series(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` draws with P(k) ∝ e^(−k/scale) / k for k = 1, 2, … up to beyond 400 scales, exactly.
+    """Returns `(size,)` draws with P(k) ∝ e^(−k/scale) / k for k = 1, 2, … up to beyond 400 scales, exactly.
 
     An octave 2^j ≤ k < 2^(j+1) is proposed at random and k in it, and taken with probability
     2^j/k · e^(−(k − 1)/scale).
     """
     octaves = _octaves(_checked_scale(scale))
-    found = [np.empty(0, np.int64)]
+    draws = [np.empty(0, np.int64)]
     missing = size
     while missing > 0:
-        taken = _attempts(rng, scale, octaves, 4 * missing + 8)[:missing]
-        found.append(taken)
-        missing -= taken.size
-    return np.concatenate(found)
+        accepted = _attempts(rng, scale, octaves, 4 * missing + 8)[:missing]
+        draws.append(accepted)
+        missing -= accepted.size
+    return np.concatenate(draws)
 
 
 def _octaves(scale: Fraction) -> int:
-    """So many have all numbers up to `_FARTHEST` scales."""
+    """Returns how many octaves have all numbers up to `_FARTHEST` scales."""
     return int(_FARTHEST * scale).bit_length()
 
 
@@ -67,14 +67,14 @@ def _attempts(rng: RandomSource, scale: Fraction, octaves: int, count: int) -> N
     k = k[_uniform_below_each(rng, k) < first]  # 2^j / k
     exponent = (k - np.uint64(1)) * np.uint64(scale.denominator)
     whole, rest = np.divmod(exponent, np.uint64(scale.numerator))
-    kept = geometric_exp(rng, k.size) >= whole.astype(np.int64)
-    kept &= bernoulli_exp(rng, rest, scale.numerator)
-    taken: NDArray[np.int64] = k[kept].astype(np.int64)
-    return taken
+    is_accepted = geometric_exp(rng, k.size) >= whole.astype(np.int64)
+    is_accepted &= bernoulli_exp(rng, rest, scale.numerator)
+    accepted: NDArray[np.int64] = k[is_accepted].astype(np.int64)
+    return accepted
 
 
 def _uniform_below_each(rng: RandomSource, bounds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """`(size,)` uniform integers, each below its own bound; as `uniform_below`."""
+    """Returns `(size,)` uniform integers, each below its own bound; as `uniform_below`."""
     largest = np.uint64(2**64 - 1)
     last_good = largest - (largest % bounds + np.uint64(1)) % bounds
     words = np.array(rng.words(bounds.size))
@@ -87,7 +87,7 @@ def _uniform_below_each(rng: RandomSource, bounds: NDArray[np.uint64]) -> NDArra
 
 @lru_cache(maxsize=64)
 def cluster_counts(shape: Fraction, scale: Fraction) -> DrawTable:
-    """The Poisson law of mean −shape · log(1 − e^(−1/scale)), as integers."""
+    """Returns the Poisson law of mean −shape · log(1 − e^(−1/scale)), as integers."""
     context = Context(prec=_DIGITS, Emin=-999_999, Emax=999_999)
     rate = context.divide(Decimal(scale.denominator), Decimal(scale.numerator))
     chance = context.subtract(Decimal(1), context.exp(context.minus(rate)))
@@ -103,12 +103,12 @@ def cluster_counts(shape: Fraction, scale: Fraction) -> DrawTable:
 def _checked(shape: Fraction) -> Fraction:
     positive(shape=shape)
     if shape > 1:
-        raise ParameterError("shape", shown(shape), "at most 1")
+        raise ParameterError("shape", printable(shape), "at most 1")
     return Fraction(shape)
 
 
 def _checked_scale(scale: Fraction) -> Fraction:
     positive(scale=scale)
     if scale > LARGEST_SCALE or SCALE_PARTS % Fraction(scale).denominator:
-        raise ParameterError("scale", shown(scale), "a multiple of 1/16 up to 2^40")
+        raise ParameterError("scale", printable(scale), "a multiple of 1/16 up to 2^40")
     return Fraction(scale)

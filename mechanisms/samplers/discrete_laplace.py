@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.check import ParameterError, positive, shown
+from mechanisms.check import ParameterError, positive, printable
 from mechanisms.randomness import RandomSource
 from mechanisms.samplers.bernoulli_exp import bernoulli_exp, geometric_exp
 from mechanisms.samplers.uniform import uniform_below
@@ -17,7 +17,7 @@ _WHOLE_STEPS: Final = 126  # U + t·V < t·(V + 1) stays below 2^62 up to here
 
 
 def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` independent draws with P(x) ∝ exp(-|x| / scale) on all integers.
+    """Returns `(size,)` independent draws with P(x) ∝ exp(-|x| / scale) on all integers.
 
     Exact: no floating-point number takes part (Mironov 2012 says why).
     Source: Canonne, Kamath, Steinke 2020, Algorithm 2, on whole arrays.
@@ -30,14 +30,14 @@ def discrete_laplace(rng: RandomSource, *, scale: Fraction, size: int) -> NDArra
     filled = 0
     while filled < size:
         accepted = _attempts(rng, scale, count=size - filled + (size - filled) // 8 + 8)
-        taken = accepted[: size - filled]  # the surplus is as random as the rest
-        values[filled : filled + taken.size] = taken
-        filled += taken.size
+        block = accepted[: size - filled]  # the surplus is as random as the rest
+        values[filled : filled + block.size] = block
+        filled += block.size
     return values
 
 
 def _attempts(rng: RandomSource, scale: Fraction, *, count: int) -> NDArray[np.int64]:
-    """Accepted draws of about `count` rounds of the rejection loop."""
+    """Returns accepted draws of about `count` rounds of the rejection loop."""
     t, s = scale.numerator, scale.denominator
     u = uniform_below(rng, t, count * 8 // 5)  # exp(-U/t) accepts 63 %
     below_t: NDArray[np.int64] = u[bernoulli_exp(rng, u, t)].astype(np.int64)
@@ -49,7 +49,7 @@ def _attempts(rng: RandomSource, scale: Fraction, *, count: int) -> NDArray[np.i
 
 
 def _magnitudes(u: NDArray[np.int64], v: NDArray[np.int64], t: int, s: int) -> NDArray[np.int64]:
-    """⌊(U + t·V) / s⌋, exactly, for U < t."""
+    """Returns ⌊(U + t·V) / s⌋, exactly, for U < t."""
     far = np.flatnonzero(v > _WHOLE_STEPS)
     magnitudes: NDArray[np.int64] = (u + t * np.minimum(v, _WHOLE_STEPS)) // s
     for place in far.tolist():
@@ -64,5 +64,5 @@ def _check_scale(scale: Fraction) -> None:
     positive(scale=scale)
     if scale.numerator > LARGEST_NUMERATOR or scale.denominator > LARGEST_DENOMINATOR:
         raise ParameterError(
-            "scale", shown(scale), "in lowest terms a numerator up to 2^55 and a denominator up to 2^62"
+            "scale", printable(scale), "in lowest terms a numerator up to 2^55 and a denominator up to 2^62"
         )

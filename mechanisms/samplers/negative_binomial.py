@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.check import ParameterError, positive, shown
+from mechanisms.check import ParameterError, positive, printable
 from mechanisms.randomness import RandomSource
 from mechanisms.samplers.uniform import integer_below
 
@@ -33,22 +33,22 @@ class DrawTable:
     total_variation: Fraction
 
     def draw(self, rng: RandomSource, size: int) -> NDArray[np.int64]:
-        """`(size,)` independent draws, exact for the table."""
+        """Returns `(size,)` independent draws, exact for the table."""
         words = rng.words(size)
-        drawn = np.searchsorted(self.firsts, words, side="right").astype(np.int64)
+        draws = np.searchsorted(self.firsts, words, side="right").astype(np.int64)
         # A word equal to the first word of a sum is decided by the bits that follow; all others are decided.
         near = np.searchsorted(self.firsts, words, side="left")
         bits = self.ends[-1].bit_length() - 1 - 64
-        for place in np.flatnonzero(near < drawn).tolist():
+        for place in np.flatnonzero(near < draws).tolist():
             value = (int(words[place]) << bits) | integer_below(rng, 1 << bits)
-            drawn[place] = _first_above(self.ends, value)
-        return drawn
+            draws[place] = _first_above(self.ends, value)
+        return draws
 
 
 def negative_binomial(
     rng: RandomSource, *, shape: Fraction, epsilon: Fraction, size: int
 ) -> NDArray[np.int64]:
-    """`(size,)` draws of NB(shape, 1 − e^−ε), within `table(…).total_variation` each.
+    """Returns `(size,)` draws of NB(shape, 1 − e^−ε), within `table(…).total_variation` each.
 
     Errors: `ParameterError` for a shape or ε not above 0, or an ε so small that the table would be too long.
     """
@@ -57,7 +57,7 @@ def negative_binomial(
 
 @lru_cache(maxsize=16)
 def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
-    """The integer table of one law.
+    """Returns the integer table of one law.
 
     Entries are relative to that of 0. Each step multiplies by p·(β + k)/(k + 1) in integers rounded down, p
     to `BITS` bits: off by less than 4 units, which later steps multiply by at most g, the largest entry over
@@ -69,7 +69,7 @@ def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
     """
     positive(shape=shape, epsilon=epsilon)
     if shape > 1000:
-        raise ParameterError("shape", shown(shape), "at most 1000")
+        raise ParameterError("shape", printable(shape), "at most 1000")
     least = (_LOG2_MISSING + 40) * math.log(2) / LONGEST_TABLE
     if epsilon < least:
         raise ParameterError("epsilon", float(epsilon), f"at least {least:.3g} a step for shared noise")
@@ -84,7 +84,7 @@ def table(shape: Fraction, epsilon: Fraction) -> DrawTable:
 
 
 def exp_minus(epsilon: Fraction, bits: int) -> int:
-    """⌊e^−ε · 2^bits⌋, at most one too small. Decimal's exponential is correctly rounded."""
+    """Returns ⌊e^−ε · 2^bits⌋, at most one too small. Decimal's exponential is correctly rounded."""
     context = Context(prec=bits // 3 + 30, Emin=-999_999, Emax=999_999)
     quotient = context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     power = context.exp(context.minus(quotient))  # a plain minus would round to the default precision
@@ -109,7 +109,7 @@ def _weights(shape: Fraction, p: int) -> list[int]:
 
 
 def table_of(weights: list[int], total_variation: Fraction) -> DrawTable:
-    """Scaled to a power of two; what rounding leaves goes to the largest entry."""
+    """Returns the table, scaled to a power of two; what rounding leaves goes to the largest entry."""
     total = sum(weights)
     scale = 64 * (-(-total.bit_length() // 64) + 1)
     scaled = [(weight << scale) // total for weight in weights]

@@ -15,26 +15,26 @@ Draw = Callable[[int], NDArray[np.int64]]
 
 
 def two_sided_geometric(rng: RandomSource, *, epsilon: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` draws with P(x) ∝ e^(−ε|x|), exactly: the discrete Laplace law of scale 1/ε."""
+    """Returns `(size,)` draws with P(x) ∝ e^(−ε|x|), exactly: the discrete Laplace law of scale 1/ε."""
     positive(epsilon=epsilon)
     return discrete_laplace(rng, scale=1 / Fraction(epsilon), size=size)
 
 
 def sgdl_noise(rng: RandomSource, *, shape: Fraction, epsilon: Fraction, size: int) -> NDArray[np.int64]:
-    """`(size,)` draws of SGDL(shape, e^−ε), the difference of two negative binomial draws.
+    """Returns `(size,)` draws of SGDL(shape, e^−ε), the difference of two negative binomial draws.
 
     Exact for shape 1; else within `total_variation` each.
     """
     if shape == 1:
         return two_sided_geometric(rng, epsilon=epsilon, size=size)
-    one, other = (negative_binomial(rng, shape=shape, epsilon=epsilon, size=size) for _ in range(2))
-    return one - other
+    first, second = (negative_binomial(rng, shape=shape, epsilon=epsilon, size=size) for _ in range(2))
+    return first - second
 
 
 def conditioned_noise(
     rng: RandomSource, *, shape: Fraction, epsilon: Fraction, padding: int, size: int
 ) -> NDArray[np.int64]:
-    """`(size,)` draws of SGDL(shape, e^−ε) given |x| ≤ padding: drawn again until they are.
+    """Returns `(size,)` draws of SGDL(shape, e^−ε) given |x| ≤ padding: drawn again until they are.
 
     How often depends on no data.
     """
@@ -42,7 +42,7 @@ def conditioned_noise(
 
 
 def total_variation(*, shape: Fraction, epsilon: Fraction) -> Fraction:
-    """Bound on the total variation between a draw here and its law; 0 for shape 1.
+    """Returns a bound on the total variation between a draw here and its law; 0 for shape 1.
 
     Two tables are drawn from; a draw that is conditioned on an event of probability at least 1/2 is at most
     four times as far off: |P(E ∩ A)/P(A) − Q(E ∩ A)/Q(A)| ≤ 2·TV/P(A).

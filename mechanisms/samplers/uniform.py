@@ -9,7 +9,7 @@ _WORDS = 1 << 64
 
 
 def uniform_below(rng: RandomSource, bound: int, size: int) -> NDArray[np.uint64]:
-    """`(size,)` independent uniform integers in [0, bound), exactly; bound at most 2^64.
+    """Returns `(size,)` independent uniform integers in [0, bound), exactly; bound at most 2^64.
 
     A word is used modulo the bound when it lies below the largest multiple of the bound, else redrawn.
     """
@@ -29,7 +29,7 @@ def uniform_below(rng: RandomSource, bound: int, size: int) -> NDArray[np.uint64
 
 
 def integer_below(rng: RandomSource, bound: int) -> int:
-    """One uniform integer in [0, bound), exactly, for a bound of any size.
+    """Returns one uniform integer in [0, bound), exactly, for a bound of any size.
 
     As many bits as the bound has are drawn, and drawn again until they are below it: twice on average.
     """
@@ -38,6 +38,6 @@ def integer_below(rng: RandomSource, bound: int) -> int:
         return 0
     while True:
         words = rng.words(-(-bits // 64))
-        drawn = int.from_bytes(words.astype("<u8").tobytes(), "little") & ((1 << bits) - 1)
-        if drawn < bound:
-            return drawn
+        number = int.from_bytes(words.astype("<u8").tobytes(), "little") & ((1 << bits) - 1)
+        if number < bound:
+            return number

@@ -16,7 +16,7 @@ _COIN_BITS: Final = 10  # of a coin's bias: about one place in 2^12 is left to b
 
 
 def shuffle_bits(rng: RandomSource, packed: Packed, places: int) -> Packed:
-    """`(⌈n·places / 8⌉,)` packed bits: those of all rows, every one moved to a place of its own.
+    """Returns `(⌈n·places / 8⌉,)` packed bits: those of all rows, every one moved to a place of its own.
 
     packed: (n, ⌈places / 8⌉) as `encode` makes them. All orders are equally likely, and bits are alike, so
     that a random order is a random set of places for the ones. Packets are taken apart: nothing says which
@@ -41,11 +41,13 @@ def shuffle_bits(rng: RandomSource, packed: Packed, places: int) -> Packed:
 
 
 def _more(rng: RandomSource, packed: Packed, total: int, missing: int) -> Packed:
-    """Ones in so many more of the `total` places, all sets of the places that are free equally likely."""
+    """Returns ones in so many more of the `total` places,
+    all sets of the places that are free equally likely.
+    """
     while missing:
         places = np.unique(uniform_below(rng, total, min(missing, _AT_A_TIME)))  # never more than are missing
-        index, one = places >> np.uint64(3), np.uint8(0x80) >> (places & np.uint64(7)).astype(np.uint8)
-        free = packed[index] & one == 0
-        np.bitwise_or.at(packed, index[free], one[free])
+        index, bit = places >> np.uint64(3), np.uint8(0x80) >> (places & np.uint64(7)).astype(np.uint8)
+        free = packed[index] & bit == 0
+        np.bitwise_or.at(packed, index[free], bit[free])
         missing -= int(np.count_nonzero(free))
     return packed

@@ -39,7 +39,7 @@ class _PaddedCentroid(ShuffledCentroid):
 
     @property
     def padding(self) -> int:
-        """c: every device would send domain + 2c bits an axis."""
+        """Returns c: every device would send domain + 2c bits an axis."""
         return self.noise().padding
 
     def _noisy(self, axis: int, total: int, rng: RandomSource) -> Fraction:  # noqa: ARG002 - the same on each axis
@@ -127,7 +127,9 @@ class RrShuffle(ShuffledCentroid):
         return protocol.analyse(ones, self.persons)
 
     def _noise_length(self) -> tuple[float, float]:
-        """Normal on each axis: at least 10,000 bits are flipped or the error is a few steps anyway."""
+        """Returns the length of noise that is taken as normal on each axis: at least 10,000 bits are flipped
+        or the error is a few steps anyway.
+        """
         errors = np.array([axis.standard_error(self.persons) for axis in self.noise()])
         quantiles = (np.arange(BINS) + 0.5) / BINS
         steps = np.sqrt(2) * erfinv(quantiles)
@@ -140,15 +142,17 @@ def _geo_noise(mechanism: GeoShuffle) -> PaddedNoise:
     delta, loss = float(mechanism.delta), float(mechanism.highest_loss)
     share = (1 - 2 * CUT_PART) * delta
     if mechanism.reach_steps <= _EXACT_STEPS:
-        found = calibrate_two_axes(mechanism.persons, float(mechanism.epsilon_step), share, mechanism.shifts)
+        largest = calibrate_two_axes(
+            mechanism.persons, float(mechanism.epsilon_step), share, mechanism.shifts
+        )
     else:
-        found = calibrate_geo_sum(
+        largest = calibrate_geo_sum(
             persons=mechanism.persons,
             epsilon=float(mechanism.epsilon_axis),
             delta=share / 2,
             radius=mechanism.farthest,
         )
-    return _padded(mechanism, Fraction(1), rounded_down(found), CUT_PART * delta, loss)
+    return _padded(mechanism, Fraction(1), rounded_down(largest), CUT_PART * delta, loss)
 
 
 @lru_cache(maxsize=64)

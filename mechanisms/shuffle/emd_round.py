@@ -65,11 +65,11 @@ class EmdRound:
     def calibrate(
         cls, law: ShuffleEmd, *, delta: Fraction, persons: int, capacity: int | None = None
     ) -> Self:
-        """With the fewest shares. Errors: `ParameterError`."""
+        """Returns the round with the fewest shares. Errors: `ParameterError`."""
         in_range(0, HIGHEST_EPSILON, epsilon=law.epsilon)
         most = persons if capacity is None else capacity
-        wanted = float(delta) / (_odds(law) * _coordinates(law))  # samplers' errors are nothing beside it
-        shares = least_shares(persons=persons, modulus=_modulus(law, most), distance=wanted)
+        distance = float(delta) / (_odds(law) * _coordinates(law))  # samplers' errors are nothing beside it
+        shares = least_shares(persons=persons, modulus=_modulus(law, most), distance=distance)
         return cls(law=law, delta=Fraction(delta), persons=persons, capacity=most, shares=shares)
 
     @property
@@ -89,52 +89,52 @@ class EmdRound:
 
     @property
     def coordinates(self) -> int:
-        """m: cells of all levels."""
+        """Returns m: cells of all levels."""
         return _coordinates(self.law)
 
     @property
     def modulus(self) -> int:
-        """q: a power of two that holds all masses and the noise on both sides."""
+        """Returns q: a power of two that holds all masses and the noise on both sides."""
         return _modulus(self.law, self.capacity)
 
     @property
     def bits(self) -> int:
-        """That each participant sends: r·m·⌈log2(m·q)⌉."""
+        """Returns the bits that each participant sends: r·m·⌈log2(m·q)⌉."""
         return communication_bits(shares=self.shares, coordinates=self.coordinates, modulus=self.modulus)
 
     def vectors(
         self, persons: NDArray[np.int64], cells: NDArray[np.int64], masses: NDArray[np.int64], *, count: int
     ) -> NDArray[np.int64]:
-        """`(count, m)` masses in parts, level by level: what each device has before its noise.
+        """Returns `(count, m)` masses in parts, level by level: what each device has before its noise.
 
         persons: (k,) from 0 to count − 1; cells: (k,) Morton codes of the finest level; masses: (k,) parts,
         at most `law.parts` a person. Coarser levels are sums of the finest.
         """
-        found = np.zeros((count, self.coordinates), np.int64)
+        vectors = np.zeros((count, self.coordinates), np.int64)
         start, finest = 0, self.law.levels[-1]
         for level in self.law.levels:
-            np.add.at(found, (persons, start + parent(cells, finest - level)), masses)
+            np.add.at(vectors, (persons, start + parent(cells, finest - level)), masses)
             start += 4**level
-        return found
+        return vectors
 
     def randomise(self, vectors: NDArray[np.int64], rng: RandomSource) -> Words:
-        """`(n, m)` modulo q: each device adds the difference of two Pólya(1/n) draws to each mass."""
+        """Returns `(n, m)` modulo q: each device adds the difference of two Pólya(1/n) draws to each mass."""
         noisy = vectors.copy()
         start, shape = 0, Fraction(1, self.persons)
         for level, scale in zip(self.law.levels, self.law.level_scales, strict=True):
             part = noisy[:, start : start + 4**level]
             for sign in (1, -1):
-                drawn = clustered_polya(rng, shape=shape, scale=scale, size=part.size)
-                part += sign * drawn.reshape(part.shape)
+                noise = clustered_polya(rng, shape=shape, scale=scale, size=part.size)
+                part += sign * noise.reshape(part.shape)
             start += 4**level
         return noisy.astype(np.uint64) & np.uint64(self.modulus - 1)
 
     def split(self, noisy: Words, rng: RandomSource) -> Words:
-        """`(n, m, r)`: what each device sends, every share with its cell."""
+        """Returns `(n, m, r)`: what each device sends, every share with its cell."""
         return split(noisy, rng, modulus=self.modulus, shares=self.shares)
 
     def shuffle(self, shares: Words, rng: RandomSource, *, honest: int | None = None) -> Words | None:
-        """`(m, n · r)` what the shuffler publishes, or nothing.
+        """Returns `(m, n · r)` what the shuffler publishes, or nothing.
 
         honest: how many of the participants are known not to collude; by default all.
         """
@@ -145,28 +145,30 @@ class EmdRound:
         return shuffle_shares(shares, rng)
 
     def noisy_masses(self, shuffled: Words) -> NDArray[np.int64]:
-        """`(m,)` sums in parts: those in the upper margin of the modulus are negative."""
+        """Returns `(m,)` sums in parts: those in the upper margin of the modulus are negative."""
         return self.signed(sums(shuffled, modulus=self.modulus))
 
     def signed(self, added: Words) -> NDArray[np.int64]:
-        """`(m,)` sums in parts from sums modulo q."""
-        found = added.astype(np.int64)
-        return np.where(found >= self.modulus - _margin(self.law), found - self.modulus, found)
+        """Returns `(m,)` sums in parts from sums modulo q."""
+        sums = added.astype(np.int64)
+        return np.where(sums >= self.modulus - _margin(self.law), sums - self.modulus, sums)
 
     def analyse(self, shuffled: Words) -> Heatmap:
-        """The reconstruction from the sums of all shares, as `ShuffleEmd` makes it."""
+        """Returns the reconstruction from the sums of all shares, as `ShuffleEmd` makes it."""
         return self.reconstructed(self.noisy_masses(shuffled))
 
     def reconstructed(self, noisy: NDArray[np.int64]) -> Heatmap:
-        """From `(m,)` sums in parts."""
+        """Reconstructs the map from `(m,)` sums in parts."""
         start, candidates = 0, np.arange(4 ** self.law.levels[0])
         measured = []
         for level in self.law.levels:
             values = noisy[start + candidates]
-            kept = np.zeros(candidates.size, dtype=np.bool_)
-            kept[largest(values, DEFAULT_WIDTH)] = True
-            measured.append(MeasuredLevel(level=level, cells=candidates, noisy=values, kept=kept))
-            candidates = children(candidates[kept])
+            is_selected = np.zeros(candidates.size, dtype=np.bool_)
+            is_selected[largest(values, DEFAULT_WIDTH)] = True
+            measured.append(
+                MeasuredLevel(level=level, cells=candidates, noisy=values, is_selected=is_selected)
+            )
+            candidates = children(candidates[is_selected])
             start += 4**level
         return reconstruct(measured, unit=self.law.parts)
 

@@ -64,12 +64,12 @@ class GeoSum(PaddedSum):
         domain: int,
         variant: Variant = Variant.CONDITIONED,
     ) -> Self:
-        """The least noise and padding within the target. Errors: `ParameterError`."""
+        """Returns the least noise and padding within the target. Errors: `ParameterError`."""
         check_target(persons, epsilon, delta, radius, domain)
-        found = calibrate_geo_sum(
+        largest = calibrate_geo_sum(
             persons=persons, epsilon=float(epsilon), delta=_SUM_PART * float(delta), radius=radius
         )
-        epsilon_geo = rounded_down(found)
+        epsilon_geo = rounded_down(largest)
         padding = padding_for(
             draws=persons,
             shape=Fraction(1),
@@ -90,7 +90,7 @@ class GeoSum(PaddedSum):
         )
 
     def standard_error(self, participants: int) -> float:
-        """Of the sum, in steps."""
+        """Returns the standard error of the sum, in steps."""
         p = math.exp(-float(self.epsilon_geo))
         return math.sqrt(2 * participants * p) / (1 - p)
 

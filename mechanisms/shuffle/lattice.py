@@ -15,7 +15,7 @@ ROOT_TWO: Final = Fraction(14142135623731, 10**13)  # above √2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lattice:
+class AxisLattice:
     """Squares of `cell_m` metres in the region's projection, counted from its west and south borders."""
 
     region: Region
@@ -28,13 +28,13 @@ class Lattice:
 
     @staticmethod
     def smallest_cell_m(region: Region) -> Fraction:
-        """The smallest square that `LARGEST_DOMAIN` of them still cover."""
+        """Returns the smallest square that `LARGEST_DOMAIN` of them still cover."""
         plane = Plane(region)
         return Fraction(max(plane.width_um, plane.height_um), MICRO * LARGEST_DOMAIN)
 
     @property
     def domains(self) -> tuple[int, int]:
-        """k on each axis: persons' values go from 0 to k."""
+        """Returns k on each axis: persons' values go from 0 to k."""
         plane = Plane(self.region)
         return (math.ceil(plane.width_um / self._cell_um), math.ceil(plane.height_um / self._cell_um))
 
@@ -44,7 +44,7 @@ class Lattice:
 
     @property
     def offset_m(self) -> Fraction:
-        """What rounding means and sums can add to a move on the ground.
+        """Returns what rounding means and sums can add to a move on the ground.
 
         A sum that moves by a squares on an axis moves by at most ⌈a⌉ once rounded: by less than one more on
         each axis, √2 squares in all.
@@ -54,16 +54,16 @@ class Lattice:
 
     @property
     def steps_per_m(self) -> Fraction:
-        """Squares a metre on the ground, at most."""
+        """Returns squares a metre on the ground, at most."""
         return Plane(self.region).stretch / self.cell_m
 
     def steps(self, radius_m: Fraction) -> Fraction:
-        """Squares that a move of `radius_m` on the ground covers at most, before sums are rounded."""
+        """Returns squares that a move of `radius_m` on the ground covers at most, before sums are rounded."""
         plane = Plane(self.region)
         return (radius_m * MICRO * plane.stretch + plane.rounding_um) / self._cell_um
 
     def sums(self, means: RecordMeans) -> tuple[int, int]:
-        """Persons' values summed on each axis, to the nearest whole number; each within 0 … n·k.
+        """Returns persons' values summed on each axis, to the nearest whole number; each within 0 … n·k.
 
         As if every person's mean had been rounded so that the sum is kept: what is published depends on the
         sum alone.
@@ -72,12 +72,14 @@ class Lattice:
         by = PARTS * self._cell_um
         across, along = means.x * plane.width_um / by, means.y * plane.height_um / by
         limits = (means.persons * k for k in self.domains)
-        found = (math.floor(value + Fraction(1, 2)) for value in (across, along))
-        across_sum, along_sum = (min(most, value) for most, value in zip(limits, found, strict=True))
+        rounded = (math.floor(value + Fraction(1, 2)) for value in (across, along))
+        across_sum, along_sum = (min(most, value) for most, value in zip(limits, rounded, strict=True))
         return across_sum, along_sum
 
     def place(self, across: Fraction, along: Fraction) -> tuple[float, float]:
-        """(latitude, longitude) of a place in squares from the south-west corner, moved into the region."""
+        """Returns (latitude, longitude) of a place in squares from the south-west corner,
+        moved into the region.
+        """
         plane, box = Plane(self.region), self.region
         x = min(1.0, max(0.0, float(across * self._cell_um / plane.width_um)))
         y = min(1.0, max(0.0, float(along * self._cell_um / plane.height_um)))

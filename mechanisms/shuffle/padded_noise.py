@@ -28,7 +28,7 @@ HIGHEST_LOSS: Final = 250.0  # at the radius: e^loss has to be small beside what
 
 
 class Variant(StrEnum):
-    """What happens to noise beyond the padding."""
+    """Treatment of noise beyond the padding."""
 
     CONDITIONED = (
         "conditioned"  # drawn again: unbiased, but what is sent has an edge that depends on the value
@@ -58,11 +58,11 @@ class PaddedNoise:
 
     def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
         check_values(values, self.domain)
-        sent = values + self.noise(rng, values.size) + self.padding
-        return encode(np.clip(sent, 0, self.places), self.places)
+        noisy = values + self.noise(rng, values.size) + self.padding
+        return encode(np.clip(noisy, 0, self.places), self.places)
 
     def noise(self, rng: RandomSource, size: int) -> NDArray[np.int64]:
-        """`(size,)` draws: within ±padding if conditioned, else unbounded."""
+        """Returns `(size,)` draws: within ±padding if conditioned, else unbounded."""
         if self.variant is Variant.CLAMPED:
             return sgdl_noise(rng, shape=self.shape, epsilon=self.epsilon, size=size)
         return conditioned_noise(rng, shape=self.shape, epsilon=self.epsilon, padding=self.padding, size=size)
@@ -71,7 +71,8 @@ class PaddedNoise:
         return Fraction(ones - participants * self.padding)
 
     def spent(self, delta_of_sum: float, *, draws: int, loss: float) -> float:
-        """δ of what is published, from δ of the sum of noise that is neither cut nor rounded, at a loss.
+        """Returns δ of what is published, from δ of the sum of noise
+        that is neither cut nor rounded, at a loss.
 
         draws: noise values that must all stay within the padding (persons, times two for two axes).
         """
@@ -85,7 +86,7 @@ class PaddedNoise:
         return delta_of_sum * factor + addend + _sampler_charge(self.shape, self.epsilon, draws, loss)
 
     def local_edge(self, radius: int) -> float:
-        """P(noise is nearer than `radius` to one edge): what a value `radius` away can never send.
+        """Returns P(noise is nearer than `radius` to one edge): what a value `radius` away can never send.
 
         0 for clamped noise, which is unbounded. Rounded up.
         """
@@ -115,7 +116,7 @@ class PaddedSum(ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """With a step counted as a metre."""
+        """Returns the guarantee with a step counted as a metre."""
         edge = self.noise.local_edge(self.radius)
         alone = Guarantee(
             relation=Relation.REPLACE,
@@ -142,7 +143,7 @@ class PaddedSum(ABC):
 
     @abstractmethod
     def _alone(self, edge: float) -> Term:
-        """Without the shuffler; `edge` is the δ of the padding's edge."""
+        """Returns the guarantee without the shuffler; `edge` is the δ of the padding's edge."""
 
     def _check_spent(self, delta_of_sum: float) -> None:
         loss = float(self.epsilon) * self.radius
@@ -153,7 +154,9 @@ class PaddedSum(ABC):
 
 
 def padding_for(*, draws: int, shape: Fraction, epsilon: Fraction, part: float, loss: float) -> int:
-    """The smallest c for which what the cut costs, at a loss, is at most `part` of δ (either variant)."""
+    """Returns the smallest c for which what the cut costs, at a loss,
+    is at most `part` of δ (either variant).
+    """
     return max(
         1,
         smallest_padding(
@@ -167,7 +170,7 @@ def padding_for(*, draws: int, shape: Fraction, epsilon: Fraction, part: float, 
 
 
 def _sampler_charge(shape: Fraction, epsilon: Fraction, draws: int, loss: float) -> float:
-    """draws · (1 + e^loss) · total variation, rounded up."""
+    """Returns draws · (1 + e^loss) · total variation, rounded up."""
     off = total_variation(shape=shape, epsilon=epsilon)
     if not off:
         return 0.0

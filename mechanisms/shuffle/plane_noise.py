@@ -16,7 +16,7 @@ BINS: Final = 1200
 
 
 def calibrate_two_axes(persons: int, epsilon: float, delta: float, shifts: list[Shift]) -> float:
-    """The largest ε_geo, from below, whose noise on two axes is within δ for all the shifts."""
+    """Returns the largest ε_geo, from below, whose noise on two axes is within δ for all the shifts."""
     farthest = max(shift[0] for shift in shifts)
 
     def excess(log_epsilon_geo: float) -> float:
@@ -33,10 +33,10 @@ def calibrate_two_axes(persons: int, epsilon: float, delta: float, shifts: list[
     high = low + 0.25
     while excess(high) < 0:
         low, high = high, high + 0.25
-    found = float(brentq(excess, low, high, xtol=1e-10))
-    while excess(found) > 0:
-        found -= 1e-10
-    return math.exp(found)
+    root = float(brentq(excess, low, high, xtol=1e-10))
+    while excess(root) > 0:
+        root -= 1e-10
+    return math.exp(root)
 
 
 def _sum_law(shape: float, epsilon: float, farthest: int) -> SymmetricLaw:
@@ -47,7 +47,7 @@ def _sum_law(shape: float, epsilon: float, farthest: int) -> SymmetricLaw:
 
 @lru_cache(maxsize=64)
 def noise_length(shape: float, epsilon: float) -> tuple[float, float]:
-    """(mean, 95 % quantile) of the length of two independent SGDL draws, on bins of equal width."""
+    """Returns (mean, 95 % quantile) of the length of two independent SGDL draws, on bins of equal width."""
     probabilities = np.exp(_sum_law(shape, epsilon, 0).log_probabilities)
     probabilities[1:] *= 2
     enough = int(np.searchsorted(np.cumsum(probabilities), 1 - 1e-10)) + 1

@@ -35,25 +35,25 @@ class ShuffledSum(Protocol):
 
     @property
     def places(self) -> int:
-        """Bits that every participant sends."""
+        """Returns bits that every participant sends."""
         ...
 
     @property
     def guarantee(self) -> Guarantee: ...
 
     def randomise(self, values: NDArray[np.int64], rng: RandomSource) -> Packed:
-        """`(n, ⌈places / 8⌉)`: what the device of each person sends."""
+        """Returns `(n, ⌈places / 8⌉)`: what the device of each person sends."""
         ...
 
     def analyse(self, ones: int, participants: int) -> Fraction:
-        """The unbiased estimate of the sum from the number of ones among the shuffled bits."""
+        """Returns the unbiased estimate of the sum from the number of ones among the shuffled bits."""
         ...
 
 
 def shuffled(
     protocol: ShuffledSum, reports: Packed, rng: RandomSource, *, honest: int | None = None
 ) -> Packed | None:
-    """What the shuffler publishes of the reports, or nothing.
+    """Returns what the shuffler publishes of the reports, or nothing.
 
     honest: how many of the participants are known not to collude; by default all. Nothing is published when
     they are fewer than the protocol's declared minimum.
@@ -64,7 +64,7 @@ def shuffled(
 
 
 def check_target(persons: int, epsilon: Fraction, delta: Fraction, radius: int, domain: int) -> None:
-    """Errors: `ParameterError` naming the value that is out of range."""
+    """Refuses a target out of range. Errors: `ParameterError` naming the value that is out of range."""
     checked_epsilon(epsilon)
     exact_decimal("delta", Fraction(delta), low=0, low_open=True, high=Fraction(1, 2))
     whole(1, MOST_PERSONS, persons=persons)
@@ -73,7 +73,9 @@ def check_target(persons: int, epsilon: Fraction, delta: Fraction, radius: int, 
 
 
 def sum_guarantee(*, epsilon: Fraction, delta: Fraction, radius: int, alone: Guarantee) -> Guarantee:
-    """ε a step (counted as a metre) up to the radius; `alone` is what is left without the shuffler."""
+    """Returns ε a step (counted as a metre) up to the radius;
+    `alone` is what is left without the shuffler.
+    """
     return Guarantee(
         relation=Relation.REPLACE,
         trust=Trust.SHUFFLE,
@@ -85,17 +87,17 @@ def sum_guarantee(*, epsilon: Fraction, delta: Fraction, radius: int, alone: Gua
 
 
 def check_values(values: NDArray[np.int64], domain: int) -> None:
-    """Errors: ValueError, without a value, for numbers outside 0 … domain."""
+    """Refuses values out of range. Errors: ValueError, without a value, for numbers outside 0 … domain."""
     if values.ndim != 1 or (values.size and (values.min() < 0 or values.max() > domain)):
         raise ValueError("values must be whole numbers from 0 to the domain's largest")
 
 
 def rounded_down(number: float) -> Fraction:
-    """The multiple of 2^−40 below a number, or the number itself where that would be 0."""
+    """Returns the multiple of 2^−40 below a number, or the number itself where that would be 0."""
     whole = int(number * STEPS)
     return Fraction(whole, int(STEPS)) if whole > 2**20 else Fraction(number)
 
 
 def rounded_up(number: float) -> Fraction:
-    """The multiple of 2^−40 above a number, and above what rounding may have cost it."""
+    """Returns the multiple of 2^−40 above a number, and above what rounding may have cost it."""
     return Fraction(int(number * (1 + 1e-11) * STEPS) + 1, int(STEPS))

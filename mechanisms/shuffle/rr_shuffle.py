@@ -54,7 +54,7 @@ class RrSum:
 
     @classmethod
     def calibrate(cls, *, persons: int, epsilon: Fraction, delta: Fraction, radius: int, domain: int) -> Self:
-        """Nearly the fewest flips within the target. Errors: `ParameterError`."""
+        """Returns nearly the fewest flips within the target. Errors: `ParameterError`."""
         check_target(persons, epsilon, delta, radius, domain)
         in_range(1, MOST_BITS, bits=persons * domain)
         flip = calibrate_flip(
@@ -78,7 +78,7 @@ class RrSum:
 
     @property
     def guarantee(self) -> Guarantee:
-        """With a step counted as a metre."""
+        """Returns the guarantee with a step counted as a metre."""
         alone = Guarantee(
             relation=Relation.REPLACE,
             trust=Trust.LOCAL,
@@ -88,12 +88,12 @@ class RrSum:
 
     @property
     def flip(self) -> float:
-        """f"""
+        """Returns f."""
         return self.flips / CHANCES
 
     @property
     def local_loss(self) -> float:
-        """Of one step, without the shuffler."""
+        """Returns the loss of one step, without the shuffler."""
         return math.log((CHANCES - self.flips) / self.flips)
 
     @property
@@ -114,11 +114,11 @@ class RrSum:
         return (ones - Fraction(bits * self.flips, CHANCES)) / (1 - Fraction(2 * self.flips, CHANCES))
 
     def standard_error(self, participants: int) -> float:
-        """Of the sum, in steps."""
+        """Returns the standard error of the sum, in steps."""
         return math.sqrt(participants * self.domain * self.flip * (1 - self.flip)) / (1 - 2 * self.flip)
 
     def _flipped(self, rng: RandomSource, rows: int) -> Packed:
-        """`(rows, ⌈k / 8⌉)` packed, a one where a bit is flipped."""
+        """Returns `(rows, ⌈k / 8⌉)` packed, a one where a bit is flipped."""
         flipped = coins(rng, 8 * rows * -(-self.domain // 8), chance=self.flips)
         return emptied(flipped.reshape(rows, -1), self.domain)
 

@@ -51,7 +51,7 @@ class SgdlSum(PaddedSum):
         domain: int,
         variant: Variant = Variant.CONDITIONED,
     ) -> Self:
-        """The least padding within the target. Errors: `ParameterError`."""
+        """Returns the least padding within the target. Errors: `ParameterError`."""
         check_target(persons, epsilon, delta, radius, domain)
         shape, exact = Fraction(1, persons), rounded_down(float(epsilon) * (1 - 1e-15))
         padding = padding_for(
@@ -68,11 +68,11 @@ class SgdlSum(PaddedSum):
 
     @property
     def sends_exact_value(self) -> float:
-        """The probability that a person's noise is 0."""
+        """Returns the probability that a person's noise is 0."""
         return math.exp(float(self._law(0).log_probabilities[0]))
 
     def local_loss(self, distance: int) -> float:
-        """log a_0/a_d: the loss between two values of one person's report, where both can be sent.
+        """Returns log a_0/a_d: the loss between two values of one person's report, where both can be sent.
 
         For β < 1 log a is convex on both sides of its peak at 0, so the ratio of two entries d apart is
         largest when one of them is the peak.
@@ -81,7 +81,7 @@ class SgdlSum(PaddedSum):
         return float(logs[0] - logs[distance])
 
     def standard_error(self, participants: int) -> float:
-        """Of the sum, in steps."""
+        """Returns the standard error of the sum, in steps."""
         p = math.exp(-float(self.noise.epsilon))
         return math.sqrt(2 * p * participants / self.persons) / (1 - p)
 

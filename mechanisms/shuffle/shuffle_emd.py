@@ -63,25 +63,27 @@ class ShuffleEmd(GridMechanism):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return self.parts
 
     @property
     def levels(self) -> range:
-        """Those that are measured: q, …, ℓ."""
+        """Returns the levels that are measured: q, …, ℓ."""
         return range(start_level(DEFAULT_WIDTH, self.level), self.level + 1)
 
     @property
     def level_scales(self) -> tuple[Fraction, ...]:
-        """Of the noise on each of these levels, in parts; multiples of a sixteenth, rounded up."""
-        found = []
+        """Returns the scales of the noise on each of these levels, in parts;
+        multiples of a sixteenth, rounded up.
+        """
+        scales = []
         for share in shares(DEFAULT_DECAY, len(self.levels)):
             scale = noise_scale(self.relation, self.epsilon * share, self.parts)
-            found.append(Fraction(math.ceil(scale * SCALE_PARTS), SCALE_PARTS))
-        return tuple(found)
+            scales.append(Fraction(math.ceil(scale * SCALE_PARTS), SCALE_PARTS))
+        return tuple(scales)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
-        """What the analyst looks at of the sums: cells that are not looked at need no noise."""
+        """Returns what the analyst looks at of the sums: cells that are not looked at need no noise."""
         check_masses(masses, level=self.levels[-1], unit=self.unit)
         return measure_tree(
             masses, rng, first_level=self.levels[0], scales=self.level_scales, width=DEFAULT_WIDTH

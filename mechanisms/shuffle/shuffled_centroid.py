@@ -13,7 +13,7 @@ from mechanisms.guarantee import INFINITY, Guarantee, Term, Trust
 from mechanisms.mechanism import CentroidMechanism, Target
 from mechanisms.randomness import RandomSource
 from mechanisms.records.means import RecordMeans
-from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
+from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.shuffle.padded_noise import HIGHEST_LOSS
 from mechanisms.shuffle.protocol import MOST_PERSONS, check_target
 from mechanisms.space.grid import Region
@@ -24,12 +24,12 @@ _LEAST_LOSS_A_SQUARE: Final = Fraction(1, 1000)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShuffledCentroid(CentroidMechanism):
-    """What the three mechanisms share: a lattice, integer noise on the sum of each axis, a point.
+    """Base of the three mechanisms: a lattice, integer noise on the sum of each axis, a point.
 
     Guarantee: one term, δ, under REPLACE, up to `reach_m` and nothing beyond. ε_s a square of Euclidean
     length on the lattice; a move of d metres on the ground is at most (d + offset)·squares a metre there,
-    rounding of the sums included (`Lattice`); d is that of records as read (`Guarantee`). Accounted for every
-    lattice move that the reach can become.
+    rounding of the sums included (`AxisLattice`); d is that of records as read (`Guarantee`). Accounted for
+    every lattice move that the reach can become.
     Edge cases: persons without check-ins stand at the region's centre; the released point is moved into the
     region.
     Error: `expected_error`.
@@ -71,11 +71,11 @@ class ShuffledCentroid(CentroidMechanism):
         reach_m: Fraction | None = None,
         **parameters: Any,
     ) -> Self:
-        """Without `cell_m`, `usual_steps` squares in the radius, fewer where each would cost next to nothing
-        or the domain would be too large; without `reach_m`, the radius."""
+        """Returns the mechanism; without `cell_m`, `usual_steps` squares in the radius, fewer where each
+        would cost next to nothing or the domain would be too large; without `reach_m`, the radius."""
         radius_m = target.needed_radius_m
         if cell_m is None:
-            finest = math.ceil(Lattice.smallest_cell_m(region) * 1000)
+            finest = math.ceil(AxisLattice.smallest_cell_m(region) * 1000)
             steps = min(Fraction(cls.usual_steps), max(target.epsilon * 250, Fraction(1)))
             cell_m = Fraction(max(math.ceil(radius_m * 1000 / steps), finest), 1000)
         return cls.spending(
@@ -89,7 +89,7 @@ class ShuffledCentroid(CentroidMechanism):
         )
 
     def _check_noise(self) -> None:
-        """What cannot be calibrated is refused. Its own words are of one axis and one square."""
+        """Refuses what cannot be calibrated. The calibration's own words are of one axis and one square."""
         try:
             self.noise()
         except ParameterError as error:
@@ -99,32 +99,32 @@ class ShuffledCentroid(CentroidMechanism):
             raise ParameterError("epsilon", float(self.epsilon), allowed) from error
 
     @property
-    def lattice(self) -> Lattice:
-        return Lattice(region=self.region, cell_m=self.cell_m)
+    def lattice(self) -> AxisLattice:
+        return AxisLattice(region=self.region, cell_m=self.cell_m)
 
     @property
     def steps(self) -> Fraction:
-        """Squares in the radius."""
+        """Returns squares in the radius."""
         return self.lattice.steps(self.radius_m)
 
     @property
     def reach_steps(self) -> Fraction:
-        """Squares in the reach."""
+        """Returns squares in the reach."""
         return self.lattice.steps(self.reach_m)
 
     @property
     def highest_loss(self) -> Fraction:
-        """At the reach: epsilon where that is the radius."""
+        """Returns the loss at the reach: epsilon where that is the radius."""
         return self.epsilon_step * (self.reach_steps + ROOT_TWO)
 
     @property
     def epsilon_step(self) -> Fraction:
-        """ε_s: loss a square of Euclidean length on the lattice."""
+        """Returns ε_s: loss a square of Euclidean length on the lattice."""
         return self.epsilon / (self.steps + ROOT_TWO)
 
     @property
     def epsilon_axis(self) -> Fraction:
-        """Loss a step on one axis when axes are accounted for one by one: |i| + |j| ≤ √2·|(i, j)|."""
+        """Returns the loss a step on one axis, axes accounted for one by one: |i| + |j| ≤ √2·|(i, j)|."""
         return self.epsilon_step / ROOT_TWO
 
     @property
@@ -145,8 +145,8 @@ class ShuffledCentroid(CentroidMechanism):
 
     @property
     def guarantee_with_shuffler(self) -> Guarantee:
-        """Of the same protocol on people's devices; `if_shuffler_fails` says what a colluding shuffler
-        leaves.
+        """Returns the guarantee of the same protocol on people's devices; `if_shuffler_fails` says what a
+        colluding shuffler leaves.
 
         The two axes of one person: |i| + |j| ≤ √2·|(i, j)| steps.
         """
@@ -174,12 +174,12 @@ class ShuffledCentroid(CentroidMechanism):
             if_shuffler_fails=alone,
         )
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         across, along = self.noisy_sums(means, rng)
         return self.lattice.place(across / self.persons, along / self.persons)
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[Fraction, Fraction]:
-        """What the analyst computes on each axis; the released point is a function of it."""
+        """Returns what the analyst computes on each axis; the released point is a function of it."""
         across, along = self.lattice.sums(means)
         return self._noisy(0, across, rng), self._noisy(1, along, rng)
 
@@ -195,7 +195,7 @@ class ShuffledCentroid(CentroidMechanism):
 
     @property
     def farthest(self) -> int:
-        """Steps on one axis within the reach: no person has more than the region's own."""
+        """Returns steps on one axis within the reach: no person has more than the region's own."""
         return min(math.ceil(self.reach_steps), max(self.lattice.domains))
 
     @property
@@ -207,11 +207,11 @@ class ShuffledCentroid(CentroidMechanism):
 
     @abstractmethod
     def _alone(self) -> tuple[Fraction, Fraction]:
-        """(loss a step on one axis without the shuffler, δ of one axis)."""
+        """Returns (loss a step on one axis without the shuffler, δ of one axis)."""
 
     @abstractmethod
     def _noisy(self, axis: int, total: int, rng: RandomSource) -> Fraction: ...
 
     @abstractmethod
     def _noise_length(self) -> tuple[float, float]:
-        """(mean, 95 % quantile) of the Euclidean length of the noise, in steps."""
+        """Returns (mean, 95 % quantile) of the Euclidean length of the noise, in steps."""

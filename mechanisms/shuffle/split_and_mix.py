@@ -23,7 +23,8 @@ _SLACK: Final = 1e-6  # of logarithms of sums of factorials
 
 
 def split(values: Words, rng: RandomSource, *, modulus: int, shares: int) -> Words:
-    """`(n, m, shares)`: all but the last share of each value are uniform, together they are the value.
+    """Returns `(n, m, shares)`: all but the last share of each value are uniform,
+    together they are the value.
 
     values: (n, m) below the modulus.
     """
@@ -36,7 +37,7 @@ def split(values: Words, rng: RandomSource, *, modulus: int, shares: int) -> Wor
 
 
 def shuffle_shares(shares: Words, rng: RandomSource) -> Words:
-    """`(m, n · r)` from `(n, m, r)`: all shares of a coordinate, in one uniformly random order.
+    """Returns `(m, n · r)` from `(n, m, r)`: all shares of a coordinate, in one uniformly random order.
 
     Shares are ordered by random keys. Equal keys, once in about 2^40 coordinates, are drawn again, so that
     all orders are equally likely.
@@ -53,13 +54,13 @@ def shuffle_shares(shares: Words, rng: RandomSource) -> Words:
 
 
 def sums(shuffled: Words, *, modulus: int) -> Words:
-    """`(m,)` sums modulo the modulus."""
-    found: Words = shuffled.sum(axis=1, dtype=np.uint64) & np.uint64(modulus - 1)
-    return found
+    """Returns `(m,)` sums modulo the modulus."""
+    sums: Words = shuffled.sum(axis=1, dtype=np.uint64) & np.uint64(modulus - 1)
+    return sums
 
 
 def least_shares(*, persons: int, modulus: int, distance: float) -> int:
-    """The fewest shares for which `view_distance` is at most that. Errors: `ParameterError`."""
+    """Returns the fewest shares for which `view_distance` is at most that. Errors: `ParameterError`."""
     in_range(2, 10**9, persons=persons)
     for shares in range(3, MOST_SHARES + 1):
         if view_distance(persons=persons, modulus=modulus, shares=shares) <= distance:
@@ -69,7 +70,7 @@ def least_shares(*, persons: int, modulus: int, distance: float) -> int:
 
 @lru_cache(maxsize=512)
 def view_distance(*, persons: int, modulus: int, shares: int) -> float:
-    """Bound on the total variation between what the shuffler shows of any two inputs of one sum.
+    """Returns a bound on the total variation between what the shuffler shows of any two inputs of one sum.
 
     1. Take one of the r shares of each person away from the shuffler and show it with its owner: no less
        is seen. What is left is a split of x − u in r' = r − 1 shares with u uniform, so that two inputs are
@@ -96,17 +97,17 @@ def view_distance(*, persons: int, modulus: int, shares: int) -> float:
 
 
 def printed_shares(*, persons: int, epsilon: float, delta: float, coordinates: int, modulus: int) -> int:
-    """r of Ghazi et al. 2022, Appendix F: ⌈(2 ln(e^ε + 1) + 2 ln(m/δ) + ln q) / ln n + 1⌉."""
+    """Returns r of Ghazi et al. 2022, Appendix F: ⌈(2 ln(e^ε + 1) + 2 ln(m/δ) + ln q) / ln n + 1⌉."""
     log_odds = 2 * (epsilon + math.log1p(math.exp(-epsilon)))
     total = log_odds + 2 * math.log(coordinates / delta) + math.log(modulus)
     return math.ceil(total / math.log(persons) + 1)
 
 
 def communication_bits(*, shares: int, coordinates: int, modulus: int) -> int:
-    """Bits that each participant sends: r·m messages of ⌈log2(m·q)⌉ bits (Appendix F there)."""
+    """Returns bits that each participant sends: r·m messages of ⌈log2(m·q)⌉ bits (Appendix F there)."""
     return shares * coordinates * (coordinates * modulus - 1).bit_length()
 
 
 def _log_binomial(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return found
+    logs: NDArray[np.float64] = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return logs

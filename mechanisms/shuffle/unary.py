@@ -14,7 +14,8 @@ MOST_PLACES: Final = 1 << 20
 
 
 def encode(values: NDArray[np.int64], places: int) -> Packed:
-    """`(n, ⌈places / 8⌉)` packed bits, most significant first: `values` ones, then zeros, in each row.
+    """Returns `(n, ⌈places / 8⌉)` packed bits, most significant first:
+    `values` ones, then zeros, in each row.
 
     Errors: ValueError, without a value, for values that do not fit.
     """
@@ -28,7 +29,8 @@ def encode(values: NDArray[np.int64], places: int) -> Packed:
 
 
 def encode_coarse(rng: RandomSource, values: NDArray[np.int64], places: int, *, granularity: int) -> Packed:
-    """As `encode` with a bit for every `granularity` units; the remainder is rounded at random, unbiased.
+    """Encodes as `encode` does, with a bit for every `granularity` units;
+    the remainder is rounded at random, unbiased.
 
     Algorithm 8. It must come BEFORE the noise, not after it as the paper has it: encoded so, Q units are one
     step of a coarser lattice, and a move of d units is at most ⌈d/Q⌉ steps of noise that is Q times as wide.
@@ -44,7 +46,7 @@ def encode_coarse(rng: RandomSource, values: NDArray[np.int64], places: int, *, 
 
 
 def count_ones(packed: Packed) -> int:
-    """Ones in packed bits; the places that fill up a last byte are zeros."""
+    """Returns ones in packed bits; the places that fill up a last byte are zeros."""
     return int(np.bitwise_count(packed).sum(dtype=np.int64))
 
 

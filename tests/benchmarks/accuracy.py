@@ -25,7 +25,7 @@ from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.reproduction.check_ins import dealt_places
 from mechanisms.reproduction.exhibit import COLOURS
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
-from mechanisms.reproduction.places import CELLS_A_SIDE, Place, Split, cell_region
+from mechanisms.reproduction.places import CELLS_A_SIDE, CheckInPlace, Split, cell_region
 from tests.benchmarks.measure import Size
 from tests.synthetic import Crowd
 
@@ -71,7 +71,7 @@ def points(size: Size = Size.USUAL) -> Iterator[Point]:
 
 
 def points_at(
-    places: Sequence[Place],
+    places: Sequence[CheckInPlace],
     varied: str,
     value: object,
     *,
@@ -101,7 +101,7 @@ def built(epsilon: str, persons: int, resolution: int) -> Iterator[HeatmapMechan
             print(f"left out at resolution {resolution}: {entry.name}: {refused}", file=sys.stderr)
 
 
-def found_places() -> tuple[Place, ...]:
+def found_places() -> tuple[CheckInPlace, ...]:
     """With at least as many persons as the largest trial draws."""
     most = max(VARIED["persons"])
     folder = os.environ.get("HAZEMAP_TEST_DATA", "")
@@ -111,7 +111,7 @@ def found_places() -> tuple[Place, ...]:
     return dealt_places(files, persons=(most,), split=Split.ODD)[most]
 
 
-def made_up(seed: int, persons: int) -> Place:
+def made_up(seed: int, persons: int) -> CheckInPlace:
     """A handful of made-up towns: the middle of a larger made-up country."""
     number = 150 * CELLS_A_SIDE + seed
     region = cell_region(number)
@@ -122,7 +122,7 @@ def made_up(seed: int, persons: int) -> Place:
     inside = (x > 0) & (x < 1) & (y > 0) & (y < 1)
     latitude = region.south + y[inside] * (region.north - region.south)
     longitude = region.west + x[inside] * (region.east - region.west)
-    return Place.of(number, region, person[inside], latitude, longitude)
+    return CheckInPlace.of(number, region, person[inside], latitude, longitude)
 
 
 def write(found: Sequence[Point], folder: Path) -> Path:

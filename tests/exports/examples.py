@@ -9,7 +9,7 @@ import numpy as np
 from heatmaps.exports import Released, format_of, release_sheet
 from mechanisms.guarantee import Guarantee, Relation
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.space.grid import Region, morton_encode
 
 OCEAN = Region(-40.0, 20.0, -38.0, 23.0)  # no place names over the cells
@@ -30,7 +30,7 @@ def make_heatmap(squares=SQUARES, level=3, *, deviations=None):
     """Squares of at least two standard errors, or none stated, are told apart from empty ones."""
     told = [at for at, (value, error) in squares.items() if not value < 2 * error]
     return Heatmap(
-        told=ToldApart.with_parents(
+        significant=SignificantSquares.with_parents(
             np.array([at[0] for at in told], np.int64),
             np.array([int(morton_encode(at[1], at[2], at[0])) for at in told], np.int64),
         ),

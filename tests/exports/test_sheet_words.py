@@ -160,7 +160,7 @@ def test_it_says_at_which_rate_it_errs():
 
 
 def test_it_says_that_nothing_is_said_about_errors():
-    made = dataclasses.replace(make_heatmap(), standard_errors=np.full(4, np.nan), told=None)
+    made = dataclasses.replace(make_heatmap(), standard_errors=np.full(4, np.nan), significant=None)
     (said,) = sheet(result=made)["errors"]
     assert said.startswith("nothing is known about errors of single squares")
 

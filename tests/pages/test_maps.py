@@ -17,7 +17,7 @@ from heatmaps.numbers import number
 from heatmaps.places import nearest, places_in
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurement, Measurements
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.space.grid import Region, morton_encode
 
 AUSTIN = Region(-98.3, 29.8, -97.3, 31.0)
@@ -27,12 +27,12 @@ TALL = Region(0.0, 0.0, 10.0, 80.0)
 def make(level, cells, *, told=None):
     """A map from {(level, x from the west, y from the south): (value, standard error)}; `told`: such keys."""
     if told is not None:
-        told = ToldApart(
+        told = SignificantSquares(
             levels=np.array([at[0] for at in told], np.uint8),
             prefixes=np.array([int(morton_encode(at[1], at[2], at[0])) for at in told], np.int64),
         )
     return Heatmap(
-        told=told,
+        significant=told,
         level=level,
         levels=np.array([at[0] for at in cells], np.uint8),
         prefixes=np.array([int(morton_encode(at[1], at[2], at[0])) for at in cells], np.int64),

@@ -6,7 +6,7 @@ from django.http import Http404
 
 from heatmaps.ledger.verification import verify
 from heatmaps.people import embedding
-from mechanisms.check import ParameterError, shown
+from mechanisms.check import ParameterError, printable
 
 NEWS = "https://news.example"
 LONG_HOST = ".".join(["a" * 60] * 5)
@@ -53,7 +53,7 @@ def test_it_keeps_each_origin_once_as_browsers_write_it(typed, kept):
 def test_it_takes_nothing_else_for_an_origin(typed):
     with pytest.raises(ParameterError, match="embed_origins") as refusal:
         embedding.check([NEWS, typed])
-    assert refusal.value.value == shown(typed)
+    assert refusal.value.value == printable(typed)
     assert "no wildcard" in refusal.value.allowed
 
 

@@ -65,5 +65,5 @@ def test_a_map_of_sampled_check_ins_is_charged_the_same_on_both(analyst, panel, 
         "district_levels": release.parameters["district_levels"],
     }
     assert heatmap.dense().sum() == pytest.approx(1)
-    assert heatmap.told is None
+    assert heatmap.significant is None
     assert np.isnan(heatmap.standard_errors).all()  # none that would hold after the nearest map was found

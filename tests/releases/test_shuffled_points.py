@@ -13,7 +13,7 @@ from heatmaps.releases import lifecycle, readings
 from heatmaps.releases.engine import draw_of
 from heatmaps.releases.question import latest_version
 from heatmaps.releases.request import Plan
-from mechanisms.audit.lower_bound import audited
+from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import INFINITY, Guarantee, Relation, Trust
 from mechanisms.reproduction.seeded import SeededSource
@@ -175,6 +175,6 @@ def test_two_neighbouring_datasets_are_told_apart_no_better_than_promised(make_d
         points = [drawn.release(means, source) for _ in range(2000)]
         runs.append(np.array([[point.lon, point.lat] for point in points]))
     (guarantee,) = promised
-    bound = audited(*runs, delta=0.001).epsilon
+    bound = bound_of_runs(*runs, delta=0.001).epsilon
     assert bound > 0.4
     assert (bound > guarantee.loss(100_000)) == (louder == 5)

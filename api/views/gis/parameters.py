@@ -9,7 +9,7 @@ from typing import Final
 from django.http import QueryDict
 from rest_framework.exceptions import ValidationError
 
-from mechanisms.check import shown
+from mechanisms.check import printable
 
 Box = tuple[float, float, float, float]  # west, south, east, north in degrees
 
@@ -41,7 +41,7 @@ def box(query: Mapping[str, str]) -> Box | None:
         numbers[:2] + numbers[-3:-1] if len(numbers) == 6 else numbers or [math.nan] * 4
     )
     if not (math.isfinite(west + east) and -90 <= south <= north <= 90):
-        raise ValidationError({"bbox": f"{shown(text)} is not allowed; allowed: {_BOX_ALLOWED}"})
+        raise ValidationError({"bbox": f"{printable(text)} is not allowed; allowed: {_BOX_ALLOWED}"})
     return west, south, east, north
 
 
@@ -63,7 +63,7 @@ def subset(query: QueryDict, whole: Iterable[float]) -> Box | None:
         is_read = is_read and math.isfinite(high - low) and low <= high
     if not is_read or given is not None:
         raise ValidationError(
-            {"subset": f"{shown(text)} is not allowed; allowed: {_SUBSET_ALLOWED}, no bbox"}
+            {"subset": f"{printable(text)} is not allowed; allowed: {_SUBSET_ALLOWED}, no bbox"}
         )
     (south, north), (west, east) = spans["lat"], spans["lon"]
     return west, south, east, north
@@ -74,7 +74,7 @@ def whole(query: Mapping[str, str], name: str, *, usual: int, least: int, most: 
     text = query.get(name, str(usual))
     if not _WHOLE.fullmatch(text) or int(text) < least:
         raise ValidationError(
-            {name: f"{shown(text)} is not allowed; allowed: a whole number from {least} on"}
+            {name: f"{printable(text)} is not allowed; allowed: a whole number from {least} on"}
         )
     return min(int(text), most)
 
@@ -88,7 +88,7 @@ def meets(query: Mapping[str, str], since: int | None, until: int | None) -> boo
     start = _moment(first, text)
     end = _moment(last, text, is_end=True) if slash else _moment(first, text, is_end=True)
     if (not slash and start is None) or (start is not None and end is not None and start > end):
-        raise ValidationError({"datetime": f"{shown(text)} is not allowed; allowed: {_TIME_ALLOWED}"})
+        raise ValidationError({"datetime": f"{printable(text)} is not allowed; allowed: {_TIME_ALLOWED}"})
     is_before = until is not None and start is not None and start.timestamp() >= until
     is_after = since is not None and end is not None and end.timestamp() < since
     return not (is_before or is_after)
@@ -104,7 +104,7 @@ def _moment(text: str, sent: str, *, is_end: bool = False) -> datetime | None:
     except ValueError:  # the 30th of February
         read = None
     if read is None or read.year in (1, 9999):
-        raise ValidationError({"datetime": f"{shown(sent)} is not allowed; allowed: {_TIME_ALLOWED}"})
+        raise ValidationError({"datetime": f"{printable(sent)} is not allowed; allowed: {_TIME_ALLOWED}"})
     if "T" not in text:
         read = read.replace(tzinfo=UTC) + (_DAY - timedelta(microseconds=1) if is_end else timedelta())
     return read

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from heatmaps.numbers import length, number
 from heatmaps.wording import mechanisms
-from mechanisms.reproduction.measurements import Row, Source, table
+from mechanisms.reproduction.measurements import Row, TableSource, table
 
 Points: TypeAlias = tuple[tuple[float, float], ...]
 EMD: Final = "error, part of the region’s side"
@@ -41,7 +41,7 @@ class Section:
     title: str
     sentences: tuple[str, ...]
     pictures: tuple[Picture, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[TableSource, ...]
     choices: Numbers | None = None
 
     @property
@@ -61,7 +61,7 @@ def rows_of(name: str, **where: str) -> tuple[Row, ...]:
     )
 
 
-def sources(*names: str) -> tuple[Source, ...]:
+def sources(*names: str) -> tuple[TableSource, ...]:
     return tuple(table(name).source for name in names)
 
 

@@ -21,8 +21,8 @@ from mechanisms.check import ParameterError, exact_decimal
 from mechanisms.evaluation.earth_mover import TransportError
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
-from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Row, compare
-from mechanisms.reproduction.places import Place, Split, box, densest
+from mechanisms.reproduction.ghazi_2022.protocol import ComparisonRow, Protocol, compare
+from mechanisms.reproduction.places import CheckInPlace, Split, box, densest
 from mechanisms.space.grid import Region
 
 COLUMNS: Final = ("emd", "emd_metres", "kl", "kl_mixed", "similarity", "pearson")
@@ -144,7 +144,7 @@ def _target(entry: AnyEntry, epsilon: Fraction, persons: int, guide: RasterGuide
 
 def _places(
     points: Points, region: Region | None, count: int, protocol: Protocol, split: Split
-) -> tuple[Place, ...]:
+) -> tuple[CheckInPlace, ...]:
     columns = (points.persons, points.lat, points.lon)
     if region is not None:
         return (box(region, *columns),)
@@ -154,7 +154,7 @@ def _places(
     return places
 
 
-def _json(row: Row, mechanism: HeatmapMechanism) -> dict[str, object]:
+def _json(row: ComparisonRow, mechanism: HeatmapMechanism) -> dict[str, object]:
     figures = {
         name: None if isinstance(value, float) and math.isnan(value) else value
         for name, value in asdict(row).items()
@@ -170,7 +170,7 @@ def _about(guide: RasterGuide | None, mechanisms: list[HeatmapMechanism]) -> lis
     return [f"Guided: {rows}. SHA-256 of the guide: {guide.file_sha256}. {unchecked}"]
 
 
-def _table(rows: list[Row]) -> list[str]:
+def _table(rows: list[ComparisonRow]) -> list[str]:
     first = rows[0]
     lines = [f"{'mechanism':<12} {'epsilon':>7} " + " ".join(f"{name:>17}" for name in COLUMNS)]
     lines += [
@@ -184,7 +184,7 @@ def _table(rows: list[Row]) -> list[str]:
     return lines
 
 
-def _cell(row: Row, name: str) -> str:
+def _cell(row: ComparisonRow, name: str) -> str:
     value, error = getattr(row, name), getattr(row, f"{name}_se", None)
     if error is None:
         return f"{value:.0f}"

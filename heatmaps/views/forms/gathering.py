@@ -11,7 +11,7 @@ from heatmaps.data_slice import EDGES
 from heatmaps.numbers import count
 from heatmaps.views.forms.shared import degrees_field
 from mechanisms.check import ParameterError, exact_decimal
-from mechanisms.results.distances import Place, Places
+from mechanisms.results.distances import NamedPlace, Places
 from mechanisms.results.zones import Zone, Zones
 from mechanisms.space.geojson import LONGEST_TEXT, PER_DEGREE, check_name
 
@@ -83,11 +83,11 @@ def _rectangle(typed: Typed, number: int) -> list[Zone]:
     return [Zone(name=_name(typed, "zone_name", f"Zone {number}"), corners=corners)]
 
 
-def _point(typed: Typed, number: int) -> list[Place]:
+def _point(typed: Typed, number: int) -> list[NamedPlace]:
     if not (typed.get("latitude") or typed.get("longitude")):
         return []
     at = _parts(typed, "longitude", 180), _parts(typed, "latitude", 90)
-    return [Place(name=_name(typed, "place_name", f"Place {number}"), at=at)]
+    return [NamedPlace(name=_name(typed, "place_name", f"Place {number}"), at=at)]
 
 
 def _name(typed: Typed, box: str, usual: str) -> str:

@@ -30,8 +30,8 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Seen:
-    """What one measurement of nodes says of the nodes of one depth."""
+class DepthMeasurement:
+    """The part of one measurement of nodes that is about one depth."""
 
     places: Integers = field(repr=False)  # among the nodes
     noisy: Floats = field(repr=False)
@@ -40,11 +40,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Depth:
-    """The nodes of one depth; `seen` has an item for each measurement."""
+    """The nodes of one depth; `measurements` has an item for each measurement."""
 
     codes: Integers = field(repr=False)  # (k,)
     inner: NDArray[np.bool_] = field(repr=False)  # (k,) has children
-    seen: tuple[Seen, ...] = field(repr=False)
+    measurements: tuple[DepthMeasurement, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -56,30 +56,34 @@ class Estimate:
 
 
 def binary_tree(measured: Sequence[Measured]) -> list[Depth]:
-    """From the root to the finest measured nodes; every leaf lies in a measured node of each measurement."""
+    """Returns the nodes of each depth, from the root to the finest measured nodes; every leaf lies in a
+    measured node of each measurement.
+    """
     deepest = max(int(part.nodes.depths.max()) for part in measured)
     starts = [part.nodes.starts(deepest) for part in measured]
     codes, depths = np.zeros(1, np.int64), []
     for depth in range(deepest + 1):
-        inner, seen = np.zeros(codes.size, np.bool_), []
+        inner, measurements = np.zeros(codes.size, np.bool_), []
         for part, start in zip(measured, starts, strict=True):
             cell = np.searchsorted(start, codes << (deepest - depth), side="right") - 1
             inner |= part.nodes.depths[cell] > depth
             places = np.flatnonzero(part.nodes.depths[cell] == depth)
-            seen.append(Seen(places=places, noisy=part.noisy[cell[places]], scale=part.scale))
-        depths.append(Depth(codes=codes, inner=inner, seen=tuple(seen)))
+            measurements.append(
+                DepthMeasurement(places=places, noisy=part.noisy[cell[places]], scale=part.scale)
+            )
+        depths.append(Depth(codes=codes, inner=inner, measurements=tuple(measurements)))
         codes = (2 * codes[inner][:, np.newaxis] + np.arange(2)).ravel()
     return depths
 
 
 def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
-    """Masses that nodes do not exceed unless noise exceeds `reach` of its own scales."""
+    """Returns masses that nodes do not exceed unless noise exceeds `reach` of its own scales."""
     result: list[Floats] = []
     for depth in reversed(depths):
         bound = np.full(depth.codes.size, np.inf)
-        for seen in depth.seen:
-            most = np.maximum(seen.noisy, 0) + reach * seen.scale
-            bound[seen.places] = np.minimum(bound[seen.places], most)
+        for measurement in depth.measurements:
+            most = np.maximum(measurement.noisy, 0) + reach * measurement.scale
+            bound[measurement.places] = np.minimum(bound[measurement.places], most)
         if result:
             bound[depth.inner] = np.minimum(bound[depth.inner], result[-1][0::2] + result[-1][1::2])
         result.append(bound)
@@ -87,14 +91,14 @@ def bounds(depths: Sequence[Depth], *, reach: float) -> list[Floats]:
 
 
 def linear_estimates(depths: Sequence[Depth]) -> list[Estimate]:
-    """Inverse-variance means of a node's own measurements and the sum of its children's estimates."""
+    """Returns Inverse-variance means of a node's own measurements and the sum of its children's estimates."""
     result: list[Estimate] = []
     for depth in reversed(depths):
         precision, total = np.zeros(depth.codes.size), np.zeros(depth.codes.size)
-        for seen in depth.seen:
-            variance = _VARIANCE * seen.scale**2
-            precision[seen.places] += 1 / variance
-            total[seen.places] += seen.noisy / variance
+        for measurement in depth.measurements:
+            variance = _VARIANCE * measurement.scale**2
+            precision[measurement.places] += 1 / variance
+            total[measurement.places] += measurement.noisy / variance
         if result:
             below = 1 / (result[-1].variance[0::2] + result[-1].variance[1::2])
             precision[depth.inner] += below

@@ -34,7 +34,7 @@ class Weights:
         return cls(columns=columns, rows=rows, masses=sums)
 
     def within(self, boxes: Integers, places: Integers) -> Integers:
-        """(k,) exact sums over disjoint rectangles. places: (m,) in which of them each cell lies."""
+        """Returns (k,) exact sums over disjoint rectangles. places: (m,) in which of them each cell lies."""
         sums = np.zeros(len(boxes), np.int64)
         np.add.at(sums, places, self.masses)
         return sums
@@ -49,17 +49,17 @@ class Rectangles:
 
     @property
     def boxes(self) -> Integers:
-        """(k, 2, 2)"""
+        """Returns (k, 2, 2) rectangles."""
         return self.tree.rectangles(self.nodes.depths, self.nodes.codes)
 
     def masses(self, masses: MassMap) -> Integers:
-        """(k,) true mass units."""
+        """Returns (k,) true mass units."""
         sums = np.zeros(self.nodes.codes.size, np.int64)
         np.add.at(sums, self.holding(masses.cells, level=masses.level), masses.masses)
         return sums
 
     def holding(self, cells: Integers, *, level: int) -> Integers:
-        """Which of them hold these quadtree cells of a level at least as fine as the tree's grid."""
+        """Returns which of them hold these quadtree cells of a level at least as fine as the tree's grid."""
         columns, rows = morton_decode(cells, level)
         up = level - (self.tree.side.bit_length() - 1)
         places: Integers = painted(self.boxes, side=self.tree.side)[rows >> up, columns >> up]
@@ -67,7 +67,7 @@ class Rectangles:
 
 
 def painted(boxes: Integers, *, side: int) -> Integers:
-    """(side, side) the number of the rectangle that holds each cell; row 0 south."""
+    """Returns (side, side) the number of the rectangle that holds each cell; row 0 south."""
     numbers = np.empty((side, side), np.int64)
     for number, ((west, east), (south, north)) in enumerate(boxes.tolist()):
         numbers[south:north, west:east] = number
@@ -87,13 +87,13 @@ class Boxes:
 
     @classmethod
     def first(cls, masses: MassMap, tree: GuideTree, *, depth: int, is_doubted: bool) -> Self:
-        """All rectangles of a depth, and coarser ones that are a single cell.
+        """Returns all rectangles of a depth, and coarser ones that are a single cell.
 
         is_doubted: a first look decides whether the guide is right.
         """
         weights, zero = Weights.of(masses, side=tree.side), np.zeros(1, np.int64)
         places = np.zeros(weights.masses.size, np.int64)
-        found = cls(
+        frontier = cls(
             tree=tree,
             weights=weights,
             places=places,
@@ -101,8 +101,8 @@ class Boxes:
             boxes=tree.root,
         )
         for _ in range(depth):
-            found = found._divided(found.is_divisible)
-        return replace(found, is_first=is_doubted)
+            frontier = frontier._divided(frontier.is_divisible)
+        return replace(frontier, is_first=is_doubted)
 
     @property
     def masses(self) -> Integers:
@@ -112,45 +112,47 @@ class Boxes:
     def is_divisible(self) -> NDArray[np.bool_]:
         return is_divisible(self.boxes)
 
-    def split(self, chosen: NDArray[np.bool_], looks: Integers) -> Self:
-        """As `Frontier.split`; below a first look that does not fit the guide, halves have equal sides."""
+    def split(self, is_split: NDArray[np.bool_], looks: Integers) -> Self:
+        """Splits as `Frontier.split` does; below a first look that does not fit the guide,
+        halves have equal sides.
+        """
         if self.is_first:
-            return self._seen(looks)._divided(chosen)
-        return self._divided(chosen)
+            return self._after_first_look(looks)._divided(is_split)
+        return self._divided(is_split)
 
-    def _seen(self, looks: Integers) -> Self:
+    def _after_first_look(self, looks: Integers) -> Self:
         tree = self.tree
         if tree.fit(self.boxes, looks) < LEAST_FIT:
             tree = replace(tree, plain_from=int(self.nodes.depths.max()))
         return replace(self, tree=tree, is_first=False)
 
-    def _divided(self, chosen: NDArray[np.bool_]) -> Self:
+    def _divided(self, is_split: NDArray[np.bool_]) -> Self:
         depths, codes, boxes = self.nodes.depths, self.nodes.codes, self.boxes
-        first, second = boxes[chosen].copy(), boxes[chosen].copy()
-        for depth in np.unique(depths[chosen]).tolist():
-            here = depths[chosen] == depth
-            first[here], second[here] = self.tree.halves(boxes[chosen][here], depth=depth)
-        kept = int((~chosen).sum())
-        new = np.empty(chosen.size, np.int64)  # where each rectangle, or its first half, stands now
-        new[~chosen] = np.arange(kept)
-        new[chosen] = kept + 2 * np.arange(len(first))
-        beyond = self._is_beyond(first, chosen)
+        first, second = boxes[is_split].copy(), boxes[is_split].copy()
+        for depth in np.unique(depths[is_split]).tolist():
+            here = depths[is_split] == depth
+            first[here], second[here] = self.tree.halves(boxes[is_split][here], depth=depth)
+        unsplit = int((~is_split).sum())
+        new = np.empty(is_split.size, np.int64)  # where each rectangle, or its first half, stands now
+        new[~is_split] = np.arange(unsplit)
+        new[is_split] = unsplit + 2 * np.arange(len(first))
+        beyond = self._is_beyond(first, is_split)
         nodes = Nodes(
-            depths=np.concatenate((depths[~chosen], np.repeat(depths[chosen] + 1, 2))),
-            codes=np.concatenate((codes[~chosen], np.add.outer(2 * codes[chosen], np.arange(2)).ravel())),
+            depths=np.concatenate((depths[~is_split], np.repeat(depths[is_split] + 1, 2))),
+            codes=np.concatenate((codes[~is_split], np.add.outer(2 * codes[is_split], np.arange(2)).ravel())),
         )
         halves = np.stack((first, second), axis=1).reshape(-1, 2, 2)
         return replace(
             self,
             places=new[self.places] + beyond,
             nodes=nodes,
-            boxes=np.concatenate((boxes[~chosen], halves)),
+            boxes=np.concatenate((boxes[~is_split], halves)),
         )
 
-    def _is_beyond(self, first: Integers, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """(m,) lies in the second half of a rectangle that is split."""
-        number = np.cumsum(chosen) - 1
+    def _is_beyond(self, first: Integers, is_split: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Returns (m,) whether each lies in the second half of a rectangle that is split."""
+        number = np.cumsum(is_split) - 1
         half = first[number[self.places]] if len(first) else np.zeros((self.places.size, 2, 2), np.int64)
         inside = (self.weights.columns < half[:, 0, 1]) & (self.weights.rows < half[:, 1, 1])
-        beyond: NDArray[np.bool_] = chosen[self.places] & ~inside
+        beyond: NDArray[np.bool_] = is_split[self.places] & ~inside
         return beyond

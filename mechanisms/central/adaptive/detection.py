@@ -21,7 +21,8 @@ _SHRUNK: Final = 5.0
 
 
 def people_in_one_place(heatmap: Heatmap) -> list[float] | None:
-    """[level] so many people in one place have a square of that level or a finer one of their own.
+    """Returns by [level] how many people in one place have a square of
+    that level or a finer one of their own.
 
     Shorter where no number of people has. None of a map that does not hold what was measured, or in
     rectangles. What was measured before for the same people tells more, so that fewer would do.
@@ -36,8 +37,8 @@ def people_in_one_place(heatmap: Heatmap) -> list[float] | None:
 
 
 def _by_walk(leaves: Measurement, total: float) -> list[float]:
-    """A place that is so many splits below the first cells is worth the first of them at the latest with
-    that many left, when looks are least sure."""
+    """Returns [level] of a walk: a place that is so many splits below the first cells is worth the first of
+    them at the latest with that many left, when looks are least sure."""
     scale = leaves.scale_persons
     splits = round(math.log(one_walk.TOKENS, 4))
     # A walk begins at the coarser level unless there are enough people, which only the total tells by now.
@@ -52,7 +53,9 @@ def _by_walk(leaves: Measurement, total: float) -> list[float]:
 
 
 def _by_two_rounds(grid: Measurement, scale: float) -> list[float]:
-    """A cell of the first round is split while, spread evenly, enough of it is in its parts."""
+    """Returns [level] of two rounds: a cell of the first round is split while, spread evenly, enough of it is
+    in its parts.
+    """
     first = int(grid.depths[0]) // 2
     coarser, *near, finer = two_rounds.WORTH_SPLITTING_AGAIN
     most = [coarser] + [worth * 4**below for below, worth in enumerate([*near, finer, finer])]
@@ -62,7 +65,7 @@ def _by_two_rounds(grid: Measurement, scale: float) -> list[float]:
 
 
 def _is_grid_of(grid: Measurement, cut: Measurement) -> bool:
-    """Whether both are of two rounds: walks measure coarse cells where nobody seems to be."""
+    """Returns whether both are of two rounds: walks measure coarse cells where nobody seems to be."""
     depth = int(grid.depths[0])
     is_whole = bool((grid.depths == depth).all()) and depth > 2 * one_walk.FINEST_FIRST
     return is_whole and grid.scale_persons == cut.scale_persons

@@ -30,7 +30,7 @@ class GuideTree:
 
     @classmethod
     def of(cls, guide: Guide, *, level: int, plain_from: int | None = None) -> Self:
-        """For a map of that level."""
+        """Returns the tree for a map of that level."""
         side = 1 << grid_level(level)
         own = guide.shares.reshape(SIDE, SIDE)[::-1].astype(np.float64) / WHOLE
         if side < SIDE:
@@ -44,7 +44,7 @@ class GuideTree:
 
     @property
     def side(self) -> int:
-        """Cells of the grid, a side."""
+        """Returns cells of the grid, a side."""
         return len(self.running) - 1
 
     @property
@@ -52,23 +52,24 @@ class GuideTree:
         return np.array([[[0, self.side], [0, self.side]]], np.int64)
 
     def density(self, boxes: Integers) -> Floats:
-        """(k,) of rectangles; that of the whole region is 1."""
+        """Returns (k,) densities of rectangles; that of the whole region is 1."""
         west, east, south, north = boxes.reshape(-1, 4).T
         run = self.running
-        found: Floats = run[north, east] - run[south, east] - run[north, west] + run[south, west]
-        return found
+        density: Floats = run[north, east] - run[south, east] - run[north, west] + run[south, west]
+        return density
 
     def fit(self, boxes: Integers, masses: Integers | Floats) -> float:
-        """The part of what was found in rectangles that is where the density says; 0 where nothing was.
+        """Returns the part of what was found in rectangles that is where the density says;
+        0 where nothing was.
 
         masses: (k,) in any unit; those below 0 are noise.
         """
-        found = np.maximum(masses, 0)
-        shares = found / (found.sum() or 1)
+        weights = np.maximum(masses, 0)
+        shares = weights / (weights.sum() or 1)
         return float(np.minimum(shares, self.density(boxes)).sum())
 
     def halves(self, boxes: Integers, *, depth: int) -> tuple[Integers, Integers]:
-        """First and second halves of divisible rectangles of that depth."""
+        """Returns first and second halves of divisible rectangles of that depth."""
         sides = boxes[:, :, 1] - boxes[:, :, 0]
         axis = np.where(sides[:, 0] >= sides[:, 1], 0, 1)
         rows = np.arange(len(boxes))
@@ -79,7 +80,7 @@ class GuideTree:
         return _cut(boxes, axis, self._median(boxes, axis, low + least, high - least))
 
     def rectangles(self, depths: Integers, codes: Integers) -> Integers:
-        """(k, 2, 2) of any nodes."""
+        """Returns the (k, 2, 2) rectangles of any nodes."""
         boxes = np.repeat(self.root, depths.size, axis=0)
         for depth in range(int(depths.max(initial=0))):
             deeper = np.flatnonzero(depths > depth)
@@ -89,7 +90,7 @@ class GuideTree:
         return boxes
 
     def _median(self, boxes: Integers, axis: Integers, first: Integers, last: Integers) -> Integers:
-        """The line from `first` to `last` on whose sides densities differ least."""
+        """Returns the line from `first` to `last` on whose sides densities differ least."""
         half, least = self.density(boxes) / 2, first
         while (first < last).any():
             middle = (first + last) // 2
@@ -104,15 +105,15 @@ class GuideTree:
 
 
 def grid_level(level: int) -> int:
-    """Of the grid of a tree for maps of that level."""
+    """Returns the level of the grid of a tree for maps of that level."""
     return min(level, FINEST_LEVEL)
 
 
 def is_divisible(boxes: Integers) -> NDArray[np.bool_]:
-    """(k,) has more than one cell."""
+    """Returns (k,) whether each has more than one cell."""
     sides = boxes[:, :, 1] - boxes[:, :, 0]
-    found: NDArray[np.bool_] = np.maximum(sides[:, 0], sides[:, 1]) > 1
-    return found
+    divisible: NDArray[np.bool_] = np.maximum(sides[:, 0], sides[:, 1]) > 1
+    return divisible
 
 
 def _cut(boxes: Integers, axis: Integers, line: Integers) -> tuple[Integers, Integers]:

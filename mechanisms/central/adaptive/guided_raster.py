@@ -16,7 +16,7 @@ from mechanisms.central.adaptive.tree_posterior import Posterior
 from mechanisms.guide import Guide
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurements
-from mechanisms.results.significance import RATE, ToldApart
+from mechanisms.results.significance import RATE, SignificantSquares
 from mechanisms.space.grid import morton_decode
 
 Integers = NDArray[np.int64]
@@ -39,36 +39,40 @@ class EvenSquares:
 
 
 def guided_map(
-    found: Posterior, tree: GuideTree, *, level: int, scale_persons: float, measurements: Measurements
+    posterior: Posterior, tree: GuideTree, *, level: int, scale_persons: float, measurements: Measurements
 ) -> Heatmap:
-    """Means with 95 % intervals, spread over the rectangles as the guide says.
+    """Returns means with 95 % intervals, spread over the rectangles as the guide says.
 
     A guide that fits too little says nothing: then they are spread evenly. Sums of squares have no stated
     error: a sum that cuts through a rectangle is as far off as the guide is wrong there.
     """
-    boxes = tree.rectangles(found.nodes.depths, found.nodes.codes)
-    is_even = tree.fit(boxes, found.mean) < LEAST_FIT
-    squares = rasterized(tree, found.nodes.depths, boxes, is_even=is_even)
-    kept = replace(measurements, is_even=is_even)
-    drawn = posterior_map(
-        in_squares(found, squares), level=level, scale_persons=scale_persons, measurements=kept
+    boxes = tree.rectangles(posterior.nodes.depths, posterior.nodes.codes)
+    is_even = tree.fit(boxes, posterior.mean) < LEAST_FIT
+    squares = rasterized(tree, posterior.nodes.depths, boxes, is_even=is_even)
+    measurements = replace(measurements, is_even=is_even)
+    heatmap = posterior_map(
+        in_squares(posterior, squares), level=level, scale_persons=scale_persons, measurements=measurements
     )
     return replace(
-        drawn,
+        heatmap,
         deviations=None,
-        told=_told(found, squares),
-        total_error=math.sqrt(float((found.deviation**2).sum())) * scale_persons,
+        significant=_significant(posterior, squares),
+        total_error=math.sqrt(float((posterior.deviation**2).sum())) * scale_persons,
     )
 
 
-def _told(found: Posterior, squares: EvenSquares) -> ToldApart:
-    """All squares of rectangles that are likely occupied: nothing finer was looked at."""
-    chosen = likely_occupied(found.spread.empty, rate=float(RATE))[squares.leaves]
-    return ToldApart.with_parents(squares.levels[chosen].astype(np.int64), squares.prefixes[chosen])
+def _significant(posterior: Posterior, squares: EvenSquares) -> SignificantSquares:
+    """Returns all squares of rectangles that are likely occupied: nothing finer was looked at."""
+    is_occupied = likely_occupied(posterior.spread.empty, rate=float(RATE))[squares.leaves]
+    return SignificantSquares.with_parents(
+        squares.levels[is_occupied].astype(np.int64), squares.prefixes[is_occupied]
+    )
 
 
 def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
-    """(k,) of each square of a map the measured rectangle that it lies in, from 1; None for other maps."""
+    """Returns (k,) of each square of a map the measured rectangle that it lies in,
+    from 1; None for other maps.
+    """
     measurements = heatmap.measurements
     if measurements is None or measurements.shares is None:
         return None
@@ -85,26 +89,26 @@ def rectangle_numbers(heatmap: Heatmap) -> Integers | None:
     return rectangles.holding(heatmap.prefixes << up, level=heatmap.level) + 1
 
 
-def in_squares(found: Posterior, squares: EvenSquares) -> Posterior:
-    """Beliefs about squares, from those about the rectangles that they are parts of.
+def in_squares(posterior: Posterior, squares: EvenSquares) -> Posterior:
+    """Returns beliefs about squares, from those about the rectangles that they are parts of.
 
     A part may hold nothing, or all that its rectangle does, whatever the guide says.
     """
     leaf, share = squares.leaves, squares.shares
     return Posterior(
         nodes=Nodes(depths=2 * squares.levels.astype(np.int64), codes=squares.prefixes),
-        mean=found.mean[leaf] * share,
-        deviation=found.deviation[leaf],
+        mean=posterior.mean[leaf] * share,
+        deviation=posterior.deviation[leaf],
         spread=Spread(
-            low=np.where(share < _WHOLE, 0.0, found.spread.low[leaf]),
-            high=found.spread.high[leaf],
-            empty=found.spread.empty[leaf],
+            low=np.where(share < _WHOLE, 0.0, posterior.spread.low[leaf]),
+            high=posterior.spread.high[leaf],
+            empty=posterior.spread.empty[leaf],
         ),
     )
 
 
 def rasterized(tree: GuideTree, depths: Integers, boxes: Integers, *, is_even: bool = False) -> EvenSquares:
-    """The coarsest such cells, in Morton order.
+    """Returns the coarsest such cells, in Morton order.
 
     is_even: rectangles are filled evenly, whatever the guide says.
     """
@@ -122,7 +126,7 @@ def rasterized(tree: GuideTree, depths: Integers, boxes: Integers, *, is_even: b
 
 
 def _merged(level: int, codes: Integers, leaf: Integers, share: Floats) -> EvenSquares:
-    """Fours of siblings that lie in one rectangle and are as full become their parent."""
+    """Merges fours of siblings that lie in one rectangle and are as full into their parent."""
     done: list[tuple[Integers, Integers, Integers, Floats]] = []
     while level > 0 and codes.size:
         whole = np.zeros(codes.size, np.bool_)

@@ -12,7 +12,7 @@ from mechanisms.central.adaptive.guide_tree import GuideTree, grid_level
 from mechanisms.central.adaptive.guided_raster import guided_map
 from mechanisms.central.adaptive.informed import Informed
 from mechanisms.central.adaptive.nodes import Nodes
-from mechanisms.central.adaptive.rounds import Round, Rounds
+from mechanisms.central.adaptive.rounds import NoisyRound, NoisyRounds
 from mechanisms.central.adaptive.token_walk import Worth, token_walk
 from mechanisms.central.adaptive.tree_posterior import posterior
 from mechanisms.error_bounds import ErrorForecast, guided_forecast
@@ -31,7 +31,7 @@ DEEPEST_FIRST: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuidedWalk(Rounds):
+class GuidedWalk(NoisyRounds):
     """The leaves of a walk down a guide's tree are measured, each with the noise of the whole epsilon.
 
     Guarantee: `token_walk`, which proves it for any tree that follows from public facts and revealed values.
@@ -42,17 +42,17 @@ class GuidedWalk(Rounds):
 
     @property
     def first_depth(self) -> int:
-        """Of the rectangles that the walk begins with."""
+        """Returns the depth of the rectangles that the walk begins with."""
         scales = max(float(self.expected_persons / self.scale_persons), 1.0)
         return min(max(round(math.log2(scales / FIRST_SCALES)), 1), DEEPEST_FIRST)
 
     @property
     def tree(self) -> GuideTree:
-        """As public facts make it; what was measured before in a plain tree goes on there."""
+        """Returns the tree that public facts make; what was measured before in a plain tree goes on there."""
         plain_from = None if self.earlier is None else self.earlier.plain_from
         return GuideTree.of(self.guide, level=self.level, plain_from=plain_from)
 
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round]:
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound]:
         check_masses(masses, level=self.level, unit=self.unit)
         scale, first = self.round_scales[0], self.first_depth
         worth = Worth(scales=WORTH, growth=GROWTH, branches=2, scale=scale)
@@ -66,18 +66,18 @@ class GuidedWalk(Rounds):
         )
         nodes, order = Nodes.sorted(leaves.nodes.depths, leaves.nodes.codes)
         cells = Rectangles(tree=leaves.tree, nodes=nodes)
-        return (Round(cells=cells, noisy=noisy[order], epsilon=self.round_epsilons[0]),)
+        return (NoisyRound(cells=cells, noisy=noisy[order], epsilon=self.round_epsilons[0]),)
 
-    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
+    def heatmap(self, rounds: Sequence[NoisyRound]) -> Heatmap:
         tree, yardstick = cast(Rectangles, rounds[0].cells).tree, self.yardstick_persons
-        found = posterior(self.measured(rounds), scale_persons=yardstick, is_raised=True)
-        kept = Measurements(
-            parts=self.kept(rounds),
+        beliefs = posterior(self.measured(rounds), scale_persons=yardstick, is_raised=True)
+        measurements = Measurements(
+            parts=self.stored_measurements(rounds),
             grid_level=grid_level(self.level),
             shares=self.guide.shares,
             plain_from=tree.plain_from,
         )
-        return guided_map(found, tree, level=self.level, scale_persons=yardstick, measurements=kept)
+        return guided_map(beliefs, tree, level=self.level, scale_persons=yardstick, measurements=measurements)
 
     def expected_error(self, *, persons: int) -> ErrorForecast:
         return guided_forecast(self.joint_scale_persons, persons=persons)

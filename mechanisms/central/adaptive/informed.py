@@ -15,8 +15,8 @@ _WIDEST: Final = 3.0  # noise of before, in own scales: a wider one says too lit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Known:
-    """Of the nodes of one depth: linear estimates in mass units."""
+class EarlierEstimate:
+    """Linear estimates of the nodes of one depth, in mass units."""
 
     codes: Integers
     mean: NDArray[np.float64]
@@ -32,19 +32,19 @@ class Informed:
     """
 
     worth: Worth
-    known: Sequence[Known]  # from depth 0 on
+    estimates: Sequence[EarlierEstimate]  # from depth 0 on
 
     @classmethod
     def of(cls, worth: Worth, earlier: Sequence[Measured]) -> Self:
-        """earlier: in own noise scales."""
+        """Returns the rule that counts in `earlier`, which is in own noise scales."""
         used = [part for part in earlier if part.scale <= _WIDEST]
         if not used:
-            return cls(worth=worth, known=())
+            return cls(worth=worth, estimates=())
         depths, scale = binary_tree(used), float(worth.scale)
         return cls(
             worth=worth,
-            known=[
-                Known(
+            estimates=[
+                EarlierEstimate(
                     codes=depth.codes,
                     mean=estimate.mean * scale,
                     tokens=estimate.variance / 2,
@@ -55,17 +55,17 @@ class Informed:
         )
 
     def __call__(self, nodes: Nodes, looks: Integers, tokens: int) -> NDArray[np.bool_]:
-        mean, held = looks.astype(np.float64), np.full(looks.size, float(tokens))
-        least = held.copy()
-        for depth, known in enumerate(self.known):
+        mean, own_tokens = looks.astype(np.float64), np.full(looks.size, float(tokens))
+        least = own_tokens.copy()
+        for depth, estimate in enumerate(self.estimates):
             here = np.flatnonzero(nodes.depths == depth)
-            place = np.searchsorted(known.codes, nodes.codes[here])
-            there = place < known.codes.size
-            there[there] = known.codes[place[there]] == nodes.codes[here[there]]
+            place = np.searchsorted(estimate.codes, nodes.codes[here])
+            there = place < estimate.codes.size
+            there[there] = estimate.codes[place[there]] == nodes.codes[here[there]]
             here, place = here[there], place[there]
-            own, before = 1 / held[here], 1 / known.tokens[place]
-            mean[here] = (mean[here] * own + known.mean[place] * before) / (own + before)
+            own, before = 1 / own_tokens[here], 1 / estimate.tokens[place]
+            mean[here] = (mean[here] * own + estimate.mean[place] * before) / (own + before)
             both = 1 / (own + before)
-            least[here] = np.where(known.inner[place], both, np.maximum(both, self.worth.branches))
-        chosen: NDArray[np.bool_] = mean >= self.worth.least(least)
-        return chosen
+            least[here] = np.where(estimate.inner[place], both, np.maximum(both, self.worth.branches))
+        is_split: NDArray[np.bool_] = mean >= self.worth.least(least)
+        return is_split

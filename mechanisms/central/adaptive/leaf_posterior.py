@@ -23,19 +23,19 @@ _WITHIN_TWO: Final = 2.0569
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spread:
-    """Of cells' masses, in noise scales."""
+    """Intervals of cells' masses, in noise scales, and how likely the cells are empty."""
 
     low: Floats = field(repr=False)  # (k,) ends of 95 % intervals
     high: Floats = field(repr=False)  # (k,)
     empty: Floats = field(repr=False)  # (k,) probability of less than half a person
 
-    def taken(self, order: Integers) -> Self:
-        """The same cells in another order."""
+    def reordered(self, order: Integers) -> Self:
+        """Returns the same cells in another order."""
         return type(self)(low=self.low[order], high=self.high[order], empty=self.empty[order])
 
 
 def spread(grid: Floats, belief: Floats, measured: Floats, within: Floats, *, scale_persons: float) -> Spread:
-    """Of beliefs (g, k) about cells that were measured, `measured` on average.
+    """Returns the spread of beliefs (g, k) about cells that were measured, `measured` on average.
 
     within: (k,) how far the noise of that average goes in 95 of 100 draws.
 
@@ -52,35 +52,41 @@ def spread(grid: Floats, belief: Floats, measured: Floats, within: Floats, *, sc
 
 
 def within(precision: Floats, *, times: Floats) -> Floats:
-    """(k,) how far the noise of averages by precision goes in 95 of 100 draws.
+    """Returns (k,) how far the noise of averages by precision goes in 95 of 100 draws.
 
     precision: sum of 1 / scale² of the measurements. times: how many equal ones would have the same weights,
     from 1 on; between one and two the law is interpolated, and means of more are nearer to normal.
     """
     second = np.minimum(times - 1, 1)
     reach = (1 - second) * _WITHIN_ONE + second * _WITHIN_TWO * np.sqrt(2)
-    found: Floats = reach / np.sqrt(precision)
-    return found
+    distances: Floats = reach / np.sqrt(precision)
+    return distances
 
 
-def joined(one: Spread, other: Spread) -> Spread:
-    """Of two models of the same cells."""
+def mean_spread(first: Spread, second: Spread) -> Spread:
+    """Returns the mean of two models of the same cells."""
     return Spread(
-        low=(one.low + other.low) / 2, high=(one.high + other.high) / 2, empty=(one.empty + other.empty) / 2
+        low=(first.low + second.low) / 2,
+        high=(first.high + second.high) / 2,
+        empty=(first.empty + second.empty) / 2,
     )
 
 
 def likely_occupied(empty: Floats, *, rate: float) -> NDArray[np.bool_]:
-    """`(k,)` the most cells of which, by these probabilities, no more than the rate is empty on average."""
+    """Returns `(k,)` the most cells of which, by these probabilities,
+    no more than the rate is empty on average.
+    """
     order = np.argsort(empty, kind="stable")
     mean = np.cumsum(empty[order]) / np.arange(1, empty.size + 1)
-    chosen = np.zeros(empty.size, np.bool_)
-    chosen[order[: int(np.searchsorted(mean, rate, side="right"))]] = True
-    return chosen
+    is_occupied = np.zeros(empty.size, np.bool_)
+    is_occupied[order[: int(np.searchsorted(mean, rate, side="right"))]] = True
+    return is_occupied
 
 
 def _quantile(edges: Floats, below: Floats, share: float) -> Floats:
-    """(k,) masses below which this share of each belief lies; `edges` are the upper ends of its parts."""
+    """Returns (k,) masses below which this share of each belief lies;
+    `edges` are the upper ends of its parts.
+    """
     part = np.minimum((below < share).sum(axis=0), edges.size - 1)
     cells = np.arange(below.shape[1])
     before = np.where(part > 0, below[part - 1, cells], 0.0)

@@ -8,7 +8,7 @@ from mechanisms.calibration import sensitivity
 from mechanisms.central.adaptive.guide_tree import grid_level
 from mechanisms.central.adaptive.guided_walk import GuidedWalk
 from mechanisms.central.adaptive.one_walk import OneWalk
-from mechanisms.central.adaptive.rounds import Round, Rounds
+from mechanisms.central.adaptive.rounds import NoisyRound, NoisyRounds
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.expected_persons import GuessedPersons
 from mechanisms.check import ParameterError, in_range
@@ -28,7 +28,7 @@ _PUBLIC: Final = tuple(field.name for field in fields(GuessedPersons))
 
 
 def takes_guide(relation: Relation, epsilon: Fraction, expected_persons: int) -> bool:
-    """Whether a guide may be given with these public numbers."""
+    """Returns whether a guide may be given with these public numbers."""
     least, most = GUIDED
     return least <= expected_persons * epsilon / sensitivity(relation) <= most
 
@@ -73,15 +73,15 @@ class Adaptive(GuessedPersons):
 
     @classmethod
     def calibrate(cls, target: Target, *, resolution: int, **parameters: Any) -> Self:
-        """With the target's guide and version."""
+        """Returns the mechanism with the target's guide and version."""
         version = cls.newest_version if target.version is None else target.version
         return super(Adaptive, cls).calibrate(
             target, resolution=resolution, guide=target.guide, version=version, **parameters
         )
 
     @property
-    def rounds(self) -> Rounds:
-        """What is done: one walk or two rounds, with the same public numbers."""
+    def rounds(self) -> NoisyRounds:
+        """Returns what is done: one walk or two rounds, with the same public numbers."""
         scales = self.expected_persons * self.epsilon / sensitivity(self.relation)
         kind = OneWalk if self.version > 1 and scales <= MOST_WALKED else TwoRounds
         public = {name: getattr(self, name) for name in _PUBLIC}
@@ -96,11 +96,13 @@ class Adaptive(GuessedPersons):
 
     @property
     def is_in_rectangles(self) -> bool:
-        """Whether rectangles of a guide are measured, so that sums of squares have no stated error."""
+        """Returns whether rectangles of a guide are measured,
+        so that sums of squares have no stated error.
+        """
         return isinstance(self.rounds, GuidedWalk)
 
     def _earlier(self, guide: Guide) -> Measurements | None:
-        """What the guide's map measured, where its cells are no finer than this map's."""
+        """Returns what the guide's map measured, where its cells are no finer than this map's."""
         measured = guide.measured
         if measured is None:
             return None
@@ -114,11 +116,11 @@ class Adaptive(GuessedPersons):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return self.rounds.unit
 
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round, ...]:
-        """The private part of `release`: everything after it sees nothing else."""
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound, ...]:
+        """Draws the private part of `release`: everything after it sees nothing else."""
         return self.rounds.measure(masses, rng)
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:

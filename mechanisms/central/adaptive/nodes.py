@@ -18,11 +18,11 @@ class Nodes:
 
     @classmethod
     def sorted(cls, depths: Integers, codes: Integers) -> tuple[Self, Integers]:
-        """From nodes in any order, and that order."""
+        """Returns the nodes, given in any order, and that order."""
         order = np.argsort(codes << int(depths.max()) - depths, kind="stable")
         return cls(depths=depths[order], codes=codes[order]), order
 
     def starts(self, depth: int) -> Integers:
-        """(k,) the first node of `depth` inside each; `depth` is at least that of all of them."""
+        """Returns (k,) the first node of `depth` inside each; `depth` is at least that of all of them."""
         starts: Integers = self.codes << depth - self.depths
         return starts

@@ -9,8 +9,8 @@ from mechanisms.calibration import check_masses
 from mechanisms.central.adaptive.informed import Informed
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.rounds import Round, SquareRounds
-from mechanisms.central.adaptive.token_walk import Squares, Worth, token_walk
+from mechanisms.central.adaptive.rounds import NoisyRound, SquareRounds
+from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth, token_walk
 from mechanisms.error_bounds import ErrorForecast, walked_forecast
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
@@ -36,16 +36,16 @@ class OneWalk(SquareRounds):
 
     @property
     def first_level(self) -> int:
-        """Of the cells that the walk begins with."""
+        """Returns the level of the cells that the walk begins with."""
         scales = max(float(self.expected_persons / self.scale_persons), 1.0)
         return min(max(round(math.log(scales / FIRST_SCALES, 4)), 1), FINEST_FIRST, self.level)
 
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round]:
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound]:
         check_masses(masses, level=self.level, unit=self.unit)
         scale = self.round_scales[0]
         worth = Worth(scales=WORTH, growth=GROWTH, branches=4, scale=scale)
         leaves, noisy = token_walk(
-            Squares.first(masses, level=self.first_level),
+            SquareFrontier.first(masses, level=self.first_level),
             each=TOKENS,
             scale=scale,
             branches=4,
@@ -53,7 +53,7 @@ class OneWalk(SquareRounds):
             rng=rng,
         )
         nodes, order = Nodes.sorted(leaves.nodes.depths, leaves.nodes.codes)
-        return (Round(cells=Cut.of_nodes(nodes), noisy=noisy[order], epsilon=self.round_epsilons[0]),)
+        return (NoisyRound(cells=Cut.of_nodes(nodes), noisy=noisy[order], epsilon=self.round_epsilons[0]),)
 
     def expected_error(self, *, persons: int) -> ErrorForecast:
         return walked_forecast(self.joint_scale_persons, persons=persons)

@@ -10,36 +10,39 @@ from mechanisms.central.adaptive.tree_posterior import Posterior
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.measurements import Measurements
-from mechanisms.results.significance import RATE, ToldApart
+from mechanisms.results.significance import RATE, SignificantSquares
 
 
 def posterior_map(
-    found: Posterior, *, level: int, scale_persons: float, measurements: Measurements | None = None
+    posterior: Posterior, *, level: int, scale_persons: float, measurements: Measurements | None = None
 ) -> Heatmap:
-    """Means with 95 % intervals. scale_persons: the unit of the posterior's masses.
+    """Returns means with 95 % intervals. scale_persons: the unit of the posterior's masses.
 
     Deviations are meant to be added in quadrature: errors inside one measured cell make up for each other, so
     sums are rather less off (`held_by_squares` takes in part of that), and so are 95 of 100 districts of the
     cities that `test_coverage.py` measures, of whole squares and of parts.
     """
-    low, high = found.spread.low, found.spread.high
+    low, high = posterior.spread.low, posterior.spread.high
     return Heatmap(
         level=level,
-        levels=found.cut.levels.astype(np.uint8),
-        prefixes=found.cut.prefixes,
-        values=found.mean * scale_persons,
-        standard_errors=np.maximum(found.mean - low, high - found.mean) * (scale_persons / WITHIN_ERRORS),
-        told=told_by_posterior(found.cut, found.spread),
+        levels=posterior.cut.levels.astype(np.uint8),
+        prefixes=posterior.cut.prefixes,
+        values=posterior.mean * scale_persons,
+        standard_errors=np.maximum(posterior.mean - low, high - posterior.mean)
+        * (scale_persons / WITHIN_ERRORS),
+        significant=significant_by_posterior(posterior.cut, posterior.spread),
         lows=low * scale_persons,
         highs=high * scale_persons,
-        deviations=found.deviation * scale_persons,
-        total=float(found.mean.sum()) * scale_persons,
-        total_error=math.sqrt(float((found.deviation**2).sum())) * scale_persons,
+        deviations=posterior.deviation * scale_persons,
+        total=float(posterior.mean.sum()) * scale_persons,
+        total_error=math.sqrt(float((posterior.deviation**2).sum())) * scale_persons,
         measurements=measurements,
     )
 
 
-def told_by_posterior(cut: Cut, spread: Spread) -> ToldApart:
-    """Of a cut the most cells of which on average no more than the rate holds less than half a person."""
-    told = likely_occupied(spread.empty, rate=float(RATE))
-    return ToldApart.with_parents(cut.levels[told], cut.prefixes[told])
+def significant_by_posterior(cut: Cut, spread: Spread) -> SignificantSquares:
+    """Returns of a cut the most cells of which on average no more than the rate holds less than half a
+    person.
+    """
+    is_occupied = likely_occupied(spread.empty, rate=float(RATE))
+    return SignificantSquares.with_parents(cut.levels[is_occupied], cut.prefixes[is_occupied])

@@ -25,59 +25,59 @@ class Cut:
 
     @classmethod
     def grid(cls, level: int) -> Self:
-        """All cells of one level."""
+        """Returns all cells of one level."""
         count = 4**level
         return cls(levels=np.full(count, level, np.int64), prefixes=np.arange(count, dtype=np.int64))
 
     @classmethod
     def sorted(cls, levels: Integers, prefixes: Integers) -> Self:
-        """From cells in any order."""
+        """Returns the cut of cells in any order."""
         order = np.argsort(_starts(levels, prefixes, int(levels.max())), kind="stable")
         return cls(levels=levels[order], prefixes=prefixes[order])
 
     @property
     def nodes(self) -> Nodes:
-        """Squares are the nodes of even depth."""
+        """Returns squares as the nodes of even depth."""
         return Nodes(depths=2 * self.levels, codes=self.prefixes)
 
     @classmethod
     def of_nodes(cls, nodes: Nodes) -> Self:
-        """Of nodes that are squares."""
+        """Returns the cut of nodes that are squares."""
         return cls(levels=nodes.depths // 2, prefixes=nodes.codes)
 
     def holding(self, cells: Integers, *, level: int) -> Integers:
-        """Which of them hold these cells of a level at least as fine."""
+        """Returns which of them hold these cells of a level at least as fine."""
         places: Integers = np.searchsorted(self.starts(level), cells, side="right") - 1
         return places
 
     def starts(self, level: int) -> Integers:
-        """(k,) the first cell of `level` inside each; `level` is at least as fine as all of them."""
+        """Returns (k,) the first cell of `level` inside each; `level` is at least as fine as all of them."""
         return _starts(self.levels, self.prefixes, level)
 
     def turned(self) -> tuple[Self, Integers]:
-        """The cut with rows and columns exchanged, and where its cells stand in this one."""
+        """Returns the cut with rows and columns exchanged, and where its cells stand in this one."""
         y_bits = self.prefixes >> 1 & _X_BITS
         prefixes = (self.prefixes & _X_BITS) << 1 | y_bits
         order = np.argsort(_starts(self.levels, prefixes, int(self.levels.max())), kind="stable")
         return type(self)(levels=self.levels[order], prefixes=prefixes[order]), order
 
     def masses(self, masses: MassMap) -> Integers:
-        """(k,) true mass units of the cells."""
+        """Returns (k,) true mass units of the cells."""
         return cell_masses(masses, self.levels, self.prefixes)
 
 
 def cell_masses(masses: MassMap, levels: Integers, prefixes: Integers) -> Integers:
-    """(k,) true mass units of any cells."""
+    """Returns (k,) true mass units of any cells."""
     return masses.interval_sums().within(levels, prefixes)
 
 
 def grid_level(mass: float, *, most: float, finest: int) -> int:
-    """The coarsest level whose cells hold less than `most` each of an evenly spread mass."""
+    """Returns the coarsest level whose cells hold less than `most` each of an evenly spread mass."""
     return next((level for level in range(finest) if mass / 4**level < most), finest)
 
 
 def refined(cut: Cut, mass: Floats, *, most: Floats, limit: int) -> Cut:
-    """The cut that splits, from the root on, every cell with at least its level's `most` of mass.
+    """Returns the cut that splits, from the root on, every cell with at least its level's `most` of mass.
 
     mass: (k,) the estimate for the cells of `cut`, each spread evenly. most: (finest,) from level 0 on; cells
     of the finest level are not split. It is doubled until the result has at most `limit` cells, so time and

@@ -32,16 +32,16 @@ class Cells(Protocol):
     def nodes(self) -> Nodes: ...
 
     def masses(self, masses: MassMap) -> Integers:
-        """(k,) true mass units."""
+        """Returns (k,) true mass units."""
         ...
 
     def holding(self, cells: Integers, *, level: int) -> Integers:
-        """Which of them hold these quadtree cells of a level at least as fine."""
+        """Returns which of them hold these quadtree cells of a level at least as fine."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Round:
+class NoisyRound:
     """Cells, all of them, with noise; already private."""
 
     cells: Cells
@@ -50,22 +50,22 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rounds(GuessedPersons):
+class NoisyRounds(GuessedPersons):
     """All cells of one partition or of several are measured, each for its share of epsilon."""
 
     round_shares: ClassVar[tuple[Fraction, ...]]
     earlier: Measurements | None = None  # of the same masses, public already
 
     @abstractmethod
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round, ...]:
-        """The private part of `release`: everything after it sees nothing else.
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound, ...]:
+        """Draws the private part of `release`: everything after it sees nothing else.
 
         Errors: `ParameterError` for masses of another level or unit.
         """
 
     @abstractmethod
-    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
-        """The map that follows from these rounds."""
+    def heatmap(self, rounds: Sequence[NoisyRound]) -> Heatmap:
+        """Returns the map that follows from these rounds."""
 
     @abstractmethod
     def expected_error(self, *, persons: int) -> ErrorForecast: ...
@@ -76,46 +76,48 @@ class Rounds(GuessedPersons):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return mass_unit(self.relation, self.epsilon, smallest_share=min(self.round_shares))
 
     @property
     def round_epsilons(self) -> tuple[Fraction, ...]:
-        """Costs of the rounds; their sum is epsilon exactly."""
+        """Returns costs of the rounds; their sum is epsilon exactly."""
         return tuple(self.epsilon * share for share in self.round_shares)
 
     @property
     def round_scales(self) -> tuple[Fraction, ...]:
-        """Of the noise of each round, in mass units."""
+        """Returns the scale of the noise of each round, in mass units."""
         unit = self.unit
         return tuple(noise_scale(self.relation, epsilon, unit) for epsilon in self.round_epsilons)
 
     @property
     def scale_persons(self) -> float:
-        """The first round's noise scale, in persons."""
+        """Returns the first round's noise scale, in persons."""
         return float(self.round_scales[0] / self.unit)
 
     @property
     def yardstick_persons(self) -> float:
-        """The least noise's scale, in which beliefs are reckoned."""
+        """Returns the least noise's scale, in which beliefs are reckoned."""
         return min([self.scale_persons, *(part.scale_persons for part in self._earlier_parts)])
 
     @property
     def joint_scale_persons(self) -> float:
-        """Of noise that says as much as the first round and all that was measured before."""
+        """Returns the scale of noise that says as much as the first round
+        and all that was measured before.
+        """
         scales = [self.scale_persons, *(part.scale_persons for part in self._earlier_parts)]
         return float(sum(scale**-2 for scale in scales) ** -0.5)
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
-        return self.drawn(self.measure(masses, rng))
+        return self.heatmap(self.measure(masses, rng))
 
     @property
     def before(self) -> list[Measured]:
-        """What was measured before, in noise scales of the first round."""
+        """Returns what was measured before, in noise scales of the first round."""
         return self._before(self.scale_persons)
 
-    def measured(self, rounds: Sequence[Round]) -> list[Measured]:
-        """In yardsticks: what was measured before, and these rounds."""
+    def measured(self, rounds: Sequence[NoisyRound]) -> list[Measured]:
+        """Returns what was measured before, and these rounds, in yardsticks."""
         yardstick = self.yardstick_persons
         own = [
             Measured(
@@ -127,8 +129,8 @@ class Rounds(GuessedPersons):
         ]
         return [*self._before(yardstick), *own]
 
-    def kept(self, rounds: Sequence[Round]) -> tuple[Measurement, ...]:
-        """For later maps of the same masses."""
+    def stored_measurements(self, rounds: Sequence[NoisyRound]) -> tuple[Measurement, ...]:
+        """Returns all measurements, for later maps of the same masses."""
         own = [
             Measurement(
                 scale_persons=float(scale / self.unit),
@@ -156,28 +158,30 @@ class Rounds(GuessedPersons):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SquareRounds(Rounds):
+class SquareRounds(NoisyRounds):
     """Rounds over cuts of the quadtree."""
 
     is_raised: ClassVar[bool]  # as in `tree_posterior.posterior`
 
-    def drawn(self, rounds: Sequence[Round]) -> Heatmap:
+    def heatmap(self, rounds: Sequence[NoisyRound]) -> Heatmap:
         return posterior_map(
             self.posterior(rounds),
             level=self.level,
             scale_persons=self.yardstick_persons,
-            measurements=Measurements(parts=self.kept(rounds)),
+            measurements=Measurements(parts=self.stored_measurements(rounds)),
         )
 
-    def posterior(self, rounds: Sequence[Round]) -> Posterior:
-        """Of the leaves of these rounds, in yardsticks."""
+    def posterior(self, rounds: Sequence[NoisyRound]) -> Posterior:
+        """Returns the posterior of the leaves of these rounds, in yardsticks."""
         return posterior_both_ways(
             self.measured(rounds), scale_persons=self.yardstick_persons, is_raised=self.is_raised
         )
 
 
-def epsilon_over(rounds: Sequence[Round], *, level: int, cells: Integers) -> list[Fraction]:
-    """What was spent over each of these cells of `level`: the sum over all measured squares that hold it."""
+def epsilon_over(rounds: Sequence[NoisyRound], *, level: int, cells: Integers) -> list[Fraction]:
+    """Returns what was spent over each of these cells of `level`:
+    the sum over all measured squares that hold it.
+    """
     spent = [Fraction(0)] * cells.size
     for part in rounds:
         nodes = part.cells.nodes

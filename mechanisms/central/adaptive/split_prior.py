@@ -28,7 +28,7 @@ class SplitPrior:
     growth: float
 
     def one_sided(self, mass: float) -> float:
-        """Probability that all of a mass above 0 lies in one half."""
+        """Returns the probability that all of a mass above 0 lies in one half."""
         return _LONE / (1 + _FADING * float(np.sqrt(mass * self.persons)))
 
 
@@ -52,7 +52,9 @@ class SplitTable:
 
 @lru_cache(maxsize=32)
 def mass_grid(size: int, growth: float) -> Floats:
-    """(size,) masses from 0 on: steps of one noise scale, then of `growth` times the mass; read-only."""
+    """Returns (size,) masses from 0 on: steps of one noise scale,
+    then of `growth` times the mass; read-only.
+    """
     points = [0.0]
     while len(points) < size:
         points.append(points[-1] + max(_FIRST_STEP, growth * points[-1]))
@@ -63,7 +65,7 @@ def mass_grid(size: int, growth: float) -> Floats:
 
 @lru_cache(maxsize=128)
 def split_table(prior: SplitPrior, size: int) -> SplitTable:
-    """The table for the first `size` masses of the grid."""
+    """Returns the table for the first `size` masses of the grid."""
     grid = mass_grid(size, prior.growth)
     parts = [np.flatnonzero(grid <= mass / 2) for mass in grid]
     whole = np.repeat(np.arange(size), [part.size for part in parts])
@@ -86,7 +88,9 @@ def split_table(prior: SplitPrior, size: int) -> SplitTable:
 
 
 def _weights(prior: SplitPrior, parts: Floats, mass: float) -> Floats:
-    """Probabilities of the smaller half's mass, rounded to the grid, in one order: their sum is 1/2."""
+    """Returns probabilities of the smaller half's mass, rounded to the grid,
+    in one order: their sum is 1/2.
+    """
     if mass == 0:
         return np.array([0.5])
     edges = np.append((parts[1:] + parts[:-1]) / 2, mass / 2)

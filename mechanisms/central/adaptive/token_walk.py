@@ -53,23 +53,23 @@ Rule: TypeAlias = Callable[[Nodes, Integers, int], Booleans]
 
 
 class Frontier(Protocol):
-    """Where a walk stands: disjoint cells that together are the region, in any order."""
+    """State of a walk: disjoint cells that together are the region, in any order."""
 
     @property
     def nodes(self) -> Nodes: ...
 
     @property
     def masses(self) -> Integers:
-        """(k,) true mass units."""
+        """Returns (k,) true mass units."""
         ...
 
     @property
     def is_divisible(self) -> Booleans:
-        """(k,) from public facts."""
+        """Returns (k,) whether each can be split, from public facts."""
         ...
 
-    def split(self, chosen: Booleans, looks: Integers) -> Self:
-        """First the cells that were not chosen, in order, then the children of each that was.
+    def split(self, is_split: Booleans, looks: Integers) -> Self:
+        """Returns first the cells that are not split, in order, then the children of each that is.
 
         looks: (k,) what was revealed of the cells. The tree below them may follow from it.
         """
@@ -80,7 +80,7 @@ AnyFrontier = TypeVar("AnyFrontier", bound=Frontier)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Squares:
+class SquareFrontier:
     """Quadtree cells as a frontier; each splits into four."""
 
     sums: IntervalSums = field(repr=False)
@@ -89,7 +89,7 @@ class Squares:
 
     @classmethod
     def first(cls, masses: MassMap, *, level: int) -> Self:
-        """All cells of a level."""
+        """Returns all cells of a level."""
         prefixes = np.arange(4**level, dtype=np.int64)
         return cls(sums=masses.interval_sums(), levels=np.full(4**level, level, np.int64), prefixes=prefixes)
 
@@ -105,11 +105,11 @@ class Squares:
     def is_divisible(self) -> Booleans:
         return self.levels < self.sums.level
 
-    def split(self, chosen: Booleans, looks: Integers) -> Self:
+    def split(self, is_split: Booleans, looks: Integers) -> Self:
         del looks
-        fours = np.add.outer(4 * self.prefixes[chosen], np.arange(4)).ravel()
-        levels = np.concatenate((self.levels[~chosen], np.repeat(self.levels[chosen] + 1, 4)))
-        prefixes = np.concatenate((self.prefixes[~chosen], fours))
+        fours = np.add.outer(4 * self.prefixes[is_split], np.arange(4)).ravel()
+        levels = np.concatenate((self.levels[~is_split], np.repeat(self.levels[is_split] + 1, 4)))
+        prefixes = np.concatenate((self.prefixes[~is_split], fours))
         return type(self)(sums=self.sums, levels=levels, prefixes=prefixes)
 
 
@@ -123,20 +123,20 @@ class Worth:
     scale: Fraction  # mass units
 
     def least(self, tokens: float | NDArray[np.float64]) -> NDArray[np.int64]:
-        """Whole mass units."""
+        """Returns the least look that is worth a split, in whole mass units."""
         worth = self.scales * (np.asarray(tokens) / self.branches) ** self.growth * float(self.scale)
         return np.ceil(worth).astype(np.int64)
 
     def __call__(self, nodes: Nodes, looks: Integers, tokens: int) -> Booleans:
         del nodes
-        chosen: Booleans = looks >= self.least(tokens)
-        return chosen
+        is_split: Booleans = looks >= self.least(tokens)
+        return is_split
 
 
 def walked(
     frontier: AnyFrontier, tokens: Integers, *, branches: int, rule: Rule
 ) -> tuple[AnyFrontier, Integers]:
-    """The leaves and what is measured there, in mass units.
+    """Returns the leaves and what is measured there, in mass units.
 
     tokens: the same number for each cell of the frontier, a power of `branches`, which is how many children
     a cell has.
@@ -144,21 +144,21 @@ def walked(
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(tokens)))
     masses = frontier.masses
     count = tokens.size // masses.size
-    held = np.arange(masses.size, dtype=np.int64) * count  # the first token of each cell
+    starts = np.arange(masses.size, dtype=np.int64) * count  # the first token of each cell
     while count > 1:
-        looks = masses + before[held + count] - before[held]
-        chosen = rule(frontier.nodes, looks, count) & frontier.is_divisible
-        frontier = frontier.split(chosen, looks)
+        looks = masses + before[starts + count] - before[starts]
+        is_split = rule(frontier.nodes, looks, count) & frontier.is_divisible
+        frontier = frontier.split(is_split, looks)
         count //= branches
-        handed = np.add.outer(held[chosen], np.arange(branches) * count).ravel()
-        held = np.concatenate((held[~chosen], handed))
+        handed = np.add.outer(starts[is_split], np.arange(branches) * count).ravel()
+        starts = np.concatenate((starts[~is_split], handed))
         masses = frontier.masses
-    return frontier, masses + tokens[held]
+    return frontier, masses + tokens[starts]
 
 
 def token_walk(
     frontier: AnyFrontier, *, each: int, scale: Fraction, branches: int, rule: Rule, rng: RandomSource
 ) -> tuple[AnyFrontier, Integers]:
-    """As `walked`, with `each` tokens drawn for every first cell."""
+    """Walks as `walked` does, with `each` tokens drawn for every first cell."""
     tokens = discrete_laplace(rng, scale=scale, size=frontier.nodes.codes.size * each)
     return walked(frontier, tokens, branches=branches, rule=rule)

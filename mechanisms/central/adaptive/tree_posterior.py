@@ -21,7 +21,7 @@ from mechanisms.central.adaptive.binary_tree import (
     bounds,
     linear_estimates,
 )
-from mechanisms.central.adaptive.leaf_posterior import Spread, joined, spread, within
+from mechanisms.central.adaptive.leaf_posterior import Spread, mean_spread, spread, within
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.quadtree_cut import Cut
 from mechanisms.central.adaptive.split_prior import (
@@ -49,7 +49,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Posterior:
-    """Of the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
+    """Beliefs about the leaves, the finest of all measured nodes; masses in the unit of the measurements."""
 
     nodes: Nodes
     mean: Floats = field(repr=False)  # (k,)
@@ -58,30 +58,32 @@ class Posterior:
 
     @property
     def cut(self) -> Cut:
-        """The leaves as quadtree cells, where the tree is one."""
+        """Returns the leaves as quadtree cells, where the tree is one."""
         return Cut.of_nodes(self.nodes)
 
 
 def posterior_both_ways(
     measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False
 ) -> Posterior:
-    """Of quadtree cells: mean of two models, squares split into rows first, or into columns first."""
-    one = posterior(measured, scale_persons=scale_persons, is_raised=is_raised)
+    """Returns the posterior of quadtree cells: mean of two models,
+    squares split into rows first, or into columns first.
+    """
+    rows_first = posterior(measured, scale_persons=scale_persons, is_raised=is_raised)
     turned = []
     for part in measured:
         cut, order = Cut.of_nodes(part.nodes).turned()
         turned.append(replace(part, nodes=cut.nodes, noisy=part.noisy[order]))
-    other = posterior(turned, scale_persons=scale_persons, is_raised=is_raised)
-    _, order = other.cut.turned()
-    means = np.stack((one.mean, other.mean[order]))
-    variances = np.stack((one.deviation, other.deviation[order])) ** 2
+    columns_first = posterior(turned, scale_persons=scale_persons, is_raised=is_raised)
+    _, order = columns_first.cut.turned()
+    means = np.stack((rows_first.mean, columns_first.mean[order]))
+    variances = np.stack((rows_first.deviation, columns_first.deviation[order])) ** 2
     deviation = np.sqrt(variances.mean(axis=0) + means.var(axis=0))
-    spread = joined(one.spread, other.spread.taken(order))
-    return Posterior(nodes=one.nodes, mean=means.mean(axis=0), deviation=deviation, spread=spread)
+    spread = mean_spread(rows_first.spread, columns_first.spread.reordered(order))
+    return Posterior(nodes=rows_first.nodes, mean=means.mean(axis=0), deviation=deviation, spread=spread)
 
 
 def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: bool = False) -> Posterior:
-    """Posterior means and deviations. Total: any finite measurements of cuts have one.
+    """Returns posterior means and deviations. Total: any finite measurements of cuts have one.
 
     scale_persons: the unit of all masses in persons; the smallest noise's scale is about 1. is_raised: leaves
     alone were measured, so that sums are as far off as nodes above them are (`raised_by_nodes`).
@@ -96,7 +98,7 @@ def posterior(measured: Sequence[Measured], *, scale_persons: float, is_raised: 
 
 
 def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
-    """How many masses of the grid each node needs, rounded up to one of a few sizes."""
+    """Returns how many masses of the grid each node needs, rounded up to one of a few sizes."""
     ladder = [_FEWEST]
     while mass_grid(ladder[-1], growth)[-1] < highest[0][0]:
         ladder.append(ladder[-1] * 5 // 4)
@@ -107,7 +109,9 @@ def _sizes(highest: Sequence[Floats], growth: float) -> list[Integers]:
 
 
 def _upwards(depths: Sequence[Depth], sizes: Sequence[Integers], prior: SplitPrior) -> list[Floats]:
-    """For each depth (g, k): likelihood of all that was measured in and below a node, largest value 1."""
+    """Returns for each depth (g, k): likelihood of all that was measured
+    in and below a node, largest value 1.
+    """
     messages: list[Floats] = []
     widest = [int(size.max()) for size in sizes]
     for number in reversed(range(len(depths))):
@@ -151,8 +155,8 @@ def _downwards(
         own = _deviation(belief, linear[number], prior)
         if len(depth.codes) == 1 << number:  # all nodes of a depth: at last that of the coarsest leaves
             most = np.hypot(_OWN_DEVIATIONS * own, mass - linear[number].mean)
-        for seen in depth.seen:
-            above[seen.places] = False
+        for measurement in depth.measurements:
+            above[measurement.places] = False
         above &= depth.inner
         off = np.hypot(own, LINEAR_PART * (mass - linear[number].mean))
         raised.append((depth.codes[above], off[above]))
@@ -161,30 +165,31 @@ def _downwards(
             above = np.repeat(above[depth.inner], 2)
             belief = _pass_down(depth, sizes[number], belief, messages[number + 1], prior)
             mass = _shared(mass[depth.inner], belief, linear[number + 1], prior)
-    depths_of, codes, *others = (np.concatenate(parts) for parts in zip(*leaves, strict=True))
+    depths_of, codes, *columns = (np.concatenate(parts) for parts in zip(*leaves, strict=True))
     nodes, order = Nodes.sorted(depths_of, codes)
-    means, deviations, low, high, empty = (values[order] for values in others)
+    means, deviations, low, high, empty = (values[order] for values in columns)
     spread = Spread(low=np.minimum(low, means), high=np.maximum(high, means), empty=empty)
-    held = held_by_nodes(nodes, deviations, most)
+    adjusted = held_by_nodes(nodes, deviations, most)
     if is_raised:
-        held = raised_by_nodes(nodes, held, raised)
-    return Posterior(nodes=nodes, mean=means, deviation=held, spread=spread)
+        adjusted = raised_by_nodes(nodes, adjusted, raised)
+    return Posterior(nodes=nodes, mean=means, deviation=adjusted, spread=spread)
 
 
 def held_by_nodes(nodes: Nodes, deviations: Floats, most: Floats) -> Floats:
-    """`(k,)` deviations, smaller in nodes whose leaves add up in quadrature to more than `most`.
+    """Returns `(k,)` deviations, smaller in nodes whose leaves add up in quadrature to more than `most`.
 
     most: (2^depth,) of all nodes of the depth of the coarsest leaves. Such a node was measured as well as its
     leaves, whose errors therefore make up for each other.
     """
     node = nodes.codes >> nodes.depths - nodes.depths.min()
     added = np.sqrt(np.bincount(node, deviations**2, minlength=most.size))
-    held: Floats = deviations * np.divide(most, added, out=np.ones_like(most), where=added > most)[node]
-    return held
+    adjusted: Floats = deviations * np.divide(most, added, out=np.ones_like(most), where=added > most)[node]
+    return adjusted
 
 
 def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Integers, Floats]]) -> Floats:
-    """`(k,)` deviations, larger in nodes whose leaves add up in quadrature to less than what these are off.
+    """Returns `(k,)` deviations, larger in nodes whose leaves add up
+    in quadrature to less than what these are off.
 
     raised: for each depth codes of nodes, ascending, and how far they are off. The prior errs in the same
     direction in many leaves, which shows where nothing above them was measured.
@@ -204,33 +209,35 @@ def raised_by_nodes(nodes: Nodes, deviations: Floats, raised: Sequence[tuple[Int
 
 
 def _spread(depth: Depth, belief: Floats, prior: SplitPrior) -> tuple[Floats, Floats, Floats]:
-    """Of the leaves of a depth; a leaf is a finest measured node, so it was itself measured."""
+    """Returns (low, high, empty) of the leaves of a depth; a leaf is a finest measured node,
+    so it was itself measured.
+    """
     precision, fourth, total = (np.zeros(depth.codes.size) for _ in range(3))
-    for seen in depth.seen:
-        precision[seen.places] += seen.scale**-2
-        fourth[seen.places] += seen.scale**-4
-        total[seen.places] += seen.noisy / seen.scale**2
+    for measurement in depth.measurements:
+        precision[measurement.places] += measurement.scale**-2
+        fourth[measurement.places] += measurement.scale**-4
+        total[measurement.places] += measurement.noisy / measurement.scale**2
     leaf = ~depth.inner
-    found = spread(
+    intervals = spread(
         mass_grid(belief.shape[0], prior.growth),
         belief[:, leaf],
         total[leaf] / precision[leaf],
         within(precision[leaf], times=precision[leaf] ** 2 / fourth[leaf]),
         scale_persons=prior.persons,
     )
-    return found.low, found.high, found.empty
+    return intervals.low, intervals.high, intervals.empty
 
 
 def _likelihood(depth: Depth, grid: Floats) -> Floats:
     values = np.ones((grid.size, depth.codes.size))
-    for seen in depth.seen:
-        likelihood = averaged_laplace(grid / seen.scale, seen.noisy / seen.scale)
-        values[:, seen.places] *= likelihood / likelihood.max(axis=0)
+    for measurement in depth.measurements:
+        likelihood = averaged_laplace(grid / measurement.scale, measurement.noisy / measurement.scale)
+        values[:, measurement.places] *= likelihood / likelihood.max(axis=0)
     return values
 
 
 def averaged_laplace(grid: Floats, noisy: Floats) -> Floats:
-    """(g, k): exp(-|noisy - m|) averaged over the hat function of each grid mass m.
+    """Returns (g, k): exp(-|noisy - m|) averaged over the hat function of each grid mass m.
 
     On steps wider than the noise, values at the grid masses alone would forget where between two of them
     a measurement lies. From second differences of exp(-|x|) + |x|, whose second derivative it is; those
@@ -256,7 +263,7 @@ class _Pairs:
         self.first_rest, self.second_rest = table.rest @ self.first, table.rest @ self.second
 
     def summed(self, table: SplitTable) -> Floats:
-        """(g, nodes) likelihood of each mass of the parent: the sum over its splits."""
+        """Returns (g, nodes) likelihood of each mass of the parent: the sum over its splits."""
         both: Floats = self.first_part * self.second_rest
         both += self.first_rest * self.second_part
         result: Floats = table.sums @ both
@@ -266,19 +273,21 @@ class _Pairs:
 def _batches(
     depth: Depth, size: Integers, prior: SplitPrior
 ) -> Iterator[tuple[SplitTable, Integers, Integers]]:
-    """(table, inner nodes, their first children), such that intermediate arrays stay small."""
+    """Yields (table, inner nodes, their first children), such that intermediate arrays stay small."""
     inner = np.flatnonzero(depth.inner)
     for count in np.unique(size[inner]).tolist():
         table = split_table(prior, count)
         order = np.flatnonzero(size[inner] == count)
         step = max(1, _ENTRIES_AT_ONCE // table.part.size)
         for start in range(0, order.size, step):
-            chosen = order[start : start + step]
-            yield table, inner[chosen], 2 * chosen
+            batch = order[start : start + step]
+            yield table, inner[batch], 2 * batch
 
 
 def _pass_down(depth: Depth, size: Integers, belief: Floats, below: Floats, prior: SplitPrior) -> Floats:
-    """(g, k) beliefs of the next depth: sums over all splits of the parents that lead to each mass."""
+    """Returns (g, k) beliefs of the next depth:
+    sums over all splits of the parents that lead to each mass.
+    """
     result = np.zeros_like(below)
     for table, nodes, children in _batches(depth, size, prior):
         rows = table.grid.size
@@ -299,7 +308,9 @@ def _pass_down(depth: Depth, size: Integers, belief: Floats, below: Floats, prio
 
 
 def _shared(mass: Floats, belief: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Masses of the children by their posterior shares, or where both are large by weighted estimates."""
+    """Returns masses of the children by their posterior shares,
+    or where both are large by weighted estimates.
+    """
     grid = mass_grid(belief.shape[0], prior.growth)
     mean = grid @ belief
     large = np.minimum(mean, linear.mean)
@@ -313,7 +324,7 @@ def _shared(mass: Floats, belief: Floats, linear: Estimate, prior: SplitPrior) -
 
 
 def _weighted(mean: Floats, variance: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Posterior and linear estimates of masses, by their precisions.
+    """Returns posterior and linear estimates of masses, by their precisions.
 
     The posterior knows that most cells are empty, the linear estimate of a node far above its measurements
     adds up all their noise; but the posterior leans on a prior that is not the truth. Both come from the
@@ -326,7 +337,9 @@ def _weighted(mean: Floats, variance: Floats, linear: Estimate, prior: SplitPrio
 
 
 def _deviation(belief: Floats, linear: Estimate, prior: SplitPrior) -> Floats:
-    """Of a node's belief; no more than the linear estimate's where the grid is too coarse to tell."""
+    """Returns the deviation of a node's belief; no more than the linear estimate's where the grid is too
+    coarse to tell.
+    """
     grid = mass_grid(belief.shape[0], prior.growth)
     mean = grid @ belief
     deviation = np.sqrt(np.maximum(grid**2 @ belief - mean**2, 0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from mechanisms.calibration import check_masses
 from mechanisms.central.adaptive.quadtree_cut import Cut, grid_level, refined
-from mechanisms.central.adaptive.rounds import Round, SquareRounds
+from mechanisms.central.adaptive.rounds import NoisyRound, SquareRounds
 from mechanisms.error_bounds import ErrorForecast, adaptive_forecast
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
@@ -42,7 +42,7 @@ class TwoRounds(SquareRounds):
 
     @property
     def first_level(self) -> int:
-        """Of the first round's grid: as fine as the expected persons make worth it."""
+        """Returns the level of the first round's grid: as fine as the expected persons make worth it."""
         scales = self.expected_persons * self.unit / self.round_scales[0]
         few, level_of_few = WORTH_A_FEW
         return max(
@@ -50,21 +50,21 @@ class TwoRounds(SquareRounds):
             grid_level(float(scales), most=WORTH_SPLITTING, finest=min(FINEST_FIRST, self.level)),
         )
 
-    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Round, Round]:
+    def measure(self, masses: MassMap, rng: RandomSource) -> tuple[NoisyRound, NoisyRound]:
         check_masses(masses, level=self.level, unit=self.unit)
         first = self._round(0, Cut.grid(self.first_level), masses, rng)
         return first, self._round(1, self.second_cut(first), masses, rng)
 
-    def second_cut(self, first: Round) -> Cut:
-        """What the second round measures, from public numbers and the first round's noisy values."""
-        found = self.posterior([first])
+    def second_cut(self, first: NoisyRound) -> Cut:
+        """Returns what the second round measures, from public numbers and the first round's noisy values."""
+        beliefs = self.posterior([first])
         coarser, *near, finer = WORTH_SPLITTING_AGAIN
         most = [coarser] * self.first_level + near + [finer] * self.level
-        return refined(found.cut, found.mean, most=np.array(most[: self.level]), limit=MOST_CELLS)
+        return refined(beliefs.cut, beliefs.mean, most=np.array(most[: self.level]), limit=MOST_CELLS)
 
     def expected_error(self, *, persons: int) -> ErrorForecast:
         return adaptive_forecast(self.scale_persons, persons=persons)
 
-    def _round(self, number: int, cut: Cut, masses: MassMap, rng: RandomSource) -> Round:
+    def _round(self, number: int, cut: Cut, masses: MassMap, rng: RandomSource) -> NoisyRound:
         noise = discrete_laplace(rng, scale=self.round_scales[number], size=cut.levels.size)
-        return Round(cells=cut, noisy=cut.masses(masses) + noise, epsilon=self.round_epsilons[number])
+        return NoisyRound(cells=cut, noisy=cut.masses(masses) + noise, epsilon=self.round_epsilons[number])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mechanisms.calibration import check_masses, noise_scale
 from mechanisms.central.dense_emd.nearest_map import nearest_map
 from mechanisms.central.expected_persons import GuessedPersons
-from mechanisms.central.grid_laplace.empty_cells import told_by_sums
+from mechanisms.central.grid_laplace.empty_cells import significant_by_sums
 from mechanisms.central.grid_laplace.noisy_cells import standard_deviation
 from mechanisms.error_bounds import ErrorBound, noise_in_one_grid
 from mechanisms.guarantee import Guarantee
@@ -50,17 +50,17 @@ class DenseEmd(GuessedPersons):
 
     @property
     def scale(self) -> Fraction:
-        """Of the noise in a cell, in mass units."""
+        """Returns the scale of the noise in a cell, in mass units."""
         return noise_scale(self.relation, self.epsilon, self.unit)
 
     @property
     def grid_level(self) -> int:
-        """ℓ* = ⌊log2 √(epsilon · n)⌋ within its bounds: the level that is measured."""
+        """Returns ℓ* = ⌊log2 √(epsilon · n)⌋ within its bounds: the level that is measured."""
         weight = int(self.epsilon * self.expected_persons)
         return min(max((weight.bit_length() - 1) // 2, 1), FINEST_GRID, self.level)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> NDArray[np.int64]:
-        """The private part of `release`: `(4^grid_level,)` noisy mass units, in Morton order."""
+        """Draws the private part of `release`: `(4^grid_level,)` noisy mass units, in Morton order."""
         check_masses(masses, level=self.level, unit=self.unit)
         noisy = discrete_laplace(rng, scale=self.scale, size=4**self.grid_level)
         np.add.at(noisy, parent(masses.cells, self.level - self.grid_level), masses.masses)
@@ -75,7 +75,7 @@ class DenseEmd(GuessedPersons):
             values=nearest_map(noisy, level=self.grid_level) / self.unit,
             standard_errors=np.full(noisy.size, np.nan),
             deviations=np.full(noisy.size, standard_deviation(self.scale) / self.unit),
-            told=told_by_sums(noisy, level=self.grid_level, scale=self.scale),
+            significant=significant_by_sums(noisy, level=self.grid_level, scale=self.scale),
         )
 
     def expected_error(self, *, persons: int) -> ErrorBound:

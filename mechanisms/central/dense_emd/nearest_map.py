@@ -12,7 +12,7 @@ _UNITS: Final = 1 << 50  # most that all cells together hold in the flow problem
 
 
 def nearest_map(noisy: NDArray[np.int64], *, level: int) -> NDArray[np.int64]:
-    """`(4^level,)` masses ≥ 0: argmin over ŝ ≥ 0 of ‖ŝ - s̃‖_EMD (Ghazi et al. 2022, Appendix D).
+    """Returns `(4^level,)` masses ≥ 0: argmin over ŝ ≥ 0 of ‖ŝ - s̃‖_EMD (Ghazi et al. 2022, Appendix D).
 
     noisy: `(4^level,)` in Morton order. What is missing in a cell is brought from cells that have something
     left, step by step between neighbours, or made from nothing for 2, the square's diameter, as the EMD norm
@@ -29,12 +29,12 @@ def nearest_map(noisy: NDArray[np.int64], *, level: int) -> NDArray[np.int64]:
     left = _left_over(grid, side)
     if left is None:
         return np.maximum(noisy, 0)
-    found: NDArray[np.int64] = left[place] << shift
-    return found
+    masses: NDArray[np.int64] = left[place] << shift
+    return masses
 
 
 def _left_over(supply: NDArray[np.int64], side: int) -> NDArray[np.int64] | None:
-    """`(side²,)` what stays in each cell, or None when the flow found is none."""
+    """Returns `(side²,)` what stays in each cell, or None when the flow found is none."""
     tail, head, cost = _arcs(side)
     root = supply.size
     graph = Graph(root + 1, tail, head)
@@ -54,7 +54,7 @@ def _left_over(supply: NDArray[np.int64], side: int) -> NDArray[np.int64] | None
 
 
 def _arcs(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """(tail, head, cost in steps), ordered by tail and head as the solver asks for."""
+    """Returns (tail, head, cost in steps), ordered by tail and head as the solver asks for."""
     cell = np.arange(side * side, dtype=np.int64).reshape(side, side)
     west, east, south, north = cell[:, :-1].ravel(), cell[:, 1:].ravel(), cell[:-1].ravel(), cell[1:].ravel()
     root = np.full(cell.size, cell.size)

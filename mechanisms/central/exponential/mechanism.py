@@ -76,7 +76,7 @@ class Exponential(CentroidMechanism):
         spacing_m: Fraction | None = None,
         **parameters: Any,
     ) -> Self:
-        """Without `spacing_m`, the net is as fine as is of use."""
+        """Returns the mechanism; without `spacing_m`, the net is as fine as is of use."""
         if spacing_m is None:
             whole(1, MOST_PERSONS, persons=persons)
             step_um = _step_um(target.epsilon, target.needed_radius_m, persons, region)
@@ -101,23 +101,25 @@ class Exponential(CentroidMechanism):
 
     @property
     def step_um(self) -> Fraction:
-        """h: micrometres the mean moves for one entry of the table."""
+        """Returns h: micrometres the mean moves for one entry of the table."""
         return _step_um(self.epsilon, self.radius_m, self.persons, self.region)
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         return self.net.place(*self.law(means).draw(rng))
 
     def expected_error(self) -> PointError:
         return _expected_error(self)
 
     def law(self, means: RecordMeans) -> "Law":
-        """What `release` draws from."""
+        """Returns what `release` draws from."""
         last = weight_table()[-1] << PART_BITS
-        places, more = zip(*((place, found - last) for place, found in self.weights(means)), strict=True)
+        places, more = zip(*((place, weight - last) for place, weight in self.weights(means)), strict=True)
         return Law(net=self.net, last=last, places=places, ends=tuple(accumulate(more)))
 
     def weights(self, means: RecordMeans) -> Iterator[tuple[tuple[int, int], int]]:
-        """((column, row), weight) of the candidates where weights still fall; all others have the last."""
+        """Yields ((column, row), weight) of the candidates where weights still fall;
+        all others have the last.
+        """
         table, net, step_um = weight_table(), self.net, self.step_um
         columns, rows = net.window(means, step_um * LAST)
         of_columns, of_rows, divisor = net.squares(means, columns, rows)
@@ -144,16 +146,16 @@ class Law:
         return self.net.size * self.last + self.ends[-1]
 
     def draw(self, rng: RandomSource) -> tuple[int, int]:
-        """(column, row) with probability proportional to its weight, by one uniform integer."""
-        drawn = integer_below(rng, self.total)
-        beyond = drawn - self.net.size * self.last
+        """Returns (column, row) with probability proportional to its weight, by one uniform integer."""
+        number = integer_below(rng, self.total)
+        beyond = number - self.net.size * self.last
         if beyond < 0:
-            return divmod(drawn // self.last, self.net.rows)
+            return divmod(number // self.last, self.net.rows)
         return self.places[bisect_right(self.ends, beyond)]
 
 
 def _step_um(epsilon: Fraction, radius_m: Fraction, persons: int, region: Region) -> Fraction:
-    """h, rounded up: epsilon = 2λ · ((radius · stretch + rounding) / (n · h) + one part of a step),
+    """Returns h, rounded up: epsilon = 2λ · ((radius · stretch + rounding) / (n · h) + one part of a step),
     or the least step that a net of `MOST_CANDIDATES` can follow."""
     plane, loss_per_step = Plane(region), 2 * steepest(weight_table())
     farthest_um = radius_m * MICRO * plane.stretch + plane.rounding_um
@@ -166,14 +168,14 @@ def _least_spacing_um(plane: Plane) -> Fraction:
 
 
 def _spacings_m(region: Region, step_um: Fraction) -> tuple[Fraction, Fraction]:
-    """The finest and the coarsest net that can be drawn from."""
+    """Returns the finest and the coarsest net that can be drawn from."""
     plane, reach_um = Plane(region), step_um * LAST
     by_weighing = min(reach_um, Fraction(max(plane.width_um, plane.height_um))) / MOST_IN_REACH
     return max(by_weighing, _least_spacing_um(plane)) / MICRO, reach_um / FEWEST_IN_REACH / MICRO
 
 
 def _usual_spacing_m(region: Region, step_um: Fraction) -> Fraction:
-    """About the distance in which weights fall by the factor e, as a short decimal."""
+    """Returns about the distance in which weights fall by the factor e, as a short decimal."""
     least_m, most_m = _spacings_m(region, step_um)
     falls_m = step_um / steepest(weight_table()) / MICRO
     across_m = Fraction(max(region.width_m, region.height_m)) / _FEWEST_ACROSS

@@ -17,7 +17,7 @@ _LEAST: Final = 2**16  # the last entry: cutting to integers is felt in its fift
 
 @lru_cache(maxsize=1)
 def weight_table() -> tuple[int, ...]:
-    """`(LAST + 1,)` integers, falling."""
+    """Returns `(LAST + 1,)` integers, falling."""
     rising = [_LEAST]
     for _ in range(LAST):
         rising.append(rising[-1] + (rising[-1] >> DECAY_BITS))
@@ -25,7 +25,9 @@ def weight_table() -> tuple[int, ...]:
 
 
 def weight(table: tuple[int, ...], distance: int) -> int:
-    """The weight at a distance in parts of a step, times 2^PART_BITS; constant from the last entry on."""
+    """Returns the weight at a distance in parts of a step, times 2^PART_BITS;
+    constant from the last entry on.
+    """
     step, part = distance >> PART_BITS, distance & ((1 << PART_BITS) - 1)
     if step >= len(table) - 1:
         return table[-1] << PART_BITS
@@ -34,7 +36,7 @@ def weight(table: tuple[int, ...], distance: int) -> int:
 
 @lru_cache(maxsize=4)
 def steepest(table: tuple[int, ...]) -> Fraction:
-    """λ with weight(a) / weight(b) ≤ exp(λ · |b - a|) for all distances a, b in steps. Exact.
+    """Returns λ with weight(a) / weight(b) ≤ exp(λ · |b - a|) for all distances a, b in steps. Exact.
 
     Inside a step from W to W' ≤ W the weight is linear: |slope| / weight ≤ (W - W') / W', and the
     logarithm of a continuous weight changes by at most the largest such quotient a step.

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mechanisms.central.grid_laplace.empty_cells import told_by_sums
+from mechanisms.central.grid_laplace.empty_cells import significant_by_sums
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid
 from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
 from mechanisms.randomness import RandomSource
@@ -29,8 +29,8 @@ class Laplace(NoisyGrid):
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         noisy = self.measure(masses, rng)
-        told = told_by_sums(noisy, level=self.level, scale=self.scale)
-        return self.heatmap(np.arange(noisy.size), noisy, told)
+        significant = significant_by_sums(noisy, level=self.level, scale=self.scale)
+        return self.heatmap(np.arange(noisy.size), noisy, significant)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_in_every_cell(self.scale_persons, cells=self.resolution**2, persons=persons)

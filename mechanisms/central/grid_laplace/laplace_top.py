@@ -7,14 +7,14 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from mechanisms.central.grid_laplace.empty_cells import told_by_best_cell
+from mechanisms.central.grid_laplace.empty_cells import significant_by_best_cell
 from mechanisms.central.grid_laplace.noisy_cells import NoisyGrid, largest
 from mechanisms.check import exact_decimal
 from mechanisms.error_bounds import WITHIN_ERRORS, ErrorBound, noise_with_selection
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart, low_ends
+from mechanisms.results.significance import SignificantSquares, low_ends
 
 DEFAULT_KEEP_PERCENT: Final = Fraction(1, 100)  # the paper's "top 0.01 %": 7 of 65,536 cells
 
@@ -49,24 +49,30 @@ class LaplaceTop(NoisyGrid):
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         noisy = self.measure(masses, rng)
         cells = largest(noisy, self.kept_cells)
-        told = told_by_best_cell(cells, noisy[cells], level=self.level, scale=self.scale)
-        made = self.heatmap(cells, noisy, told)
+        significant = significant_by_best_cell(cells, noisy[cells], level=self.level, scale=self.scale)
+        heatmap = self.heatmap(cells, noisy, significant)
         return (
-            made if cells.size == noisy.size else self._for_being_large(made, told, int(noisy[cells].min()))
+            heatmap
+            if cells.size == noisy.size
+            else self._for_being_large(heatmap, significant, int(noisy[cells].min()))
         )
 
-    def _for_being_large(self, made: Heatmap, told: ToldApart, least: int) -> Heatmap:
-        """With intervals of cells that were kept for being at least this large, in mass units."""
-        scale = np.full(made.values.size, float(self.scale / self.unit))
-        kept = low_ends(made.values, floor=least / self.unit, scale=scale)
+    def _for_being_large(self, heatmap: Heatmap, significant: SignificantSquares, least: int) -> Heatmap:
+        """Returns the map with intervals of cells that were kept
+        for being at least this large, in mass units.
+        """
+        scale = np.full(heatmap.values.size, float(self.scale / self.unit))
+        selected_lows = low_ends(heatmap.values, floor=least / self.unit, scale=scale)
         # What was told apart, besides, was chosen for being above the floor of that; none may have been.
-        floor = np.fmax(made.told_floor, least / self.unit)
+        floor = np.fmax(heatmap.significance_floor, least / self.unit)
         lows = np.where(
-            told.has(made.levels, made.prefixes), low_ends(made.values, floor=float(floor), scale=scale), kept
+            significant.has(heatmap.levels, heatmap.prefixes),
+            low_ends(heatmap.values, floor=float(floor), scale=scale),
+            selected_lows,
         )
-        return replace(made, lows=lows, highs=made.values + WITHIN_ERRORS * made.standard_errors)
+        return replace(heatmap, lows=lows, highs=heatmap.values + WITHIN_ERRORS * heatmap.standard_errors)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
         return noise_with_selection(
-            self.scale_persons, cells=self.resolution**2, kept=self.kept_cells, persons=persons
+            self.scale_persons, cells=self.resolution**2, selected=self.kept_cells, persons=persons
         )

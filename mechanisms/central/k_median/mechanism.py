@@ -57,7 +57,9 @@ class KMedian(GridMechanism):
 
     @property
     def coreset(self) -> SparseEmd:
-        """The mechanism whose map, not normalised, is a coreset: Corollary A.1, with w in proportion to k."""
+        """Returns the mechanism whose map, not normalised, is a coreset:
+        Corollary A.1, with w in proportion to k.
+        """
         return SparseEmd(
             relation=self.relation,
             epsilon=self.epsilon,
@@ -71,23 +73,25 @@ class KMedian(GridMechanism):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return self.coreset.unit
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
-        """The private part of `release`."""
+        """Draws the private part of `release`."""
         return self.coreset.measure(masses, rng)
 
     def release(self, masses: MassMap, rng: RandomSource) -> Areas:
         return areas_of(self.coreset.release(masses, rng), self.centres)
 
     def expected_error(self, *, persons: int) -> ErrorBound:
-        """|cost_C(X) − cost_C(x)| ≤ ‖s − ŝ‖_EMD for all C at once (proof of Corollary A.1)."""
+        """Returns the coreset's bound: |cost_C(X)
+        − cost_C(x)| ≤ ‖s − ŝ‖_EMD for all C at once (proof of Corollary A.1).
+        """
         return replace(self.coreset.expected_error(persons=persons), quantity=_QUANTITY)
 
 
 def areas_of(coreset: Heatmap, count: int) -> Areas:
-    """At most `count` centres of a map, and its mass by nearest centre. Post-processing."""
+    """Returns at most `count` centres of a map, and its mass by nearest centre. Post-processing."""
     points, weights = weighted_points(coreset)
     centres = np.unique(k_medians(points, weights, count) // 2, axis=0)  # whole cells
     cells = morton_encode(centres[:, 0], centres[:, 1], coreset.level)
@@ -100,12 +104,14 @@ def areas_of(coreset: Heatmap, count: int) -> Areas:
 
 
 def weighted_points(heatmap: Heatmap) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The middles of regions with mass, `(m, 2)` in half cells from the west and south, and their masses."""
+    """Returns the middles of regions with mass,
+    `(m, 2)` in half cells from the west and south, and their masses.
+    """
     occupied = heatmap.values > 0
     levels, prefixes = heatmap.levels[occupied].astype(np.int64), heatmap.prefixes[occupied]
     points = np.empty((levels.size, 2), np.int64)
     for level in np.unique(levels).tolist():
-        chosen = levels == level
-        for axis, index in enumerate(morton_decode(prefixes[chosen], level)):
-            points[chosen, axis] = (2 * index + 1) << (heatmap.level - level)
+        here = levels == level
+        for axis, index in enumerate(morton_decode(prefixes[here], level)):
+            points[here, axis] = (2 * index + 1) << (heatmap.level - level)
     return points, heatmap.values[occupied]

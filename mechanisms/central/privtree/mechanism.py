@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from mechanisms.calibration import check_masses, mass_unit, noise_scale
 from mechanisms.central.adaptive.binary_tree import Measured
-from mechanisms.central.adaptive.posterior_map import told_by_posterior
+from mechanisms.central.adaptive.posterior_map import significant_by_posterior
 from mechanisms.central.adaptive.quadtree_cut import Cut, cell_masses
 from mechanisms.central.adaptive.tree_posterior import posterior_both_ways
-from mechanisms.central.grid_laplace.empty_cells import step_up, tail, told_floor
+from mechanisms.central.grid_laplace.empty_cells import significance_floor, step_up, tail
 from mechanisms.central.grid_laplace.noisy_cells import standard_deviation
 from mechanisms.check import exact_decimal
 from mechanisms.error_bounds import ErrorBound, noise_in_every_cell
@@ -21,7 +21,7 @@ from mechanisms.mechanism import GridMechanism
 from mechanisms.randomness import RandomSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.space.grid import children
 
@@ -78,7 +78,7 @@ class PrivTree(GridMechanism):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         share = self.tree_percent / 100
         return mass_unit(self.relation, self.epsilon, smallest_share=min(share / _GROWTH_COST, 1 - share))
 
@@ -92,21 +92,21 @@ class PrivTree(GridMechanism):
 
     @property
     def tree_scale(self) -> Fraction:
-        """Of the noise that decides on splits, in mass units."""
+        """Returns the scale of the noise that decides on splits, in mass units."""
         return noise_scale(self.relation, self.tree_epsilon / _GROWTH_COST, self.unit)
 
     @property
     def leaf_scale(self) -> Fraction:
-        """Of the noise in the leaves, in mass units."""
+        """Returns the scale of the noise in the leaves, in mass units."""
         return noise_scale(self.relation, self.leaf_epsilon, self.unit)
 
     @property
     def bias(self) -> int:
-        """δ: what a level costs in mass units, t·ln β rounded up."""
+        """Returns δ: what a level costs in mass units, t·ln β rounded up."""
         return -int(-self.tree_scale * _LOG_FANOUT // 1)
 
     def tree(self, masses: MassMap, rng: RandomSource) -> Cut:
-        """The leaves of a noisy tree: the first half of `measure`."""
+        """Returns the leaves of a noisy tree: the first half of `measure`."""
         cells, levels, prefixes = np.zeros(1, np.int64), [], []
         for level in range(self.level + 1):
             split = np.zeros(cells.size, np.bool_)
@@ -120,14 +120,14 @@ class PrivTree(GridMechanism):
         return Cut.sorted(np.concatenate(levels), np.concatenate(prefixes))
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[Cut, NDArray[np.int64]]:
-        """The private part of `release`: the leaves and their noisy masses `(k,)`, in mass units."""
+        """Draws the private part of `release`: the leaves and their noisy masses `(k,)`, in mass units."""
         check_masses(masses, level=self.level, unit=self.unit)
         cut = self.tree(masses, rng)
         return cut, cut.masses(masses) + discrete_laplace(rng, scale=self.leaf_scale, size=cut.levels.size)
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
         cut, noisy = self.measure(masses, rng)
-        made = Heatmap(
+        heatmap = Heatmap(
             level=self.level,
             levels=cut.levels.astype(np.uint8),
             prefixes=cut.prefixes,
@@ -136,28 +136,32 @@ class PrivTree(GridMechanism):
             total=float(noisy.sum()) / self.unit,
             total_error=self.error_persons * np.sqrt(noisy.size),
         )
-        return self._with_errors(made, cut, noisy)
+        return self._with_errors(heatmap, cut, noisy)
 
     @property
     def error_persons(self) -> float:
-        """Standard deviation of a leaf's noise, in people."""
+        """Returns the standard deviation of a leaf's noise, in people."""
         return standard_deviation(self.leaf_scale) / self.unit
 
-    def _with_errors(self, made: Heatmap, cut: Cut, noisy: NDArray[np.int64]) -> Heatmap:
-        """Intervals, and what is told apart from empty leaves, by a posterior or for many leaves by tests."""
+    def _with_errors(self, heatmap: Heatmap, cut: Cut, noisy: NDArray[np.int64]) -> Heatmap:
+        """Returns intervals, and what is told apart from empty leaves,
+        by a posterior or for many leaves by tests.
+        """
         if noisy.size > _MOST_BELIEFS:
-            found = step_up(tail(noisy, scale=self.leaf_scale, terms=1), of=noisy.size)
-            floor = told_floor(int(found.sum()), of=noisy.size, scale=self.leaf_scale)
-            told = ToldApart.with_parents(cut.levels[found], cut.prefixes[found])
-            return replace(made, told=told, told_floor=floor / self.unit)
+            is_significant = step_up(tail(noisy, scale=self.leaf_scale, terms=1), of=noisy.size)
+            floor = significance_floor(int(is_significant.sum()), of=noisy.size, scale=self.leaf_scale)
+            significant = SignificantSquares.with_parents(
+                cut.levels[is_significant], cut.prefixes[is_significant]
+            )
+            return replace(heatmap, significant=significant, significance_floor=floor / self.unit)
         scale, persons = float(self.leaf_scale), float(self.leaf_scale / self.unit)
         measured = [Measured(nodes=cut.nodes, noisy=noisy / scale)]
         spread = posterior_both_ways(measured, scale_persons=persons).spread
         return replace(
-            made,
-            told=told_by_posterior(cut, spread),
-            lows=np.minimum(spread.low * persons, made.values),
-            highs=np.maximum(spread.high * persons, made.values),
+            heatmap,
+            significant=significant_by_posterior(cut, spread),
+            lows=np.minimum(spread.low * persons, heatmap.values),
+            highs=np.maximum(spread.high * persons, heatmap.values),
         )
 
     def expected_error(self, *, persons: int) -> ErrorBound:

@@ -21,25 +21,25 @@ class MeasuredLevel:
     level: int
     cells: NDArray[np.int64] = field(repr=False)  # (c,) Morton codes at `level`, ascending
     noisy: NDArray[np.int64] = field(repr=False)  # (c,) mass units
-    kept: NDArray[np.bool_] = field(repr=False)  # (c,) the `width` largest
+    is_selected: NDArray[np.bool_] = field(repr=False)  # (c,) the `width` largest
 
 
 def measure_tree(
     masses: MassMap, rng: RandomSource, *, first_level: int, scales: Sequence[Fraction], width: int
 ) -> tuple[MeasuredLevel, ...]:
-    """Algorithm 1 with lines 3-7 of Algorithm 2 (Ghazi et al. 2022), one level per scale (mass units).
+    """Runs Algorithm 1 with lines 3-7 of Algorithm 2 (Ghazi et al. 2022), one level per scale (mass units).
 
     Noise is drawn only where the reconstruction looks, in the children of kept cells: the paper draws it
     everywhere and looks at the same places, so the law of what is returned is the same.
     """
-    held = masses.interval_sums()
+    sums = masses.interval_sums()
     candidates = np.arange(4**first_level)
     measured = []
     for level, scale in enumerate(scales, start=first_level):
-        noisy = held.within(level, candidates)
+        noisy = sums.within(level, candidates)
         noisy += discrete_laplace(rng, scale=scale, size=candidates.size)
-        kept = np.zeros(candidates.size, dtype=np.bool_)
-        kept[largest(noisy, width)] = True
-        measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, kept=kept))
-        candidates = children(candidates[kept])
+        is_selected = np.zeros(candidates.size, dtype=np.bool_)
+        is_selected[largest(noisy, width)] = True
+        measured.append(MeasuredLevel(level=level, cells=candidates, noisy=noisy, is_selected=is_selected))
+        candidates = children(candidates[is_selected])
     return tuple(measured)

@@ -57,27 +57,29 @@ class SparseEmd(GridMechanism):
 
     @property
     def unit(self) -> int:
-        """Mass units of one person."""
+        """Returns mass units of one person."""
         return mass_unit(self.relation, self.epsilon, smallest_share=min(self._shares))
 
     @property
     def first_level(self) -> int:
-        """q: the coarsest level that is measured."""
+        """Returns q: the coarsest level that is measured."""
         return start_level(self.width, self.level)
 
     @property
     def level_epsilons(self) -> tuple[Fraction, ...]:
-        """epsilon_i for the levels from `first_level` to the grid's own; their sum is epsilon exactly."""
+        """Returns epsilon_i for the levels from `first_level` to the grid's own;
+        their sum is epsilon exactly.
+        """
         return tuple(self.epsilon * share for share in self._shares)
 
     @property
     def level_scales(self) -> tuple[Fraction, ...]:
-        """Of the noise on each of these levels, in mass units."""
+        """Returns the scales of the noise on each of these levels, in mass units."""
         unit = self.unit
         return tuple(noise_scale(self.relation, epsilon, unit) for epsilon in self.level_epsilons)
 
     def measure(self, masses: MassMap, rng: RandomSource) -> tuple[MeasuredLevel, ...]:
-        """The private part of `release`: everything after it sees nothing else."""
+        """Draws the private part of `release`: everything after it sees nothing else."""
         check_masses(masses, level=self.level, unit=self.unit)
         return measure_tree(
             masses, rng, first_level=self.first_level, scales=self.level_scales, width=self.width

@@ -32,7 +32,7 @@ class Programme:
 
 
 def reconstruct(measured: Sequence[MeasuredLevel], *, unit: int) -> Heatmap:
-    """Algorithm 2, line 9 (Ghazi et al. 2022): argmin over s' ≥ 0 of the L1 distance of pyramids.
+    """Solves Algorithm 2, line 9 (Ghazi et al. 2022): argmin over s' ≥ 0 of the L1 distance of pyramids.
 
     Total: should the solver ever fail, the kept cells of the finest level are given their own noisy
     values, cut at 0, and everything else is 0. That uses noisy values only, so privacy does not depend
@@ -47,7 +47,7 @@ def reconstruct(measured: Sequence[MeasuredLevel], *, unit: int) -> Heatmap:
 
 
 def _solve(programme: Programme) -> NDArray[np.float64] | None:
-    """Solution in mass units, or None when the solver did not reach an optimum."""
+    """Returns the solution in mass units, or None when the solver did not reach an optimum."""
     # In units of the largest measurement: the solver's tolerances are absolute.
     size = float(np.abs(programme.measured).max()) or 1.0
     result = linprog(  # type: ignore[call-overload]  # the stubs know no sparse A_eq
@@ -61,12 +61,12 @@ def _solve(programme: Programme) -> NDArray[np.float64] | None:
 
 def _without_solver(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> NDArray[np.float64]:
     masses = np.zeros(leaves.levels.size)
-    masses[leaves.fitted] = measured[-1].noisy[measured[-1].kept]
+    masses[leaves.fitted] = measured[-1].noisy[measured[-1].is_selected]
     return masses
 
 
 def _spread(leaves: _Leaves, persons: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Another map that fits as well: what a parent's left-out cells hold together, in equal parts.
+    """Returns another map that fits as well: what a parent's left-out cells hold together, in equal parts.
 
     They have the same cost and are in the same sums. The solver gives all to the first of them, which draws a
     checkerboard that nobody measured.
@@ -79,9 +79,9 @@ def _spread(leaves: _Leaves, persons: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
-    """Left-out cells of every level, then the kept cells of the finest."""
+    """Returns Left-out cells of every level, then the kept cells of the finest."""
     finest = measured[-1]
-    prefixes = [level.cells[~level.kept] for level in measured] + [finest.cells[finest.kept]]
+    prefixes = [level.cells[~level.is_selected] for level in measured] + [finest.cells[finest.is_selected]]
     levels = [level.level for level in measured] + [finest.level]
     sizes = [prefix.size for prefix in prefixes]
     return _Leaves(
@@ -92,20 +92,20 @@ def _leaves(measured: Sequence[MeasuredLevel]) -> _Leaves:
 
 
 def _programme(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> Programme:
-    """One equation per kept cell: masses of its leaves + under - over = its noisy mass."""
-    kept = [level.cells[level.kept] for level in measured]
-    offsets = np.cumsum([0, *(cells.size for cells in kept)])
+    """Writes one equation per kept cell: masses of its leaves + under - over = its noisy mass."""
+    selected = [level.cells[level.is_selected] for level in measured]
+    offsets = np.cumsum([0, *(cells.size for cells in selected)])
     rows, columns = zip(
         *(
             _membership(level.level, cells, offset, leaves)
-            for level, cells, offset in zip(measured, kept, offsets.tolist(), strict=False)
+            for level, cells, offset in zip(measured, selected, offsets.tolist(), strict=False)
         ),
         strict=True,
     )
     weights = np.concatenate(
-        [np.full(c.size, _weight(m, measured)) for m, c in zip(measured, kept, strict=True)]
+        [np.full(c.size, _weight(m, measured)) for m, c in zip(measured, selected, strict=True)]
     )
-    noisy = np.concatenate([level.noisy[level.kept] for level in measured])
+    noisy = np.concatenate([level.noisy[level.is_selected] for level in measured])
     return Programme(
         cost=np.concatenate((_leaf_costs(measured, leaves), weights, weights)),
         sums=_with_slack(np.concatenate(rows), np.concatenate(columns), leaves.levels.size, weights.size),
@@ -114,12 +114,14 @@ def _programme(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> Programme:
 
 
 def _membership(
-    level: int, kept: NDArray[np.int64], offset: int, leaves: _Leaves
+    level: int, selected: NDArray[np.int64], offset: int, leaves: _Leaves
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(rows, columns) of the leaves in the kept cells of a level; all ancestors of a leaf were kept."""
+    """Returns (rows, columns) of the leaves in the kept cells of a level;
+    all ancestors of a leaf were kept.
+    """
     inside = np.flatnonzero((leaves.levels > level) | (leaves.fitted & (leaves.levels == level)))
     ancestors = leaves.prefixes[inside] >> 2 * (leaves.levels[inside] - level)
-    return offset + np.searchsorted(kept, ancestors), inside
+    return offset + np.searchsorted(selected, ancestors), inside
 
 
 def _with_slack(
@@ -139,12 +141,15 @@ def _with_slack(
 
 
 def _weight(level: MeasuredLevel, measured: Sequence[MeasuredLevel]) -> float:
-    """2^-i of the scaled pyramidal transform, times 2^q: the finest weights stay off the tolerances."""
+    """Returns 2^-i of the scaled pyramidal transform, times 2^q:
+    the finest weights stay off the tolerances.
+    """
     return 2.0 ** (measured[0].level - level.level)
 
 
 def _leaf_costs(measured: Sequence[MeasuredLevel], leaves: _Leaves) -> NDArray[np.float64]:
-    """What mass in a left-out region costs: the measurement vector is 0 there and on all levels below.
+    """Returns what mass in a left-out region costs:
+    the measurement vector is 0 there and on all levels below.
 
     (‖ŷ - P s'‖ in Lemma 3.2 runs over every cell of the pyramid, not only over the kept ones.)
     """

@@ -46,7 +46,7 @@ class Gkrr:
 
     @classmethod
     def of(cls, *, districts: int, district_cells: int, loss: float, within: float) -> "Gkrr":
-        """The weights nearest to a loss between districts and one within a district, both in nats.
+        """Returns the weights nearest to a loss between districts and one within a district, both in nats.
 
         Nothing here has to be exact: what they cost is read off the integers.
         """
@@ -59,49 +59,52 @@ class Gkrr:
 
     @property
     def cells(self) -> int:
-        """k."""
+        """Returns k."""
         return self.districts * self.district_cells
 
     @cached_property
     def total(self) -> int:
-        """Of the weights of one cell's reports: the same for every cell."""
+        """Returns the total of the weights of one cell's reports: the same for every cell."""
         return (self.own - self.near) + self.district_cells * (self.near - self.far) + self.cells * self.far
 
     @property
     def loss(self) -> Fraction:
-        """α0: loss when a cell moves to another district, rounded up."""
+        """Returns α0: loss when a cell moves to another district, rounded up."""
         return log_up(Fraction(self.own, self.far))
 
     @property
     def loss_within(self) -> Fraction:
-        """Loss when a cell moves within its district, rounded up."""
+        """Returns the loss when a cell moves within its district, rounded up."""
         return log_up(Fraction(self.own, self.near))
 
     def matrix(self) -> Floats:
-        """`(k, k)` probabilities of reports (columns) by cell (rows); for few cells."""
+        """Returns `(k, k)` probabilities of reports (columns) by cell (rows); for few cells."""
         near = np.kron(np.eye(self.districts), np.ones((self.district_cells, self.district_cells)))
         weights = (self.own - self.near) * np.eye(self.cells) + (self.near - self.far) * near + self.far
         return np.asarray(weights / self.total)
 
     def report(self, cells: Integers, rng: RandomSource) -> Integers:
-        """`(m,)` reports of as many cells, each by one exact uniform integer."""
-        drawn = uniform_below(rng, self.total, cells.size).astype(np.int64)
+        """Returns `(m,)` reports of as many cells, each by one exact uniform integer."""
+        numbers = uniform_below(rng, self.total, cells.size).astype(np.int64)
         everywhere, district = self.cells * self.far, self.district_cells * (self.near - self.far)
         start = cells - cells % self.district_cells
-        within = start + (drawn - everywhere) // max(1, self.near - self.far)
-        found: Integers = np.select(
-            [drawn < everywhere, drawn < everywhere + district], [drawn // self.far, within], default=cells
+        within = start + (numbers - everywhere) // max(1, self.near - self.far)
+        reports: Integers = np.select(
+            [numbers < everywhere, numbers < everywhere + district],
+            [numbers // self.far, within],
+            default=cells,
         )
-        return found
+        return reports
 
     @property
     def _district(self) -> int:
-        """b · total; a district of one cell is that cell."""
+        """Returns b · total; a district of one cell is that cell."""
         return self.near - self.far if self.district_cells > 1 else 0
 
     @property
     def inverse(self) -> tuple[float, float, float]:
-        """a', b', c' of B = a'·1 + b'·district + c'·all, the inverse of `matrix` (Theorem 6.6, proof).
+        """Returns a', b', c' of B = a'·1 + b'·district + c'·all,
+        the inverse of `matrix` (Theorem 6.6, proof).
 
         Errors: `ParameterError` where all weights are equal, or all of a district: nothing can be told.
         """
@@ -117,17 +120,17 @@ class Gkrr:
         return a, b, -self.far / between
 
     def estimate(self, reports: Floats) -> Floats:
-        """`(k,)` unbiased shares of cells from shares of reports with sum 1: some may be negative."""
+        """Returns `(k,)` unbiased shares of cells from shares of reports with sum 1: some may be negative."""
         a, b, c = self.inverse
         district = np.repeat(self.by_district(reports), self.district_cells)
         return np.asarray(a * reports + b * district + c * reports.sum())
 
     def by_district(self, values: Floats) -> Floats:
-        """`(s,)` sums."""
+        """Returns `(s,)` sums."""
         return np.asarray(values.reshape(self.districts, self.district_cells).sum(axis=1))
 
     def squares(self, reports: Floats) -> Floats:
-        """`(k,)` Σ_y B[y, x]² · reports[y]: second moments of one report's part in the estimate."""
+        """Returns `(k,)` Σ_y B[y, x]² · reports[y]: second moments of one report's part in the estimate."""
         a, b, c = self.inverse
         district = np.repeat(self.by_district(reports), self.district_cells)
         rest = reports.sum() - district
@@ -135,7 +138,7 @@ class Gkrr:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Of one report: (Σ over cells, Σ over districts) of variances of the estimate, at most.
+        """Returns for one report (Σ over cells, Σ over districts) of variances of the estimate, at most.
 
         ‖Bᵀ‖²₁→₂ - 1 and ‖PᵀBᵀ‖²₁→₂ - 1 of Theorem 6.5: all rows have the same norm.
         """
@@ -147,21 +150,23 @@ class Gkrr:
 
 
 def log_up(ratio: Fraction) -> Fraction:
-    """log(ratio) for a ratio of at least 1, rounded up."""
+    """Returns log(ratio) for a ratio of at least 1, rounded up."""
     excess = ratio - 1
     return Fraction(math.log1p(float(excess))) * (1 + _UP) if excess < 2**1000 else excess
 
 
 def error_bound(gkrr: Gkrr, *, within: float, items: int) -> float:
-    """Theorem 6.5 for GKRR: expected earth mover's distance of the estimate, with distance `within` in
-    a district and 1 between districts, from `items` reports."""
+    """Returns the bound of Theorem 6.5 for GKRR: expected earth mover's distance of the estimate, with
+    distance `within` in a district and 1 between districts, from `items` reports."""
     cells, districts = gkrr.spread
     first = within * math.sqrt(gkrr.cells * cells / items)
     return first + math.sqrt(gkrr.districts * districts / items)
 
 
 def printed_bound(*, districts: int, district_cells: int, within: float, loss: float, items: int) -> float:
-    """Theorem 6.6, equation (9), as printed: larger than `error_bound` of the same weights."""
+    """Returns the bound of Theorem 6.6, equation (9), as printed:
+    larger than `error_bound` of the same weights.
+    """
     s, t = districts, district_cells
     top, middle = math.exp(loss), math.exp((1 - within) * loss)
     first = within * math.sqrt(s * t**3 / items) * (top + s) / (top - middle)
@@ -169,9 +174,9 @@ def printed_bound(*, districts: int, district_cells: int, within: float, loss: f
     return first + second
 
 
-def clustered_distance(one: Floats, other: Floats, *, districts: int, within: float) -> float:
-    """Earth mover's distance of two maps of equal sums where cells of a district are `within` apart and
-    others 1: half of what districts differ by has to cross, the rest moves at home."""
-    change = (one - other).reshape(districts, -1)
+def clustered_distance(first: Floats, second: Floats, *, districts: int, within: float) -> float:
+    """Returns the earth mover's distance of two maps of equal sums where cells of a district are `within`
+    apart and others 1: half of what districts differ by has to cross, the rest moves at home."""
+    change = (first - second).reshape(districts, -1)
     across = float(np.abs(change.sum(axis=1)).sum()) / 2
     return across + within * (float(np.abs(change).sum()) / 2 - across)

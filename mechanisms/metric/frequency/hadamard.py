@@ -38,14 +38,14 @@ class Hadamard:
 
     @classmethod
     def of(cls, *, items: int, loss: float) -> "Hadamard":
-        """The weights nearest to a loss, in nats; what they cost is read off the integers."""
+        """Returns the weights nearest to a loss, in nats; what they cost is read off the integers."""
         columns = 1 << items.bit_length()
         minus = max(1, int(2.0**_TOTAL_BITS / (columns * (2 + math.expm1(loss)))))
         return cls(items=items, plus=minus + max(1, int(math.expm1(loss) * minus)), minus=minus)
 
     @property
     def columns(self) -> int:
-        """Reports there are: the power of two above the number of items."""
+        """Returns reports there are: the power of two above the number of items."""
         return 1 << self.items.bit_length()
 
     @property
@@ -54,25 +54,25 @@ class Hadamard:
 
     @property
     def loss(self) -> Fraction:
-        """Between any two items, rounded up."""
+        """Returns the loss between any two items, rounded up."""
         return log_up(Fraction(self.plus, self.minus))
 
     def matrix(self) -> Floats:
-        """`(k, columns)` probabilities of reports by item."""
+        """Returns `(k, columns)` probabilities of reports by item."""
         return np.asarray(np.where(self._signs() > 0, self.plus, self.minus) / self.total)
 
     def report(self, items: Integers, rng: RandomSource) -> Integers:
-        """`(m,)` reports of as many items, each by one exact uniform integer."""
+        """Returns `(m,)` reports of as many items, each by one exact uniform integer."""
         half = self.columns // 2
-        drawn = uniform_below(rng, self.total, items.size).astype(np.int64)
-        likely = drawn < half * self.plus
-        rank = np.where(likely, drawn // self.plus, (drawn - half * self.plus) // self.minus)
+        numbers = uniform_below(rng, self.total, items.size).astype(np.int64)
+        likely = numbers < half * self.plus
+        rank = np.where(likely, numbers // self.plus, (numbers - half * self.plus) // self.minus)
         order = np.argsort(-self._signs(), axis=1, kind="stable")  # pluses first
-        found: Integers = order[items, np.where(likely, rank, half + rank)]
-        return found
+        reports: Integers = order[items, np.where(likely, rank, half + rank)]
+        return reports
 
     def estimate(self, reports: Floats) -> Floats:
-        """`(k,)` unbiased shares of items from shares of reports with sum 1."""
+        """Returns `(k,)` unbiased shares of items from shares of reports with sum 1."""
         difference = (self.plus + self.minus) / (self.plus - self.minus)
         return np.asarray(difference * (self._signs() @ reports))
 

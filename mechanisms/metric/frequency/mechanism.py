@@ -73,7 +73,7 @@ class Frequency(GridMechanism):
         district_levels: int | None = None,
         **parameters: Any,
     ) -> Self:
-        """Without `district_levels`, as many as promise the least error."""
+        """Returns the mechanism; without `district_levels`, as many as promise the least error."""
         persons = target.expected_persons if expected_persons is None else expected_persons
         if persons is None:
             raise ParameterError("expected_persons", "missing", "a public guess of the number of persons")
@@ -83,7 +83,7 @@ class Frequency(GridMechanism):
             epsilon = float(checked_epsilon(target.epsilon))
             district_levels = min(
                 range(min(MOST_DISTRICT_LEVELS, level) + 1),
-                key=lambda below: _planned(epsilon, level, below, persons).error,
+                key=lambda below: _best_plan(epsilon, level, below, persons).error,
             )
         return super(Frequency, cls).calibrate(
             target,
@@ -106,12 +106,14 @@ class Frequency(GridMechanism):
 
     @property
     def response(self) -> Gkrr:
-        """What one item is reported by; cells in Morton order, so that a district's follow each other."""
+        """Returns what one item is reported by; cells in Morton order,
+        so that a district's follow each other.
+        """
         return self._plan.response
 
     @property
     def items(self) -> int:
-        """How many are drawn."""
+        """Returns how many are drawn."""
         return self._plan.items
 
     def release(self, masses: MassMap, rng: RandomSource) -> Heatmap:
@@ -129,16 +131,16 @@ class Frequency(GridMechanism):
         )
 
     def reports(self, masses: MassMap, rng: RandomSource) -> Integers:
-        """`(k,)` how often each cell was reported: all that the guarantee is about."""
+        """Returns `(k,)` how often each cell was reported: all that the guarantee is about."""
         check_masses(masses, level=self.level, unit=self.unit)
         ends, counts = masses.masses.cumsum(), np.zeros(self.resolution**2, np.int64)
         everything = max(self.expected_persons * self.unit, int(ends[-1]) if ends.size else 0)
         for start in range(0, self.items, _AT_ONCE):
             size = min(_AT_ONCE, self.items - start)
-            drawn = uniform_below(rng, everything, size).astype(np.int64)
-            place = np.searchsorted(ends, drawn, side="right")
-            found = place < ends.size
-            reported = self.response.report(masses.cells[place[found]], rng)
+            numbers = uniform_below(rng, everything, size).astype(np.int64)
+            place = np.searchsorted(ends, numbers, side="right")
+            is_real = place < ends.size
+            reported = self.response.report(masses.cells[place[is_real]], rng)
             counts += np.bincount(reported, minlength=counts.size)
             anywhere = uniform_below(rng, counts.size, size - reported.size).astype(np.int64)
             counts += np.bincount(anywhere, minlength=counts.size)
@@ -155,12 +157,12 @@ class Frequency(GridMechanism):
         return self.resolution.bit_length() - 1
 
     @property
-    def _plan(self) -> "_Plan":
-        return _planned(float(self.epsilon), self.level, self.district_levels, self.expected_persons)
+    def _plan(self) -> "_FrequencyPlan":
+        return _best_plan(float(self.epsilon), self.level, self.district_levels, self.expected_persons)
 
 
 def nearest(estimate: Floats, *, districts: int) -> Floats:
-    """`(k,)` the estimate made non-negative with sum 1: districts' sums first, then cells in each.
+    """Returns `(k,)` the estimate made non-negative with sum 1: districts' sums first, then cells in each.
 
     Both are Euclidean projections, which bring no map without negative values farther away.
     """
@@ -170,15 +172,15 @@ def nearest(estimate: Floats, *, districts: int) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
+class _FrequencyPlan:
     response: Gkrr
     items: int
     error: float
 
 
 @lru_cache(maxsize=512)
-def _planned(epsilon: float, level: int, below: int, persons: int) -> _Plan:
-    """The least error bound over losses of a report between districts and parts of it within one."""
+def _best_plan(epsilon: float, level: int, below: int, persons: int) -> _FrequencyPlan:
+    """Returns the least error bound over losses of a report between districts and parts of it within one."""
     parts = (1.0, 0.6, 0.35) if 0 < below < level else (1.0,)
     shape = 4 ** (level - below), 4**below
     plans = [
@@ -190,20 +192,20 @@ def _planned(epsilon: float, level: int, below: int, persons: int) -> _Plan:
 
 
 def _affordable(epsilon: float, persons: int, loss: float) -> tuple[int, float]:
-    """As many items as fit, and the loss of a report for which they use all of epsilon."""
+    """Returns as many items as fit, and the loss of a report for which they use all of epsilon."""
     items = min(MOST_ITEMS, max(1, int(epsilon / math.log1p(math.expm1(loss) / persons))))
     each = min(epsilon / items * (1 - 1e-9), _LARGEST_LOSS)
     return items, min(math.log1p(persons * math.expm1(each)), _LARGEST_LOSS)
 
 
-def _plan(afforded: tuple[int, float], shape: tuple[int, int], part: float) -> _Plan:
+def _plan(afforded: tuple[int, float], shape: tuple[int, int], part: float) -> _FrequencyPlan:
     (items, loss), (districts, cells) = afforded, shape
     gkrr = Gkrr.of(districts=districts, district_cells=cells, loss=loss, within=part * loss)
-    return _Plan(response=gkrr, items=items, error=_error(gkrr, items))
+    return _FrequencyPlan(response=gkrr, items=items, error=_error(gkrr, items))
 
 
 def _error(gkrr: Gkrr, items: int) -> float:
-    """Bound on the expected distance after `nearest`.
+    """Returns a bound on the expected distance after `nearest`.
 
     Districts: ‖m - κ‖₁ ≤ √s e for estimated sums m, true sums κ and e² their variance; moving them costs 1
     a unit, half of the diameter 2. In a district of L1 diameter δ, against the true cells scaled to m: the
@@ -219,7 +221,7 @@ def _error(gkrr: Gkrr, items: int) -> float:
 
 
 def _onto_simplex(rows: Floats, sums: Floats) -> Floats:
-    """Each row's nearest vector without negative entries and with that sum."""
+    """Returns each row's nearest vector without negative entries and with that sum."""
     falling = -np.sort(-rows, axis=1)
     excess = falling.cumsum(axis=1) - sums[:, np.newaxis]
     counts = np.arange(1, rows.shape[1] + 1)

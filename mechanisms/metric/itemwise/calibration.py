@@ -26,7 +26,7 @@ _DOWN: Final = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Requirement:
     """Public facts that fix the noise: ε is the loss when a record moves by `radius_m`."""
 
     lattice: Lattice
@@ -38,22 +38,22 @@ class Wanted:
 
     @property
     def sides_m(self) -> float:
-        """Width and height together, as far as reports can move."""
+        """Returns the width and height together, as far as reports can move."""
         lattice = self.lattice
         return float((lattice.columns - 1) * lattice.column_m + (lattice.rows - 1) * lattice.row_m)
 
     def noise_cap(self, decay_per_m: float) -> float:
-        """Loss of one report; one in a million is uniform on an axis, which bounds it there."""
+        """Returns the loss of one report; one in a million is uniform on an axis, which bounds it there."""
         most = 2 * math.log(2.0**20 * max(self.lattice.columns, self.lattice.rows, 2))
         return min(decay_per_m * self.sides_m, most)
 
     @property
     def most_decay(self) -> float:
-        """Per metre; above, reports are exact already."""
+        """Returns the largest decay per metre; above, reports are exact already."""
         return _MOST_DECAYS / float(min(self.lattice.column_m, self.lattice.row_m))
 
     def release(self, decay_per_m: Fraction) -> ItemWise:
-        """With that noise. Errors: `ParameterError`."""
+        """Returns the release with that noise. Errors: `ParameterError`."""
         return ItemWise(
             item=GeoLocal(lattice=self.lattice, decay_per_m=decay_per_m),
             persons=self.persons,
@@ -71,101 +71,105 @@ class Fitted(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def fit(wanted: Wanted) -> Fitted:
-    """The least noise found whose loss at the radius is at most ε, and nearly that.
+def fit(requirement: Requirement) -> Fitted:
+    """Returns the least noise found whose loss at the radius is at most ε, and nearly that.
 
     Any loss is in proportion to the rate, so that the rate may be what uses all of ε; whether it holds for
     reports of that noise is then proved once. Errors: `ParameterError` naming `epsilon`.
     """
-    composed = _alone(wanted)
-    guess = guessed_decay(wanted)
+    composed = _alone(requirement)
+    guess = guessed_decay(requirement)
     for part in _TRIES:
         decay = _rounded(guess * part)
         if decay <= composed:
             break
-        rate = Fraction(wanted.epsilon) / Fraction(_loss(wanted, decay))
-        if rate >= 1 or _holds(wanted, decay, rate := _cut(rate)):
+        rate = Fraction(requirement.epsilon) / Fraction(_loss(requirement, decay))
+        if rate >= 1 or _holds(requirement, decay, rate := _cut(rate)):
             return Fitted(decay, min(rate, Fraction(1)))
     return Fitted(composed, Fraction(1))
 
 
-def _alone(wanted: Wanted) -> Fraction:
-    """A decay whose loss is at most ε, and nearly that, when every report of the person is seen apart."""
-    found = _composed(wanted)
+def _alone(requirement: Requirement) -> Fraction:
+    """Returns a decay whose loss is at most ε, and nearly that,
+    when every report of the person is seen apart.
+    """
+    decay = _composed(requirement)
     for shrink in _SHRINK:
-        found *= 1 - shrink
-        loss = _loss(wanted, _rounded(found))
-        if loss <= wanted.epsilon:
-            return _rounded(found)
-        found *= float(wanted.epsilon) / float(loss)
-    raise ParameterError("epsilon", float(wanted.epsilon), "more, or a larger radius or smaller cells")
+        decay *= 1 - shrink
+        loss = _loss(requirement, _rounded(decay))
+        if loss <= requirement.epsilon:
+            return _rounded(decay)
+        decay *= float(requirement.epsilon) / float(loss)
+    raise ParameterError("epsilon", float(requirement.epsilon), "more, or a larger radius or smaller cells")
 
 
-def guessed_decay(wanted: Wanted) -> float:
-    """Per metre, by the formula: within a few percent of what is found, and quick."""
-    low, high = _composed(wanted), wanted.most_decay
-    if low >= high or _excess(wanted, math.log(high)) <= 0:
+def guessed_decay(requirement: Requirement) -> float:
+    """Returns the decay per metre by the formula: within a few percent of what is found, and quick."""
+    low, high = _composed(requirement), requirement.most_decay
+    if low >= high or _excess(requirement, math.log(high)) <= 0:
         return high
     start = math.log(low * (1 + 1e-6))
-    if _excess(wanted, start) > 0:
+    if _excess(requirement, start) > 0:
         return low
-    return math.exp(float(brentq(lambda at: _excess(wanted, at), start, math.log(high), xtol=1e-4)))
+    return math.exp(float(brentq(lambda at: _excess(requirement, at), start, math.log(high), xtol=1e-4)))
 
 
-def _excess(wanted: Wanted, log_decay: float) -> float:
-    """The largest log(D(s) / δψ) of `group.py` over a few s, at the rate that uses all of ε.
+def _excess(requirement: Requirement, log_decay: float) -> float:
+    """Returns the largest log(D(s) / δψ) of `group.py` over a few s, at the rate that uses all of ε.
 
     C ~ Bin(N - 1, (1 + tanh(s/2)) e^-cap) is taken at its mean, and the two coins of a step as normal
     (A - C/2 has the deviation √C / 2, so that they are 2 tanh(s/2) / √C deviations apart).
     """
     decay = math.exp(log_decay)
-    cap, half = wanted.noise_cap(decay), math.log(float(wanted.delta) / 2)
-    rate = float(wanted.epsilon) / _approximate_loss(wanted, decay)
+    cap, half = requirement.noise_cap(decay), math.log(float(requirement.delta) / 2)
+    rate = float(requirement.epsilon) / _approximate_loss(requirement, decay)
     if rate >= 1:
         return -math.inf
-    if wanted.samples * rate * cap > MOST_LOSS:
+    if requirement.samples * rate * cap > MOST_LOSS:
         return math.inf
     steps = cap * _PARTS
-    t, others = np.tanh(steps / 2), wanted.persons * wanted.samples - 1
-    coins = np.maximum(others * math.exp(-cap) * (1 + t), 1e-9)
+    t, other_reports = np.tanh(steps / 2), requirement.persons * requirement.samples - 1
+    coins = np.maximum(other_reports * math.exp(-cap) * (1 + t), 1e-9)
     apart, loss = 2 * t / np.sqrt(coins), rate * steps
     first, second = log_ndtr(apart / 2 - loss / apart), loss + log_ndtr(-apart / 2 - loss / apart)
     gap = first + np.log1p(-np.exp(np.minimum(second - first, -1e-12)))
-    whole = wanted.samples * loss
+    whole = requirement.samples * loss
     share = np.log(np.expm1(loss)) - whole - np.log(-np.expm1(-whole))
     return float((gap - half - share).max())
 
 
-def _approximate_loss(wanted: Wanted, decay: float) -> float:
-    """As `_loss`, before the table is rounded."""
-    reach_m = _reach_m(wanted)
-    return wanted.samples * min(wanted.noise_cap(decay), math.sqrt(2) * decay * reach_m)
+def _approximate_loss(requirement: Requirement, decay: float) -> float:
+    """Computes `_loss` before the table is rounded."""
+    reach_m = _reach_m(requirement)
+    return requirement.samples * min(requirement.noise_cap(decay), math.sqrt(2) * decay * reach_m)
 
 
-def _composed(wanted: Wanted) -> float:
-    """A decay for which ε is used up without any other person's reports."""
-    reach_m = max(math.sqrt(2) * _reach_m(wanted), 1e-9)
-    least_m = min(reach_m, wanted.sides_m) if wanted.sides_m else reach_m
-    return min(float(wanted.epsilon) / wanted.samples / least_m, wanted.most_decay)
+def _composed(requirement: Requirement) -> float:
+    """Returns a decay for which ε is used up without any other person's reports."""
+    reach_m = max(math.sqrt(2) * _reach_m(requirement), 1e-9)
+    least_m = min(reach_m, requirement.sides_m) if requirement.sides_m else reach_m
+    return min(float(requirement.epsilon) / requirement.samples / least_m, requirement.most_decay)
 
 
 @lru_cache(maxsize=64)
-def _reach_m(wanted: Wanted) -> float:
-    """What reports move by, on average, when a record moves by the radius: Algorithm 3 and snapping."""
-    made = wanted.release(Fraction(1))
-    snap_m = float(made.item.costs.snap_m)
-    return float(made.sampling.reach(wanted.radius_m * wanted.lattice.stretch)) + snap_m
+def _reach_m(requirement: Requirement) -> float:
+    """Returns what reports move by, on average, when a record moves by the radius:
+    Algorithm 3 and snapping.
+    """
+    release = requirement.release(Fraction(1))
+    snap_m = float(release.item.costs.snap_m)
+    return float(release.sampling.reach(requirement.radius_m * requirement.lattice.stretch)) + snap_m
 
 
-def _loss(wanted: Wanted, decay_per_m: Fraction) -> Exact:
-    """At the radius when every report of the person is seen apart."""
-    return wanted.release(decay_per_m).guarantee_at(Fraction(1)).loss(wanted.radius_m)
+def _loss(requirement: Requirement, decay_per_m: Fraction) -> Exact:
+    """Returns the loss at the radius when every report of the person is seen apart."""
+    return requirement.release(decay_per_m).guarantee_at(Fraction(1)).loss(requirement.radius_m)
 
 
-def _holds(wanted: Wanted, decay_per_m: Fraction, rate: Fraction) -> bool:
-    made = wanted.release(decay_per_m)
-    cap, half = float(made.item.costs.cap), float(wanted.delta / 2)
-    return holds(made.heap, wanted.samples, cap * (2 - _DOWN), half * _DOWN, float(rate) * _DOWN)
+def _holds(requirement: Requirement, decay_per_m: Fraction, rate: Fraction) -> bool:
+    release = requirement.release(decay_per_m)
+    cap, half = float(release.item.costs.cap), float(requirement.delta / 2)
+    return holds(release.heap, requirement.samples, cap * (2 - _DOWN), half * _DOWN, float(rate) * _DOWN)
 
 
 def _rounded(decay: float) -> Fraction:
@@ -175,6 +179,6 @@ def _rounded(decay: float) -> Fraction:
 
 
 def _cut(rate: Fraction) -> Fraction:
-    """Rounded down to twelve digits after the first."""
+    """Rounds down to twelve digits after the first."""
     digits = 10**12 * 10 ** len(str(int(1 / rate)))
     return Fraction(int(rate * digits), digits)

@@ -68,7 +68,7 @@ class Coins(NamedTuple):
     probabilities: Floats
 
     def gap(self, x_weight: float, y_weight: float) -> float:
-        """An upper bound on E Σ max(0, x_weight · X − y_weight · Y)."""
+        """Returns an upper bound on E Σ max(0, x_weight · X − y_weight · Y)."""
         if x_weight <= 0:
             return 0.0
         first = np.floor((self.counts + 1) * (y_weight / (x_weight + y_weight))) + 1  # X wins from here on
@@ -95,7 +95,7 @@ class Clones:
         positive(cap=self.cap)
 
     def hockey_stick(self, item_loss: float, loss: float) -> float:
-        """An upper bound on δ at `loss` when one report changes at `item_loss`; both above 0."""
+        """Returns an upper bound on δ at `loss` when one report changes at `item_loss`; both above 0."""
         if item_loss < _SLIGHT:
             return item_loss + _UNDERFLOW  # δ is at most tanh(s/2); what follows divides by it
         t = math.tanh(item_loss / 2)
@@ -103,14 +103,17 @@ class Clones:
         return t * self._coins(t).gap(1 - a * (1 - t) / 2, 1 + a * (1 + t) / 2)
 
     def at_most(self, low: float, high: float, rate: float) -> float:
-        """An upper bound on δ at rate · s when one report changes at s, for all low ≤ s ≤ high, s > 0."""
+        """Returns an upper bound on δ at rate · s when one report changes at s,
+        for all low ≤ s ≤ high, s > 0.
+        """
         least_t, most_t = math.tanh(low / 2), math.tanh(high / 2)
         least_a = math.expm1(rate * low) / least_t if low else 2 * rate
         gap = self._coins(least_t).gap(1 - least_a * (1 - most_t) / 2, 1 + least_a * (1 + least_t) / 2)
         return most_t * gap
 
     def _coins(self, t: float) -> Coins:
-        """The probability rises with t, which is at most tanh(cap/2) for losses up to the cap.
+        """Returns the coins at t; their probability rises with it, which is at most tanh(cap/2) for losses up
+        to the cap.
 
         Bins are the same for all t: what is found is smooth in the loss.
         """
@@ -123,7 +126,9 @@ class Clones:
 
 @lru_cache(maxsize=128)
 def coins(trials: int, chance: float, rest: float, *, width: int = 1) -> Coins:
-    """Bin(trials, chance) in bins of `width` counts; rest = 1 − chance, given since it may be small."""
+    """Returns Bin(trials, chance) in bins of `width` counts;
+    rest = 1 − chance, given since it may be small.
+    """
     if trials * chance < _UNDERFLOW:
         return Coins(np.zeros(1), np.ones(1))
     reach = _reach(trials, chance, rest)
@@ -140,14 +145,15 @@ def coins(trials: int, chance: float, rest: float, *, width: int = 1) -> Coins:
 
 
 def _reach(trials: int, chance: float, rest: float) -> float:
-    """Bernstein: C is farther from its mean with probability at most 2·exp(−`_LOG_BEYOND`)."""
+    """Returns how far C is from its mean but with probability 2·exp(−`_LOG_BEYOND`), by Bernstein."""
     third = _LOG_BEYOND / 3
     return third + math.sqrt(third**2 + 2 * _LOG_BEYOND * trials * chance * rest) + 1
 
 
 def binomial(trials: Floats, count: Floats, chance: float, rest: float) -> Floats:
-    """Binomial probabilities, at most `_TERM_ERROR` too small: exp(−trials · KL(count/trials ‖ chance)) with
-    Stirling's series, cut off above for `trials` and below for the others; 0 beyond `trials`."""
+    """Returns binomial probabilities, at most `_TERM_ERROR` too small: exp(−trials · KL(count/trials ‖
+    chance)) with Stirling's series, cut off above for `trials` and below for the others; 0 beyond
+    `trials`."""
     left = np.maximum(trials - count, 0.0)
     logs = -_divergence(count, trials * chance) - _divergence(left, trials * rest)
     inner = (count > 0) & (left > 0)
@@ -162,14 +168,14 @@ def _least_series(count: Floats) -> Floats:
 
 
 def _divergence(count: Floats, mean: Floats | float) -> Floats:
-    """count · log(count/mean) − count + mean."""
+    """Returns count · log(count/mean) − count + mean."""
     safe = np.maximum(mean, 1e-300)
     part = (count - mean) / safe
     return np.asarray(safe * (xlog1py(1 + part, part) - part))
 
 
 def _bins(trials: int, edges: Floats, width: int, chance: float, rest: float) -> Floats:
-    """Bounds on the probabilities of `width` counts from each edge on.
+    """Returns bounds on the probabilities of `width` counts from each edge on.
 
     Ratios of neighbouring probabilities fall: log p(k) ≤ log p(m) + λ(k − m), where λ is the logarithm
     of the ratio behind m. The mean of e^(λ(k − m)) over a bin with centre c is at most
@@ -184,12 +190,12 @@ def _bins(trials: int, edges: Floats, width: int, chance: float, rest: float) ->
 
 
 def _below(trials: int, ends: Floats, chance: float, rest: float) -> Floats:
-    """Chernoff: P(C < end) ≤ exp(−trials · KL(end/trials ‖ chance)) for ends below the mean."""
+    """Bounds by Chernoff: P(C < end) ≤ exp(−trials · KL(end/trials ‖ chance)) for ends below the mean."""
     return np.asarray(np.exp(-_divergence(ends, trials * chance) - _divergence(trials - ends, trials * rest)))
 
 
 def _tail(counts: Floats, first: Floats) -> Floats:
-    """P(A ≥ first) for A ~ Bin(counts, 1/2)."""
+    """Returns P(A ≥ first) for A ~ Bin(counts, 1/2)."""
     inside = np.clip(first, 1, np.maximum(counts, 1))
-    found = betainc(inside, np.maximum(counts, inside) - inside + 1, 0.5)
-    return np.where(first <= 0, 1.0, np.where(first > counts, 0.0, found))
+    tail = betainc(inside, np.maximum(counts, inside) - inside + 1, 0.5)
+    return np.where(first <= 0, 1.0, np.where(first > counts, 0.0, tail))

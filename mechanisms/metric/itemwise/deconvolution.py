@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 def likeliest(reports: NDArray[np.int64], across: Floats, along: Floats, *, steps: int = STEPS) -> Floats:
-    """`(columns, rows)` shares with sum 1, none negative, for numbers of reports of that shape.
+    """Returns `(columns, rows)` shares with sum 1, none negative, for numbers of reports of that shape.
 
     across, along: `(columns, columns)` and `(rows, rows)` probabilities of a report (column of the matrix)
     by place (row), none 0. Expectation maximisation from the even map (Richardson 1972, Lucy 1974;
@@ -20,13 +20,13 @@ def likeliest(reports: NDArray[np.int64], across: Floats, along: Floats, *, step
     negative. Stopped after few steps it stays near to the even map where reports say little, which keeps
     noise from becoming peaks. Post-processing. Without reports the map is even.
     """
-    found = np.full(reports.shape, 1 / reports.size)
+    shares = np.full(reports.shape, 1 / reports.size)
     total = int(reports.sum())
     if not total:
-        return found
-    seen = reports / total
+        return shares
+    frequencies = reports / total
     for _ in range(steps):
-        found *= across @ (seen / (across.T @ found @ along)) @ along.T
-        found[found < _NOTHING] = 0  # also keeps numbers from becoming denormal, and slow
-        found /= found.sum()
-    return found
+        shares *= across @ (frequencies / (across.T @ shares @ along)) @ along.T
+        shares[shares < _NOTHING] = 0  # also keeps numbers from becoming denormal, and slow
+        shares /= shares.sum()
+    return shares

@@ -19,14 +19,15 @@ _FROM: Final = (
 
 
 def forecast(reports: int, cap: float) -> ErrorForecast:
-    """For so many reports, each at most `cap` from the others: decay times width and height.
+    """Returns the forecast for so many reports, each at most `cap` from the others:
+    decay times width and height.
 
     The median is e = 0.17 cap^-0.83 + 4.1 reports^-0.51 cap^-0.40, which stops rising at 0.32, where maps are
     as good as even: (e^-3 + 0.32^-3)^(-1/3). Fitted to places of the even half with 100 persons or more, on
     32 × 32 squares (`reproduction/imola_2024/itemwise_places.py`); places of the odd half check it.
     """
     positive(reports=reports, cap=cap)
-    seen = 0.17 * cap**-0.83 + 4.1 * reports**-0.51 * cap**-0.40
-    median = (seen**-3 + 0.32**-3) ** (-1 / 3)
+    error = 0.17 * cap**-0.83 + 4.1 * reports**-0.51 * cap**-0.40
+    median = (error**-3 + 0.32**-3) ** (-1 / 3)
     low, middle, high = (min(_EVENLY_SPREAD, factor * median) for factor in (_LOW, 1.0, _HIGH))
     return ErrorForecast(emd=high, emd_low=low, emd_median=middle, quantity=_QUANTITY, assumptions=_FROM)

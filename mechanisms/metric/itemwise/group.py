@@ -37,7 +37,7 @@ MOST_LOSS: Final = 600.0  # of the whole change; above, only composition is used
 
 @lru_cache(maxsize=256)
 def group_rate(items: int, moved: int, cap: float, delta: float, *, plain: bool = False) -> float:
-    """The least rate found with (rate · Σ s_i, delta) for all changes of `moved` of `items` reports.
+    """Returns the least rate found with (rate · Σ s_i, delta) for all changes of `moved` of `items` reports.
 
     Never above 1, what composition gives with δ = 0; rounded up. Errors: ValueError out of range.
     """
@@ -61,7 +61,7 @@ def group_rate(items: int, moved: int, cap: float, delta: float, *, plain: bool 
 
 
 def holds(items: int, moved: int, cap: float, delta: float, rate: float, *, plain: bool = False) -> bool:
-    """Whether D(s) ≤ δ·ψ(rate · s) is certain for all 0 < s ≤ cap."""
+    """Returns whether D(s) ≤ δ·ψ(rate · s) is certain for all 0 < s ≤ cap."""
     _check(items, moved, cap, delta)
     if rate >= 1:
         return True  # composition
@@ -81,7 +81,9 @@ def holds(items: int, moved: int, cap: float, delta: float, rate: float, *, plai
 
 
 def chain_delta(items: int, cap: float, losses: tuple[float, ...], rate: float) -> float:
-    """The δ of changing reports at these losses one by one, each at rate · loss: what `holds` bounds."""
+    """Returns the δ of changing reports at these losses one by one,
+    each at rate · loss: what `holds` bounds.
+    """
     heap = Clones(items=items, cap=cap)
     total = spent = 0.0
     for item_loss in sorted(losses):
@@ -91,7 +93,8 @@ def chain_delta(items: int, cap: float, losses: tuple[float, ...], rate: float) 
 
 
 def largest_cap(items: int, moved: int, delta: float, total: float, *, plain: bool = False) -> float:
-    """The largest cap with moved · group_rate · cap ≤ total: α_0 for α, when the greatest distance is 1.
+    """Returns the largest cap with moved · group_rate · cap ≤ total:
+    α_0 for α, when the greatest distance is 1.
 
     Rounded down by about 1e-5. Errors: ValueError out of range.
     """
@@ -114,7 +117,7 @@ def largest_cap(items: int, moved: int, delta: float, total: float, *, plain: bo
 
 
 def _worst(heap: Clones, moved: int, delta: float, rate: float) -> float:
-    """The largest log(D(s) / δψ) over points: no proof, but where to look for one."""
+    """Returns the largest log(D(s) / δψ) over points: no proof, but where to look for one."""
     if rate >= 1:
         return -math.inf
     if moved * rate * heap.cap > MOST_LOSS * (1 + _ROUND_UP):
@@ -129,7 +132,9 @@ def _worst(heap: Clones, moved: int, delta: float, rate: float) -> float:
 
 
 def _largest(function: Callable[[float], float], low: float, high: float) -> float:
-    """Of a function with one hill, on a grid that is refined around its best point."""
+    """Returns the largest value of a function with one hill,
+    on a grid that is refined around its best point.
+    """
     best = -math.inf
     for _ in range(3):
         width = (high - low) / _POINTS
@@ -141,7 +146,7 @@ def _largest(function: Callable[[float], float], low: float, high: float) -> flo
 
 
 def _share(moved: int, loss: float) -> float:
-    """ψ, rounded down."""
+    """Returns ψ, rounded down."""
     return math.exp(_log_share(moved, loss)) * (1 - _ROUND_UP)
 
 

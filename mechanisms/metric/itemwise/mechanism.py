@@ -15,7 +15,7 @@ from mechanisms.local.geo_local import GeoLocal
 from mechanisms.local.lattice import Lattice
 from mechanisms.local.noise_table import row_law
 from mechanisms.mechanism import RecordMechanism, Target
-from mechanisms.metric.itemwise.calibration import SMALLEST_EPSILON, Fitted, Wanted, fit, guessed_decay
+from mechanisms.metric.itemwise.calibration import SMALLEST_EPSILON, Fitted, Requirement, fit, guessed_decay
 from mechanisms.metric.itemwise.deconvolution import Floats, likeliest
 from mechanisms.metric.itemwise.forecast import forecast
 from mechanisms.metric.itemwise.reduction import sample_records
@@ -89,7 +89,9 @@ class EmdItemwise(RecordMechanism):
         samples: int | None = None,
         **parameters: Any,
     ) -> Self:
-        """Without `samples`, the fewest of a few numbers that promise nearly the least error."""
+        """Returns the mechanism; without `samples`,
+        the fewest of a few numbers that promise nearly the least error.
+        """
         if target.relation is not Relation.REPLACE:
             raise ParameterError("relation", target.relation, Relation.REPLACE)
         radius_m = target.needed_radius_m
@@ -114,27 +116,29 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def guarantee_with_shuffler(self) -> Guarantee:
-        """The same on people's devices, where `if_shuffler_fails` says what is left."""
+        """Returns the same on people's devices, where `if_shuffler_fails` says what is left."""
         return self.reports_of_all(trust=Trust.SHUFFLE).guarantee_at(self.fitted.rate)
 
     @property
     def discrete(self) -> Guarantee:
-        """The discrete guarantee of radius `radius_m`, as the paper has it; `guarantee` never claims more."""
+        """Returns the discrete guarantee of radius `radius_m`, as the paper has it;
+        `guarantee` never claims more.
+        """
         return replace(self.reports_of_all().discrete_at(self.radius_m, self.fitted.rate), simulated=True)
 
     @property
     def fitted(self) -> Fitted:
-        return fit(self._wanted)
+        return fit(self._requirement)
 
     def reports_of_all(self, *, trust: Trust = Trust.CENTRAL) -> ItemWise:
-        """What is done to the records before the map is sought."""
-        return replace(self._wanted.release(self.fitted.decay_per_m), trust=trust)
+        """Returns what is done to the records before the map is sought."""
+        return replace(self._requirement.release(self.fitted.decay_per_m), trust=trust)
 
     def release(self, records: ItemRecords, rng: RandomSource) -> Heatmap:
         return self.map_behind(self.reports(records, rng), persons=self.persons)
 
     def map_behind(self, reports: Integers, *, persons: int) -> Heatmap:
-        """The likeliest map of so many persons behind `(columns, rows)` numbers of reports."""
+        """Returns the likeliest map of so many persons behind `(columns, rows)` numbers of reports."""
         shares = likeliest(reports, *self._laws)
         shares[shares * shares.size < _LEAST_SHARE] = 0
         column, row = np.nonzero(shares)
@@ -148,14 +152,14 @@ class EmdItemwise(RecordMechanism):
         )
 
     def reports(self, records: ItemRecords, rng: RandomSource) -> Integers:
-        """`(columns, rows)` numbers of reports: all that the guarantee is about.
+        """Returns `(columns, rows)` numbers of reports: all that the guarantee is about.
 
         Errors: ValueError for records of more persons or another level, without any value of them.
         """
         missing = self.persons - records.persons
         if missing < 0 or 1 << records.level != self.resolution:
             raise ValueError("there must be at most as many records as persons, on the map's own cells")
-        made = self.reports_of_all()
+        item_wise = self.reports_of_all()
         column, row = morton_decode(records.cells, records.level)
         ends = records.counts.cumsum()
         lengths = np.concatenate([records.lengths, np.zeros(missing, np.int64)])
@@ -166,13 +170,13 @@ class EmdItemwise(RecordMechanism):
             some = slice(first, first + size)
             places = sample_records(lengths[some], self.samples, rng)
             there = places >= 0
-            drawn = np.searchsorted(ends, (starts[some, np.newaxis] + places)[there], side="right")
+            rows = np.searchsorted(ends, (starts[some, np.newaxis] + places)[there], side="right")
             cells = []
             for axis in (column, row):
-                chosen = np.full(places.shape, self.resolution // 2)  # the middle, for empty records
-                chosen[there] = axis[drawn]
-                cells.append(chosen.ravel())
-            counted += made.reported((cells[0], cells[1]), rng)
+                indices = np.full(places.shape, self.resolution // 2)  # the middle, for empty records
+                indices[there] = axis[rows]
+                cells.append(indices.ravel())
+            counted += item_wise.reported((cells[0], cells[1]), rng)
         return counted
 
     def expected_error(self) -> ErrorForecast:
@@ -180,17 +184,17 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def noise_cap(self) -> float:
-        """Loss of one report, at most: what the forecast depends on."""
-        return self._wanted.noise_cap(float(self.fitted.decay_per_m))
+        """Returns the loss of one report, at most: what the forecast depends on."""
+        return self._requirement.noise_cap(float(self.fitted.decay_per_m))
 
     @property
     def blur(self) -> GeoLocal:
-        """What each report is moved by."""
-        return GeoLocal(lattice=self._wanted.lattice, decay_per_m=self.fitted.decay_per_m)
+        """Returns what each report is moved by."""
+        return GeoLocal(lattice=self._requirement.lattice, decay_per_m=self.fitted.decay_per_m)
 
     @property
-    def _wanted(self) -> Wanted:
-        return Wanted(
+    def _requirement(self) -> Requirement:
+        return Requirement(
             lattice=_lattice(self.region, self.resolution),
             persons=self.persons,
             samples=self.samples,
@@ -201,7 +205,9 @@ class EmdItemwise(RecordMechanism):
 
     @property
     def _laws(self) -> tuple[Floats, Floats]:
-        """`(columns, columns)` and `(rows, rows)` probabilities of reports (columns) by cell (rows)."""
+        """Returns `(columns, columns)` and `(rows, rows)` probabilities
+        of reports (columns) by cell (rows).
+        """
         across, along = self.blur.tables
         return row_law(across), row_law(along)
 
@@ -212,8 +218,8 @@ def _lattice(region: Region, resolution: int) -> Lattice:
 
 
 def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons: int) -> int:
-    def promised(samples: int) -> float:
-        wanted = Wanted(
+    def median_error(samples: int) -> float:
+        requirement = Requirement(
             lattice=lattice,
             persons=persons,
             samples=samples,
@@ -221,8 +227,8 @@ def _usual_samples(target: Target, radius_m: Fraction, lattice: Lattice, persons
             delta=target.delta,
             radius_m=radius_m,
         )
-        return forecast(persons * samples, wanted.noise_cap(guessed_decay(wanted))).emd_median
+        return forecast(persons * samples, requirement.noise_cap(guessed_decay(requirement))).emd_median
 
-    errors = {few: promised(few) for few in _USUAL_SAMPLES if few * persons <= MOST_REPORTS}
+    errors = {few: median_error(few) for few in _USUAL_SAMPLES if few * persons <= MOST_REPORTS}
     least = min(errors.values(), default=0.0)
     return next((few for few, error in errors.items() if error <= _NEARLY * least), 1)

@@ -44,13 +44,15 @@ class Sampling:
             raise ParameterError("delta", float(self.delta), "above 0 and below 1")
 
     def reach(self, distance_m: Exact) -> Fraction:
-        """c(d)·D in metres, rounded up: what d_EM of the samples exceeds with probability at most δ_s."""
+        """Returns c(d)·D in metres, rounded up:
+        what d_EM of the samples exceeds with probability at most δ_s.
+        """
         part = min(1.0, float(distance_m) / float(self.diameter_m))
-        found = part if not distance_m else chernoff(part, samples=self.samples, delta=float(self.delta))
-        return min(self.diameter_m, _up(found) * self.diameter_m)
+        share = part if not distance_m else chernoff(part, samples=self.samples, delta=float(self.delta))
+        return min(self.diameter_m, _up(share) * self.diameter_m)
 
     def discrete_term(self, *, alpha_per_m: Fraction, cap: Exact, radius_m: Fraction) -> Term:
-        """The discrete guarantee (Definition 5.1): ε = α·c(r)·D for each started multiple of r.
+        """Returns the discrete guarantee (Definition 5.1): ε = α·c(r)·D for each started multiple of r.
 
         c(k·r) ≤ k·c(r), since c is concave and at least 0: no δ is multiplied, as Fact 5.1 would.
         """
@@ -59,7 +61,7 @@ class Sampling:
         return Term(cap=cap, alpha_per_m=epsilon / radius_m, step_m=radius_m)
 
     def tangent_term(self, *, alpha_per_m: Fraction, cap: Exact, radius_m: Fraction) -> Term:
-        """The same loss at r, never more than the discrete term elsewhere: a line above α·c(d)·D."""
+        """Returns the same loss at r, never more than the discrete term elsewhere: a line above α·c(d)·D."""
         positive(radius_m=radius_m)
         here = self.reach(radius_m)
         if here >= self.diameter_m:
@@ -70,50 +72,53 @@ class Sampling:
 
 
 def chernoff(part: float, *, samples: int, delta: float) -> float:
-    """c ≥ part with samples · KL(c‖part) = ln(1/δ), rounded up; at most 1. part in (0, 1].
+    """Returns c ≥ part with samples · KL(c‖part) = ln(1/δ), rounded up; at most 1. part in (0, 1].
 
     c is concave in the part and at least the part: it is off by no more than what the part is, relatively.
     """
     in_range(0, 1, part=part)
-    wanted = -math.log(delta) / samples
+    exponent = -math.log(delta) / samples
     if part <= 0:
         return 0.0
-    if part >= 1 or -math.log(part) <= wanted:
+    if part >= 1 or -math.log(part) <= exponent:
         return 1.0
-    return min(1.0, float(brentq(lambda c: divergence(c, part) - wanted, part, 1.0, xtol=1e-16)) * (1 + _UP))
+    return min(
+        1.0, float(brentq(lambda c: divergence(c, part) - exponent, part, 1.0, xtol=1e-16)) * (1 + _UP)
+    )
 
 
 def lemma_5_2(part: float, *, samples: int, delta: float) -> float:
-    """(1 + √2)·part + 3·ln(1/δ)/s, what the paper uses for c; for comparison."""
+    """Returns (1 + √2)·part + 3·ln(1/δ)/s, what the paper uses for c; for comparison."""
     return (1 + math.sqrt(2)) * part - 3 * math.log(delta) / samples
 
 
 def divergence(c: float, part: float) -> float:
-    """KL of two coins."""
+    """Returns KL of two coins."""
     first = c * math.log(c / part) if c > 0 else 0.0
     return first + ((1 - c) * math.log((1 - c) / (1 - part)) if c < 1 else 0.0)
 
 
 def sample_records(lengths: NDArray[np.int64], samples: int, rng: RandomSource) -> NDArray[np.int64]:
-    """`(persons, samples)` positions within each record, exactly uniform, independent; −1 for empty records.
+    """Returns `(persons, samples)` positions within each record, exactly uniform,
+    independent; −1 for empty records.
 
     A word below the largest multiple of a record's length is used modulo the length, else drawn again.
     """
     wide = np.repeat(lengths.astype(np.uint64), samples)
-    found = np.full(wide.size, -1, dtype=np.int64)
+    positions = np.full(wide.size, -1, dtype=np.int64)
     left = np.flatnonzero(wide)
     while left.size:
         words, length = rng.words(left.size), wide[left]
         # 2^64 mod length, without 2^64: (2^64 − length) mod length.
         surplus = (np.uint64(0) - length) % length
         good = words >= surplus
-        found[left[good]] = (words[good] % length[good]).astype(np.int64)
+        positions[left[good]] = (words[good] % length[good]).astype(np.int64)
         left = left[~good]
-    return found.reshape(lengths.size, samples)
+    return positions.reshape(lengths.size, samples)
 
 
 def _slope(part: float, c: float) -> float:
-    """dc/dpart on the curve KL(c‖part) = const: −∂KL/∂part / ∂KL/∂c."""
+    """Returns dc/dpart on the curve KL(c‖part) = const: −∂KL/∂part / ∂KL/∂c."""
     if c >= 1:
         return 1.0
     rise = math.log(c * (1 - part) / (part * (1 - c)))

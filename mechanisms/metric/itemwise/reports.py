@@ -62,7 +62,7 @@ class ItemWise:
     def calibrate(
         cls, target: Target, *, lattice: Lattice, item: type[LocalMechanism], **parameters: Any
     ) -> Self:
-        """The least noise found with a loss of at most `target.epsilon` at `target.radius_m`.
+        """Returns the least noise found with a loss of at most `target.epsilon` at `target.radius_m`.
 
         Errors: `ParameterError` without a radius, or when even the most noise costs more.
         """
@@ -81,10 +81,10 @@ class ItemWise:
             raise ParameterError(
                 "epsilon", float(target.epsilon), "more, or a larger radius or smaller cells"
             )
-        found = float(brentq(excess, _LOWEST, _HIGHEST, xtol=_CLOSE)) if excess(_HIGHEST) > 0 else _HIGHEST
-        while excess(found) > 0:
-            found -= _CLOSE
-        return cls(item=noisy(found), **parameters)
+        root = float(brentq(excess, _LOWEST, _HIGHEST, xtol=_CLOSE)) if excess(_HIGHEST) > 0 else _HIGHEST
+        while excess(root) > 0:
+            root -= _CLOSE
+        return cls(item=noisy(root), **parameters)
 
     @property
     def sampling(self) -> Sampling:
@@ -93,35 +93,39 @@ class ItemWise:
 
     @property
     def heap(self) -> int:
-        """How many reports are shuffled together."""
+        """Returns how many reports are shuffled together."""
         return self.samples * (1 if self.trust is Trust.LOCAL else self.persons)
 
     @property
     def rate(self) -> Fraction:
-        """Of a change of one person's reports; 1 would be composition. Spends half of δ."""
+        """Returns the rate of a change of one person's reports; 1 would be composition. Spends half of δ."""
         cap, half = math.nextafter(float(self.item.costs.cap), math.inf), math.nextafter(self.delta / 2, 0)
         return Fraction(group_rate(self.heap, self.samples, cap, half))
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of records of any length."""
+        """Returns the guarantee of records of any length."""
         return self.guarantee_at(self.rate)
 
     def guarantee_at(self, rate: Fraction) -> Guarantee:
-        """The same for a rate that `group.holds` with half of δ: every loss is in proportion to it."""
+        """Returns the same for a rate that `group.holds` with half of δ:
+        every loss is in proportion to it.
+        """
         return self._guarantee(self._sampled(rate), self.delta)
 
     @property
     def bounded(self) -> Guarantee:
-        """Of records of exactly `samples` points that are all reported once."""
+        """Returns the guarantee of records of exactly `samples` points that are all reported once."""
         return self._guarantee(self._term(self.rate), self.delta / 2)
 
     def discrete(self, radius_m: Fraction) -> Guarantee:
-        """The discrete guarantee of radius r (Definition 5.1): never less than `guarantee` claims at r."""
+        """Returns the discrete guarantee of radius r (Definition 5.1):
+        never less than `guarantee` claims at r.
+        """
         return self.discrete_at(radius_m, self.rate)
 
     def discrete_at(self, radius_m: Fraction, rate: Fraction) -> Guarantee:
-        """The same for a rate as of `guarantee_at`."""
+        """Returns the same for a rate as of `guarantee_at`."""
         term, lattice = self._projected(rate), self.item.lattice
         moved = self.sampling.discrete_term(
             alpha_per_m=Fraction(term.alpha_per_m), cap=term.cap, radius_m=radius_m * lattice.stretch
@@ -131,7 +135,7 @@ class ItemWise:
         return self._guarantee(Term(cap=term.cap, alpha_per_m=alpha, step_m=radius_m), self.delta)
 
     def release(self, lengths: NDArray[np.int64], cells: Cells, rng: RandomSource) -> NDArray[np.int64]:
-        """`(columns, rows)` numbers of reports: the heap, in no order.
+        """Returns `(columns, rows)` numbers of reports: the heap, in no order.
 
         `lengths` `(persons,)` are the records' lengths, `cells` their points, record after record.
         Errors: ValueError when these do not fit, without any value of them.
@@ -143,16 +147,16 @@ class ItemWise:
         index = (starts[:, np.newaxis] + places).ravel()
         empty = places.ravel() < 0
         index[empty] = 0
-        return self.reported(self._chosen(cells, index, empty), rng)
+        return self.reported(self._sampled_cells(cells, index, empty), rng)
 
     def reported(self, cells: Cells, rng: RandomSource) -> NDArray[np.int64]:
-        """`(columns, rows)` numbers of reports of these points, each reported once."""
+        """Returns `(columns, rows)` numbers of reports of these points, each reported once."""
         lattice = self.item.lattice
         columns, rows = self.item.release(cells, rng)
         numbers = np.bincount(columns * lattice.rows + rows, minlength=lattice.size)
         return numbers.reshape(lattice.columns, lattice.rows).astype(np.int64)
 
-    def _chosen(self, cells: Cells, index: NDArray[np.int64], empty: NDArray[np.bool_]) -> Cells:
+    def _sampled_cells(self, cells: Cells, index: NDArray[np.int64], empty: NDArray[np.bool_]) -> Cells:
         lattice = self.item.lattice
         column, row = (
             np.where(empty, side // 2, axis[index] if axis.size else side // 2)
@@ -161,7 +165,9 @@ class ItemWise:
         return column, row
 
     def _projected(self, rate: Fraction) -> Term:
-        """In metres of the region's projection, of two records of m points in places of the region."""
+        """Returns the term in metres of the region's projection,
+        of two records of m points in places of the region.
+        """
         costs, times = self.item.costs, rate * self.samples
         return Term(cap=costs.cap * times, alpha_per_m=costs.per_metre * times, offset_m=costs.snap_m)
 
@@ -189,13 +195,13 @@ class ItemWise:
 
 
 def _on_ground(term: Term, stretch: Fraction) -> Term:
-    """Projected distances are at most `stretch` times those on the ground."""
+    """Returns the term on the ground: projected distances are at most `stretch` times those on the ground."""
     return Term(
         cap=term.cap, alpha_per_m=Fraction(term.alpha_per_m) * stretch, offset_m=term.offset_m / stretch
     )
 
 
 def _diameter_m(lattice: Lattice) -> Fraction:
-    """No two places are farther apart, in metres of the projection."""
+    """Returns the largest distance of two places, in metres of the projection."""
     across_m, along_m = lattice.columns * lattice.column_m, lattice.rows * lattice.row_m
     return root_up(across_m**2 + along_m**2)

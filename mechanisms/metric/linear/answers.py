@@ -37,21 +37,23 @@ class UnitQuery(Hashable, Protocol):
 
     @property
     def dimensions(self) -> int:
-        """d: numbers in an answer."""
+        """Returns d: numbers in an answer."""
         ...
 
     @property
     def reach_m(self) -> Fraction:
-        """Metres of the region's projection over which one number changes by at most 1."""
+        """Returns metres of the region's projection over which one number changes by at most 1."""
         ...
 
     @property
     def together(self) -> int:
-        """k: how many of the numbers may change at one place."""
+        """Returns k: how many of the numbers may change at one place."""
         ...
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
-        """`(m, d)` of m places in degrees; places outside the region count as on its border."""
+        """Returns `(m, d)` answers of m places in degrees;
+        places outside the region count as on its border.
+        """
         ...
 
 
@@ -62,9 +64,9 @@ class AnswerSums:
     sums: tuple[int, ...] = field(repr=False)
 
     @classmethod
-    def joined(cls, several: Iterable[Self]) -> Self:
-        """Of different persons."""
-        return cls(sums=tuple(map(sum, zip(*(one.sums for one in several), strict=True))))
+    def total_of(cls, several: Iterable[Self]) -> Self:
+        """Returns the sums of different persons together."""
+        return cls(sums=tuple(map(sum, zip(*(part.sums for part in several), strict=True))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +88,14 @@ class LinearAnswers(RecordMechanism):
 
     @property
     def query(self) -> UnitQuery:
-        """What is asked of every check-in."""
+        """Returns what is asked of every check-in."""
         raise NotImplementedError
 
     @property
     def absent(self) -> Integers:
-        """`(d,)` answers in PARTS of who has no check-ins; sums tell how much answers differ from them."""
+        """Returns `(d,)` answers in PARTS of who has no check-ins;
+        sums tell how much answers differ from them.
+        """
         return np.zeros(self.query.dimensions, np.int64)
 
     @property
@@ -107,21 +111,21 @@ class LinearAnswers(RecordMechanism):
 
     @property
     def level(self) -> int:
-        """Of the cells that check-ins are counted in."""
+        """Returns the level of the cells that check-ins are counted in."""
         return self._plan.level
 
     @property
     def uses_laplace(self) -> bool:
-        """Whether every number has its own noise; else one K-norm draw for all."""
+        """Returns whether every number has its own noise; else one K-norm draw for all."""
         return self._plan.laplace
 
     def sums(self, records: ItemRecords) -> AnswerSums:
-        """Answers of persons summed, in integers. Total: nothing about the data makes it fail."""
+        """Returns answers of persons summed, in integers. Total: nothing about the data makes it fail."""
         answers = self.answers(records)
         return AnswerSums(sums=tuple(answers.sum(axis=0).tolist()))
 
     def answers(self, records: ItemRecords) -> Integers:
-        """`(k, d)` of the k persons with check-ins, in PARTS, each by its own record alone."""
+        """Returns `(k, d)` of the k persons with check-ins, in PARTS, each by its own record alone."""
         if records.level != self.level:
             raise ParameterError("records", f"at level {records.level}", f"at level {self.level}")
         if not records.rows.size:
@@ -133,7 +137,7 @@ class LinearAnswers(RecordMechanism):
         return sums
 
     def noise(self, rng: RandomSource, *, size: int) -> Integers:
-        """`(size, d)` draws, in PARTS."""
+        """Returns `(size, d)` draws, in PARTS."""
         plan, numbers = self._plan, self.query.dimensions
         if plan.laplace:
             return discrete_laplace(rng, scale=plan.scale, size=size * numbers).reshape(size, numbers)
@@ -141,39 +145,39 @@ class LinearAnswers(RecordMechanism):
 
     @property
     def unit_error(self) -> float:
-        """Standard error of each mean of all persons' answers, of 1."""
+        """Returns the standard error of each mean of all persons' answers, of 1."""
         widths = math.sqrt(2) if self.uses_laplace else math.sqrt(self.query.dimensions + 1)
         return widths * float(self._plan.scale) / PARTS / self.persons
 
     def means(self, sums: AnswerSums, rng: RandomSource) -> list[Fraction]:
-        """Draw once: the noisy means of all persons' answers, which are cut to 0..1 afterwards."""
+        """Draws once: returns the noisy means of all persons' answers, which are cut to 0..1 afterwards."""
         whole, absent = self.persons * PARTS, self.absent.tolist()
         totals = zip(self.noisy_sums(sums, rng), absent, strict=True)
-        found = (Fraction(total, whole) + Fraction(apart, PARTS) for total, apart in totals)
-        return [min(max(mean, Fraction(0)), Fraction(1)) for mean in found]
+        means = (Fraction(total, whole) + Fraction(apart, PARTS) for total, apart in totals)
+        return [min(max(mean, Fraction(0)), Fraction(1)) for mean in means]
 
     def noisy_sums(self, sums: AnswerSums, rng: RandomSource) -> tuple[int, ...]:
-        """All that the guarantee is about."""
-        drawn = self.noise(rng, size=1)[0].tolist()
-        return tuple(total + part for total, part in zip(sums.sums, drawn, strict=True))
+        """Draws the noisy sums, all that the guarantee is about."""
+        noise = self.noise(rng, size=1)[0].tolist()
+        return tuple(total + part for total, part in zip(sums.sums, noise, strict=True))
 
     def _values(self, cells: Integers) -> Integers:
-        """`(m, d)` of the middles of cells, in PARTS."""
-        query, found = self.query, []
+        """Returns `(m, d)` answers of the middles of cells, in PARTS."""
+        query, blocks = self.query, []
         for start in range(0, cells.size, _AT_ONCE):
             west, south, east, north = self.region.cell_bounds(self.level, cells[start : start + _AT_ONCE])
             values = query.values((south + north) / 2, (west + east) / 2)
-            found.append(np.rint(values * PARTS).astype(np.int64))
-        return np.concatenate(found)
+            blocks.append(np.rint(values * PARTS).astype(np.int64))
+        return np.concatenate(blocks)
 
     @property
-    def _plan(self) -> "_Plan":
-        return _planned(self.epsilon, self.radius_m, self.query)
+    def _plan(self) -> "_AnswerPlan":
+        return _answer_plan(self.epsilon, self.radius_m, self.query)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What follows from public parameters; lengths of answers in PARTS, in the norm of the noise."""
+class _AnswerPlan:
+    """Values that follow from public parameters; lengths of answers in PARTS, in the norm of the noise."""
 
     level: int
     laplace: bool
@@ -185,7 +189,7 @@ class _Plan:
 
 
 @lru_cache(maxsize=256)
-def _planned(epsilon: Fraction, radius_m: Fraction, query: UnitQuery) -> _Plan:
+def _answer_plan(epsilon: Fraction, radius_m: Fraction, query: UnitQuery) -> _AnswerPlan:
     plane, reach_m = Plane(query.region), query.reach_m
     together, dimensions = query.together, query.dimensions
     # Standard errors √2·k and √(d+1)·√k, in the same unit; where they are equal, the latter's cap is lower.
@@ -206,7 +210,7 @@ def _planned(epsilon: Fraction, radius_m: Fraction, query: UnitQuery) -> _Plan:
         farthest = root_up(min(dimensions, 2 * together))
     per_metre, most = PARTS * slope / reach_m, PARTS * farthest + rounding
     near = per_metre * (radius_m * plane.stretch + cells_m) + rounding
-    return _Plan(
+    return _AnswerPlan(
         level=level,
         laplace=laplace,
         per_metre=per_metre,

@@ -56,10 +56,10 @@ class EmdLinear(CentroidMechanism):
 
     @property
     def scale_um(self) -> Fraction:
-        """ω: micrometres the sum of positions moves for a loss of 1, rounded up."""
+        """Returns ω: micrometres the sum of positions moves for a loss of 1, rounded up."""
         return _noise(self.region, self.epsilon, self.radius_m)[1]
 
-    def _drawn(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
+    def _draw(self, means: RecordMeans, rng: RandomSource) -> tuple[float, float]:
         box, (x, y) = self.region, self.noisy_sums(means, rng)
         # A sum may be rounded to beyond the border.
         lat = min(box.north, box.south + (box.north - box.south) * _share(y, self.persons))
@@ -67,13 +67,13 @@ class EmdLinear(CentroidMechanism):
         return lat, lon
 
     def noisy_sums(self, means: RecordMeans, rng: RandomSource) -> tuple[int, int]:
-        """The sums in parts of the region, with noise: all that the guarantee is about."""
-        drawn, bits = self.noise(rng, size=1)[0].tolist(), self._step_bits
-        x, y = ((total >> bits) + part for total, part in zip((means.x, means.y), drawn, strict=True))
+        """Returns the sums in parts of the region, with noise: all that the guarantee is about."""
+        noise, bits = self.noise(rng, size=1)[0].tolist(), self._step_bits
+        x, y = ((total >> bits) + part for total, part in zip((means.x, means.y), noise, strict=True))
         return x << bits, y << bits
 
     def noise(self, rng: RandomSource, *, size: int) -> Integers:
-        """`(size, 2)` draws, in lattice steps."""
+        """Returns `(size, 2)` draws, in lattice steps."""
         plane, (step_bits, scale_um) = Plane(self.region), _noise(self.region, self.epsilon, self.radius_m)
         # One unit of the norm is 2^-32 micrometres, so that a step is a whole number of it.
         steps = (plane.width_um << step_bits, plane.height_um << step_bits)
@@ -99,7 +99,9 @@ class EmdLinear(CentroidMechanism):
 
 @lru_cache(maxsize=64)
 def _noise(region: Region, epsilon: Fraction, radius_m: Fraction) -> tuple[int, Fraction]:
-    """(bits, ω in micrometres): sums are counted in 2^bits parts, one part unless the noise is very wide."""
+    """Returns (bits, ω in micrometres): sums are counted in 2^bits parts,
+    one part unless the noise is very wide.
+    """
     plane = Plane(region)
     widest = plane.diameter_um * 2 * PARTS / (epsilon * min(plane.width_um, plane.height_um))
     step_bits = max(0, int(widest).bit_length() - _MOST_STEP_BITS)
@@ -108,11 +110,11 @@ def _noise(region: Region, epsilon: Fraction, radius_m: Fraction) -> tuple[int, 
 
 
 def _lattice_um(plane: Plane, step_bits: int) -> Fraction:
-    """What rounding to the lattice, and the norm to whole units, add to the distance of two sums."""
+    """Returns what rounding to the lattice, and the norm to whole units, add to the distance of two sums."""
     rounding = plane.diameter_um << step_bits if step_bits else 0
     return Fraction(rounding + 1, PARTS)
 
 
 def _share(total: int, persons: int) -> float:
-    """Of the region's side, clamped to it."""
+    """Returns the share of the region's side, clamped to it."""
     return float(min(max(Fraction(total, persons * PARTS), Fraction(0)), Fraction(1)))

@@ -63,13 +63,13 @@ class EmdDistances(LinearAnswers):
 
     @property
     def absent(self) -> Integers:
-        """`(d,)` distances in PARTS of the region's middle."""
+        """Returns `(d,)` distances in PARTS of the region's middle."""
         west, south, east, north = self.region
         values = self.query.values(np.array([(south + north) / 2]), np.array([(west + east) / 2]))
         return np.asarray(np.rint(values[0] * PARTS), np.int64)
 
     def release(self, sums: AnswerSums, rng: RandomSource) -> PlaceDistances:
-        """Draw once; then distances are cut to 0 and the region's diameter."""
+        """Draws once; then distances are cut to 0 and the region's diameter."""
         diameter_m = self.query.reach_m
         return PlaceDistances(
             places=self.places,
@@ -78,7 +78,9 @@ class EmdDistances(LinearAnswers):
         )
 
     def expected_error(self) -> PointError:
-        """Of one coordinate of the K-norm law: its length is Gamma(d, ω), its direction uniform."""
+        """Returns the error of one coordinate of the K-norm law:
+        its length is Gamma(d, ω), its direction uniform.
+        """
         deviation_m = self.unit_error * float(self.query.reach_m)
         d = len(self.places)
         along = math.exp(math.lgamma(d / 2) - math.lgamma((d + 1) / 2)) / math.sqrt(math.pi)

@@ -19,23 +19,26 @@ _UP: Final = 1e-9  # covers the floating point of the formulas, and of what they
 
 
 def spent_delta(epsilon: float, ratio: float) -> float:
-    """δ(ε) of continuous noise for a shift of `ratio` standard deviations (Balle, Wang 2018, Theorem 5)."""
+    """Returns δ(ε) of continuous noise for a shift of `ratio` standard deviations
+    (Balle, Wang 2018, Theorem 5).
+    """
     return _hockey_stick(epsilon, ratio, 0.0)
 
 
 def certified_delta(epsilon: float, ratio: float, *, deviation: int, dimensions: int) -> float:
-    """Upper bound on δ(ε) of discrete Gaussians with `deviation` steps on each axis, for any shift of at
-    most `ratio` deviations. It exceeds the continuous δ by a few parts in `deviation` only."""
+    """Returns an upper bound on δ(ε) of discrete Gaussians with `deviation` steps on each axis, for any shift
+    of at most `ratio` deviations. It exceeds the continuous δ by a few parts in `deviation` only."""
     cube = dimensions / (24 * deviation**2)
     far = _REACH**2 / (24 * deviation**2)
-    found = _hockey_stick(epsilon, ratio, math.sqrt(dimensions) / (2 * deviation))
+    first = _hockey_stick(epsilon, ratio, math.sqrt(dimensions) / (2 * deviation))
     # e^cube for the first half-space; of the second, e^-far is left and what lies beyond the reach is lost.
     second = math.exp(epsilon + float(log_ndtr(-ratio / 2 - epsilon / ratio)))
-    return min(1.0, math.exp(cube) * (found + second * (far + cube)) * (1 + _UP) + 1e-300)
+    return min(1.0, math.exp(cube) * (first + second * (far + cube)) * (1 + _UP) + 1e-300)
 
 
 def smallest_deviation(epsilon: float, delta: float, *, dimensions: int, steps: int) -> float:
-    """The least σ, in units of the largest shift, that keeps `delta` at ε for it; never less than that.
+    """Returns the least σ, in units of the largest shift,
+    that keeps `delta` at ε for it; never less than that.
 
     For a shift x times as long, x below 1, δ is kept at x·ε, too: what is certified does not fall with x.
     Let r = 1/σ, a = εσ, u = xr/2 + a, m the deviations that half-spaces move and c the part that is lost.
@@ -64,7 +67,7 @@ def smallest_deviation(epsilon: float, delta: float, *, dimensions: int, steps: 
 
 
 def _hockey_stick(epsilon: float, ratio: float, moved: float) -> float:
-    """Φ(r/2 - ε/r + moved) - e^ε Φ(-r/2 - ε/r - moved), in logarithms."""
+    """Returns Φ(r/2 - ε/r + moved) - e^ε Φ(-r/2 - ε/r - moved), in logarithms."""
     first = float(log_ndtr(ratio / 2 - epsilon / ratio + moved))
     second = epsilon + float(log_ndtr(-ratio / 2 - epsilon / ratio - moved))
     return math.exp(first) * -math.expm1(min(0.0, second - first))

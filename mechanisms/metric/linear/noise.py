@@ -24,14 +24,14 @@ Integers = NDArray[np.int64]
 
 
 def norm(offset: Sequence[int], steps: Sequence[int]) -> int:
-    """⌈√Σ (step · offset)²⌉: at most 1 more than the Euclidean length, in the unit of the steps."""
+    """Returns ⌈√Σ (step · offset)²⌉: at most 1 more than the Euclidean length, in the unit of the steps."""
     square = sum((step * part) ** 2 for step, part in zip(steps, offset, strict=True))
     root = math.isqrt(square)
     return root + (root * root < square)
 
 
 def k_norm(rng: RandomSource, *, steps: Sequence[int], scale: Fraction, size: int) -> Integers:
-    """`(size, d)` draws with P(z) ∝ exp(-norm(z) / scale) on all integer vectors, exactly.
+    """Returns `(size, d)` draws with P(z) ∝ exp(-norm(z) / scale) on all integer vectors, exactly.
 
     steps: the lattice's step on each of the d axes, in one unit; scale: in that unit. Two shifts of the law
     by vectors of length D apart differ by a factor of at most exp((D + 1) / scale): norm is within 1 of
@@ -43,37 +43,39 @@ def k_norm(rng: RandomSource, *, steps: Sequence[int], scale: Fraction, size: in
     in_range(1, MOST_DIMENSIONS, dimensions=len(steps))
     positive(scale=scale)
     proposals = _proposals(steps, scale)
-    kept: list[Integers] = []
-    found = 0
-    while found < size:
-        count = size - found + (size - found) // 2 + _SURPLUS
+    draws: list[Integers] = []
+    filled = 0
+    while filled < size:
+        count = size - filled + (size - filled) // 2 + _SURPLUS
         tried = np.stack([discrete_laplace(rng, scale=b, size=count) for b in proposals], axis=1)
         accepted = tried[_coins(rng, [_excess(z, steps, scale, proposals) for z in tried.tolist()])]
-        kept.append(accepted)
-        found += len(accepted)
-    return np.concatenate(kept)[:size]
+        draws.append(accepted)
+        filled += len(accepted)
+    return np.concatenate(draws)[:size]
 
 
 def discrete_gaussian(rng: RandomSource, *, deviation: int, size: int) -> Integers:
-    """`(size,)` draws with P(z) ∝ exp(-z² / (2 · deviation²)) on all integers, exactly.
+    """Returns `(size,)` draws with P(z) ∝ exp(-z² / (2 · deviation²)) on all integers, exactly.
 
     Canonne, Kamath, Steinke 2020, Algorithm 3, with t = σ: z from the discrete Laplace law of scale σ is kept
     with probability exp(-(|z| - σ)² / (2σ²)). Errors: `ParameterError` for a deviation out of range.
     """
     in_range(1, LARGEST_DEVIATION, deviation=deviation)
-    kept: list[Integers] = []
-    found, twice = 0, 2 * deviation * deviation
-    while found < size:
-        count = size - found + (size - found) // 2 + _SURPLUS
+    draws: list[Integers] = []
+    filled, twice = 0, 2 * deviation * deviation
+    while filled < size:
+        count = size - filled + (size - filled) // 2 + _SURPLUS
         tried = discrete_laplace(rng, scale=Fraction(deviation), size=count)
         accepted = tried[_coins(rng, [((abs(z) - deviation) ** 2, twice) for z in tried.tolist()])]
-        kept.append(accepted)
-        found += len(accepted)
-    return np.concatenate(kept)[:size]
+        draws.append(accepted)
+        filled += len(accepted)
+    return np.concatenate(draws)[:size]
 
 
 def _proposals(steps: Sequence[int], scale: Fraction) -> list[Fraction]:
-    """Scales, in steps, of laws that fall no faster than the one wanted: scale · √d / step, rounded up."""
+    """Returns scales, in steps, of laws that fall no faster than the one wanted:
+    scale · √d / step, rounded up.
+    """
     d = len(steps)
     root = Fraction(1) if d == 1 else Fraction(math.isqrt(d << 80) + 1, 1 << 40)
     wide = [max(rounded_up(scale * root / step), _NARROWEST) for step in steps]
@@ -86,7 +88,7 @@ def _proposals(steps: Sequence[int], scale: Fraction) -> list[Fraction]:
 def _excess(
     offset: Sequence[int], steps: Sequence[int], scale: Fraction, proposals: Sequence[Fraction]
 ) -> tuple[int, int]:
-    """norm/scale - Σ |z|/b as numerator and denominator; at least 0."""
+    """Returns norm/scale - Σ |z|/b as numerator and denominator; at least 0."""
     top, bottom = norm(offset, steps) * scale.denominator, scale.numerator
     for part, b in zip(offset, proposals, strict=True):
         top, bottom = top * b.numerator - abs(part) * b.denominator * bottom, bottom * b.numerator
@@ -94,7 +96,7 @@ def _excess(
 
 
 def _coins(rng: RandomSource, exponents: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
-    """True with probability exp(-top / bottom) each, exactly, for integers of any size."""
+    """Returns True with probability exp(-top / bottom) each, exactly, for integers of any size."""
     if any(top < 0 for top, _ in exponents):
         raise ArithmeticError("a proposal falls faster than the law")  # impossible: Cauchy-Schwarz
     whole = np.array([top // bottom for top, bottom in exponents], dtype=object)
@@ -106,7 +108,7 @@ def _coins(rng: RandomSource, exponents: Sequence[tuple[int, int]]) -> NDArray[n
 
 
 def _coin(rng: RandomSource, top: int, bottom: int) -> bool:
-    """exp(-p) for p = top/bottom below 1: Canonne, Kamath, Steinke 2020, Algorithm 1."""
+    """Tosses a coin of exp(-p) for p = top/bottom below 1: Canonne, Kamath, Steinke 2020, Algorithm 1."""
     k = 1
     while integer_below(rng, bottom * k) < top:
         k += 1

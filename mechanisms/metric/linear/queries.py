@@ -33,21 +33,21 @@ class LinearQuery(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """d: numbers in an answer."""
+        """Returns d: numbers in an answer."""
         ...
 
     @property
     def lipschitz_per_m(self) -> Fraction:
-        """ℓ, rounded up: how far, in the Euclidean norm, a metre on the ground moves f at most."""
+        """Returns ℓ, rounded up: how far, in the Euclidean norm, a metre on the ground moves f at most."""
         ...
 
     @property
     def diameter(self) -> Fraction:
-        """How far apart two answers can be at most, in the Euclidean norm; rounded up."""
+        """Returns how far apart two answers can be at most, in the Euclidean norm; rounded up."""
         ...
 
     def values(self, lat: Floats, lon: Floats) -> Floats:
-        """`(m, d)` f of m places in degrees; places outside the region count as on its border."""
+        """Returns `(m, d)` f of m places in degrees; places outside the region count as on its border."""
         ...
 
 
@@ -131,12 +131,12 @@ class RegionFractions:
     def of_rings(
         cls, region: Region, rings: Sequence[Sequence[tuple[float, float]]], *, margin_m: Fraction
     ) -> Self:
-        """Of rings of corners (latitude, longitude) in degrees."""
-        found = []
+        """Returns the query of rings of corners (latitude, longitude) in degrees."""
+        projected = []
         for ring in rings:
             corners = _plane(region, *np.array(ring, np.float64).T)
-            found.append(tuple((float(x), float(y)) for x, y in corners))
-        return cls(region=region, rings=tuple(found), margin_m=margin_m)
+            projected.append(tuple((float(x), float(y)) for x, y in corners))
+        return cls(region=region, rings=tuple(projected), margin_m=margin_m)
 
     @property
     def dimensions(self) -> int:
@@ -155,23 +155,25 @@ class RegionFractions:
         return np.stack([self._value(points, np.array(ring)) for ring in self.rings], axis=1)
 
     def _value(self, points: Floats, ring: Floats) -> Floats:
-        """`(m,)` of one area; 0 without a look at its sides where a point is far from its box."""
+        """Returns `(m,)` values of one area; 0 without a look at its sides
+        where a point is far from its box.
+        """
         margin_m = float(self.margin_m)
         low, high = ring.min(axis=0) - margin_m, ring.max(axis=0) + margin_m
         near = ((points >= low) & (points <= high)).all(axis=1)
-        found = np.zeros(len(points))
-        found[near] = np.clip(1 - _outside_m(points[near], ring) / margin_m, 0, 1)
-        return found
+        values = np.zeros(len(points))
+        values[near] = np.clip(1 - _outside_m(points[near], ring) / margin_m, 0, 1)
+        return values
 
     @property
     def reach_m(self) -> Fraction:
-        """Metres of the projection over which one number falls from 1 to 0."""
+        """Returns metres of the projection over which one number falls from 1 to 0."""
         return self.margin_m
 
     @property
     def together(self) -> int:
-        """How many areas' values may be above 0, or change, at one place: those whose boxes lie within two
-        margins of each other."""
+        """Returns how many areas' values may be above 0, or change, at one place: those whose boxes lie
+        within two margins of each other."""
         boxes = np.array([[*np.min(ring, axis=0), *np.max(ring, axis=0)] for ring in self.rings])
         low, high = boxes[:, :2], boxes[:, 2:]
         gaps = np.maximum(0, np.maximum(low[:, None] - high[None], low[None] - high[:, None]))
@@ -225,7 +227,7 @@ class RegionDistances:
 
 
 def great_circle_m(lat: Floats, lon: Floats, place_lat: float, place_lon: float) -> Floats:
-    """`(m,)` metres on the sphere, by the haversine formula."""
+    """Returns `(m,)` metres on the sphere, by the haversine formula."""
     phi, place_phi = np.radians(lat), math.radians(place_lat)
     turn = np.radians(lon - place_lon)
     half = np.sin((phi - place_phi) / 2) ** 2 + np.cos(phi) * math.cos(place_phi) * np.sin(turn / 2) ** 2
@@ -233,13 +235,13 @@ def great_circle_m(lat: Floats, lon: Floats, place_lat: float, place_lon: float)
 
 
 def root_up(count: int) -> Fraction:
-    """√count, rounded up; exact for squares."""
+    """Returns √count, rounded up; exact for squares."""
     root = math.isqrt(count)
     return Fraction(root) if root * root == count else Fraction(math.isqrt(count << 80) + 1, 1 << 40)
 
 
 def _projected(region: Region, lat: Floats, lon: Floats) -> Floats:
-    """`(m, 2)` metres, of places clamped to the region."""
+    """Returns `(m, 2)` metres, of places clamped to the region."""
     return _plane(region, *region.clamped(lat, lon))
 
 
@@ -250,7 +252,7 @@ def _plane(region: Region, lat: Floats, lon: Floats) -> Floats:
 
 
 def _outside_m(points: Floats, ring: Floats) -> Floats:
-    """`(m,)` distance to an area, 0 inside (even-odd rule)."""
+    """Returns `(m,)` distance to an area, 0 inside (even-odd rule)."""
     start, end = ring, np.roll(ring, -1, axis=0)
     nearest, inside = np.full(len(points), np.inf), np.zeros(len(points), np.bool_)
     for (x0, y0), (x1, y1) in zip(start.tolist(), end.tolist(), strict=True):

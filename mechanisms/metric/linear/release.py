@@ -59,7 +59,7 @@ class LinearRelease:
 
     @classmethod
     def calibrate(cls, target: Target, *, query: LinearQuery, persons: int, local: bool = False) -> Self:
-        """Gaussian noise where `target.delta` is above 0."""
+        """Returns the mechanism, with Gaussian noise where `target.delta` is above 0."""
         if target.relation is not Relation.REPLACE:
             raise ParameterError("relation", target.relation, Relation.REPLACE)
         radius_m = target.needed_radius_m
@@ -90,7 +90,9 @@ class LinearRelease:
 
     @property
     def step(self) -> Fraction:
-        """Of the lattice, in the query's unit: the noise's scale is `SCALE_STEPS` of them."""
+        """Returns the step of the lattice, in the query's unit:
+        the noise's scale is `SCALE_STEPS` of them.
+        """
         farthest = min(self.query.lipschitz_per_m * self.radius_m, self.query.diameter)
         if self.noise == "gaussian":
             deviations = smallest_deviation(
@@ -105,29 +107,31 @@ class LinearRelease:
 
     @property
     def scale(self) -> float:
-        """ω or σ of the noise on the mean, in the query's unit."""
+        """Returns ω or σ of the noise on the mean, in the query's unit."""
         return float(self.step) * SCALE_STEPS / self.persons
 
     def release(self, answers: Floats, rng: RandomSource) -> Floats:
-        """`(d,)` the noisy mean. answers: `(k, d)` of the persons with check-ins, at most `persons`."""
+        """Returns `(d,)` the noisy mean. answers:
+        `(k, d)` of the persons with check-ins, at most `persons`.
+        """
         if len(answers) > self.persons:
             raise ParameterError("answers", "of more persons", f"of at most {self.persons}")
         total = self.on_lattice(answers).sum(axis=0) + self.draws(rng, size=1)[0]
         return np.asarray(total * (float(self.step) / self.persons))
 
     def on_lattice(self, answers: Floats) -> Integers:
-        """`(k, d)` answers in whole steps, each by its own record alone."""
+        """Returns `(k, d)` answers in whole steps, each by its own record alone."""
         return np.rint(answers / float(self.step)).astype(np.int64)
 
     def draws(self, rng: RandomSource, *, size: int) -> Integers:
-        """`(size, d)` noise in lattice steps."""
+        """Returns `(size, d)` noise in lattice steps."""
         d = self.query.dimensions
         if self.noise == "k-norm":
             return k_norm(rng, steps=(1,) * d, scale=Fraction(SCALE_STEPS), size=size)
         return discrete_gaussian(rng, deviation=SCALE_STEPS, size=size * d).reshape(size, d)
 
     def expected_error(self) -> float:
-        """Mean Euclidean length of the noise on the mean of `persons`, in the query's unit."""
+        """Returns the mean Euclidean length of the noise on the mean of `persons`, in the query's unit."""
         d = self.query.dimensions
         if self.noise == "k-norm":
             return d * self.scale
@@ -135,13 +139,13 @@ class LinearRelease:
 
     @property
     def _rounding(self) -> Fraction:
-        """Steps that rounding and floating point can add to the distance of two answers."""
+        """Returns steps that rounding and floating point can add to the distance of two answers."""
         d = self.query.dimensions
         return Fraction(2 * (math.isqrt(d) + (math.isqrt(d) ** 2 < d)))
 
     @property
     def _reach_m(self) -> Fraction:
-        """No two answers are farther apart than after a move by this."""
+        """Returns the length of a move after which two answers are as far apart as any."""
         return self.query.diameter / self.query.lipschitz_per_m
 
     def _guarantee(self, term: Term, farthest: Fraction | float) -> Guarantee:
@@ -155,7 +159,7 @@ class LinearRelease:
 
 
 def record_answers(query: LinearQuery, persons: Integers, lat: Floats, lon: Floats) -> Floats:
-    """`(k, d)` answers of the k persons that occur, in the order of their numbers: means of f."""
+    """Returns `(k, d)` answers of the k persons that occur, in the order of their numbers: means of f."""
     _, number = np.unique(persons, return_inverse=True)
     values, counts = query.values(lat, lon), np.bincount(number)
     sums = [np.bincount(number, weights=values[:, column]) for column in range(query.dimensions)]

@@ -63,15 +63,15 @@ class EmdZones(LinearAnswers):
         if "zones" not in parameters:
             raise ParameterError("zones", "missing", "the zones that are asked about, as GeoJSON")
         margin_m = max(USUAL_MARGINS * target.needed_radius_m, Fraction(SMALLEST_MARGIN_M))
-        given = {"margin_m": margin_m, **parameters}
-        return cls.spending(target, region=region, persons=persons, **given)
+        options = {"margin_m": margin_m, **parameters}
+        return cls.spending(target, region=region, persons=persons, **options)
 
     @property
     def query(self) -> RegionFractions:
         return _query(self.region, self.zones, self.margin_m)
 
     def release(self, sums: AnswerSums, rng: RandomSource) -> ZoneShares:
-        """Draw once; then shares are cut to 0..1."""
+        """Draws once; then shares are cut to 0..1."""
         return ZoneShares(
             zones=self.zones,
             margin_m=self.margin_m,

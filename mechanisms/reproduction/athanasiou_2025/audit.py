@@ -13,7 +13,7 @@ from mechanisms.accounting.hockey_stick import calibrate_geo_sum
 from mechanisms.accounting.sgdl import sgdl
 from mechanisms.audit.batches import CONFIDENCE, Runs, least_delta, least_loss, tilted_geometric_sum
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
-from mechanisms.reproduction.exhibit import Request, Row, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.two_sided import sgdl_noise
 from mechanisms.shuffle.geo_shuffle import GeoSum
@@ -28,7 +28,7 @@ _ROWS_AT_A_TIME: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class AuditCase:
     """A claim of `epsilon` a step at δ, and runs on two inputs that are `distance` steps apart."""
 
     name: str
@@ -44,10 +44,10 @@ class Case:
     def claim(self) -> float:
         return self.epsilon * self.distance
 
-    def audited(self, draws: int) -> Row:
-        one, other = self.runs(draws)
-        loss = least_loss(one, other, delta=self.delta, seed=1)
-        found = least_delta(one, other, loss=self.claim, seed=2)
+    def row(self, draws: int) -> Row:
+        first, second = self.runs(draws)
+        loss = least_loss(first, second, delta=self.delta, seed=1)
+        delta = least_delta(first, second, loss=self.claim, seed=2)
         return {
             "what": self.name,
             "n": self.persons,
@@ -56,17 +56,17 @@ class Case:
             "claimed_loss": self.claim,
             "least_loss": loss,
             "claimed_delta": self.delta,
-            "least_delta": found,
+            "least_delta": delta,
             "part_of_claim": loss / self.claim,
             "refuted": str(loss > self.claim),
         }
 
 
-def run(request: Request) -> list[Path]:
-    """Lower bounds for printed claims and for ours. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes lower bounds for printed claims and for ours. Errors: as `ExhibitRequest.write`."""
     draws = DRAWS * (10 if request.full else 1)
     ours = our_cases(persons=50, domain=1000) if request.full else our_cases(persons=10, domain=20)
-    rows = [case.audited(draws) for case in [*printed_cases(), *ours]]
+    rows = [case.row(draws) for case in [*printed_cases(), *ours]]
     figure, (axes,) = panels(1, height=5)
     labels = [f"{row['what']} (n={row['n']}, d={row['distance']})" for row in rows]
     parts = [float(str(row["part_of_claim"])) for row in rows]
@@ -78,8 +78,8 @@ def run(request: Request) -> list[Path]:
     return request.write(rows, figure, draws=f"{draws:,}")
 
 
-def printed_cases() -> Iterator[Case]:
-    """Claims of the paper at its own settings."""
+def printed_cases() -> Iterator[AuditCase]:
+    """Yields claims of the paper at its own settings."""
     few, many = _Setting(50, 0.2, 1e-4), _Setting(1000, TABLE_3_EPSILON, 5e-5)
     yield many.case("Lemma C.1: shares within the printed padding", 1, _within_printed_padding)
     for setting, distance in ((few, 10), (many, 6)):
@@ -91,8 +91,8 @@ def printed_cases() -> Iterator[Case]:
     yield few.case("Theorem 4.1: exact at one step, at twenty", 20, near)
 
 
-def our_cases(*, persons: int, domain: int) -> Iterator[Case]:
-    """Claims of this package, by its own protocols and samplers; RR-Shuffle with fewer bits."""
+def our_cases(*, persons: int, domain: int) -> Iterator[AuditCase]:
+    """Yields claims of this package, by its own protocols and samplers; RR-Shuffle with fewer bits."""
     for kind, tight in ((GeoSum, False), (SgdlSum, True)):
         yield _ours(kind, persons, domain, Fraction(1, 10**4), tight=tight)
     yield _ours(GeoSum, 8, 10, Fraction(1, 100), tight=True)
@@ -103,14 +103,14 @@ def our_cases(*, persons: int, domain: int) -> Iterator[Case]:
 
 
 class _Setting(NamedTuple):
-    """What a claim is made for."""
+    """The setting that a claim is made for."""
 
     persons: int
     epsilon: float
     delta: float
 
-    def case(self, name: str, distance: int, runs: Callable[[int], tuple[Runs, Runs]]) -> Case:
-        return Case(name=name, distance=distance, runs=runs, **self._asdict())
+    def case(self, name: str, distance: int, runs: Callable[[int], tuple[Runs, Runs]]) -> AuditCase:
+        return AuditCase(name=name, distance=distance, runs=runs, **self._asdict())
 
 
 def _ours(
@@ -120,31 +120,31 @@ def _ours(
     delta: Fraction,
     *,
     tight: bool,
-) -> Case:
+) -> AuditCase:
     protocol = kind.calibrate(persons=persons, epsilon=Fraction(1, 5), delta=delta, radius=10, domain=domain)
     case = _Setting(persons, 0.2, float(delta)).case(
         protocol.name,
         10,
-        lambda draws: (published(protocol, 0, draws, 1), published(protocol, 10, draws, 2)),
+        lambda draws: (published_ones(protocol, 0, draws, 1), published_ones(protocol, 10, draws, 2)),
     )
     return replace(case, sound=True, tight=tight)
 
 
-def published(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: int) -> Runs:
-    """Numbers of ones that the shuffler publishes: one person at `value`, all others at 0."""
-    rng, found = SeededSource(seed), np.zeros(draws, np.int64)
+def published_ones(protocol: GeoSum | SgdlSum | RrSum, value: int, draws: int, seed: int) -> Runs:
+    """Returns numbers of ones that the shuffler publishes: one person at `value`, all others at 0."""
+    rng, counts = SeededSource(seed), np.zeros(draws, np.int64)
     for first in range(0, draws, _ROWS_AT_A_TIME):
         rows = min(_ROWS_AT_A_TIME, draws - first)
         for person in range(protocol.persons):
             own = np.full(rows, value if person == 0 else 0)
-            found[first : first + rows] += _ones(protocol, own, rng)
-    return Runs(values=found)
+            counts[first : first + rows] += _ones(protocol, own, rng)
+    return Runs(values=counts)
 
 
 def _ones(
     protocol: GeoSum | SgdlSum | RrSum, values: NDArray[np.int64], rng: SeededSource
 ) -> NDArray[np.int64]:
-    """Ones that each device sends; of padded noise without writing the bits down."""
+    """Returns ones that each device sends; of padded noise without writing the bits down."""
     ones: NDArray[np.int64]
     if isinstance(protocol, RrSum):
         ones = np.bitwise_count(protocol.randomise(values, rng)).sum(axis=1, dtype=np.int64)
@@ -180,11 +180,11 @@ class _Near:
 
     def __call__(self, draws: int) -> tuple[Runs, Runs]:
         shape, epsilon = Fraction(self.persons), rounded_down(self.epsilon_geo)
-        one, other = (
+        base, other = (
             Runs(values=sgdl_noise(SeededSource(seed), shape=shape, epsilon=epsilon, size=draws))
             for seed in (1, 2)
         )
-        return one, other.moved(self.distance)
+        return base, other.moved(self.distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +199,10 @@ class _Clamped:
     def __call__(self, draws: int) -> tuple[Runs, Runs]:
         padding = printed_constants.sgdl_padding(self.epsilon, self.persons, self.delta)
         rng, n = np.random.default_rng(1), self.persons
-        one = self._sums(rng, n, draws, padding)
+        first = self._sums(rng, n, draws, padding)
         moved = self._sums(rng, n - 1, draws, padding)
         moved += self._sums(rng, 1, draws, padding + self.distance) - self.distance
-        return Runs(values=one), Runs(values=moved)
+        return Runs(values=first), Runs(values=moved)
 
     def _sums(self, rng: np.random.Generator, people: int, draws: int, most: int) -> NDArray[np.int64]:
         law = sgdl(1 / self.persons, self.epsilon, radius=int(60 / self.epsilon))
@@ -214,8 +214,8 @@ def _within_printed_padding(draws: int) -> tuple[Runs, Runs]:
     padding = printed_constants.sgdl_padding(TABLE_3_EPSILON, 1000, 5e-5)
     law = np.exp(sgdl(1 / 1000, TABLE_3_EPSILON, radius=padding).two_sided())
     steps, rng = np.arange(-padding, padding + 1), np.random.default_rng(1)
-    one, other = (Runs(values=sums_of_shares(rng, steps, law, 1000, draws)) for _ in range(2))
-    return one, other.moved(1)
+    first, second = (Runs(values=sums_of_shares(rng, steps, law, 1000, draws)) for _ in range(2))
+    return first, second.moved(1)
 
 
 def sums_of_shares(
@@ -225,13 +225,13 @@ def sums_of_shares(
     people: int,
     draws: int,
 ) -> NDArray[np.int64]:
-    """`(draws,)` sums of independent draws, most of which are 0: only the others are made.
+    """Returns `(draws,)` sums of independent draws, most of which are 0: only the others are made.
 
     steps: (k,) values; law: (k,) their weights. Floating point: for refuting printed claims only.
     """
     away = steps != 0
     cumulative = np.cumsum(law[away])
     counts = rng.binomial(people, cumulative[-1] / law.sum(), draws)
-    drawn = np.searchsorted(cumulative, rng.random(int(counts.sum())) * cumulative[-1])
-    values = steps[away][np.minimum(drawn, cumulative.size - 1)]
+    places = np.searchsorted(cumulative, rng.random(int(counts.sum())) * cumulative[-1])
+    values = steps[away][np.minimum(places, cumulative.size - 1)]
     return np.bincount(np.repeat(np.arange(draws), counts), weights=values, minlength=draws).astype(np.int64)

@@ -38,8 +38,8 @@ Lengths: TypeAlias = NDArray[np.float64]  # `(runs,)` metres
 
 
 def positions(path: Path | None) -> NDArray[np.int64]:
-    """`(k, 2)` places in 1/`PARTS` of the rectangle, from west and south: one a row of the file, or made up
-    (100,000 uniform ones).
+    """Returns `(k, 2)` places in 1/`PARTS` of the rectangle, from west and south: one a row of the file, or
+    made up (100,000 uniform ones).
 
     Errors: OSError, KeyError, ValueError; `ParameterError` for a file with nobody in the rectangle.
     """
@@ -57,7 +57,7 @@ def positions(path: Path | None) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
+class AustinPersons:
     """n persons, one place each, and the mechanisms at the table's radius, δ and squares."""
 
     persons: int
@@ -76,7 +76,7 @@ class Crowd:
         return kind.calibrate(target, region=REGION, persons=self.persons, cell_m=Fraction(CELL_M))
 
     def released(self, kind: type[ShuffledCentroid], runs: int, seed: int) -> Lengths:
-        """Distances of released points from the persons' mean, snapping accounted for."""
+        """Returns distances of released points from the persons' mean, snapping accounted for."""
         mechanism, rng = self.mechanism(kind), SeededSource(seed)
         if isinstance(mechanism, GeoShuffle | SgdlShuffle):
             noise = plane_noise(mechanism.noise(), self.persons, runs, rng)
@@ -85,7 +85,9 @@ class Crowd:
         return self._lengths(np.array(sums, dtype=np.float64))
 
     def central(self, epsilon_axis: Fraction, runs: int, seed: int) -> Lengths:
-        """Distances where one trusted party adds geometric noise to each sum: the optimum at that loss."""
+        """Returns distances where one trusted party adds geometric noise to each sum:
+        the optimum at that loss.
+        """
         rng = SeededSource(seed)
         noise = two_sided_geometric(rng, epsilon=epsilon_axis, size=2 * runs).reshape(runs, 2)
         return metres(noise, self.persons)
@@ -110,23 +112,23 @@ class Unsnapped:
 
     @property
     def epsilon_axis(self) -> float:
-        """Loss a step on one axis."""
+        """Returns the loss a step on one axis."""
         return self.epsilon / self.radius / math.sqrt(2)
 
     def geo_per_axis(self) -> float:
-        """ε_geo with δ/2 for the noise, half of that an axis."""
+        """Returns ε_geo with δ/2 for the noise, half of that an axis."""
         return calibrate_geo_sum(
             persons=self.persons, epsilon=self.epsilon_axis, delta=float(DELTA) / 4, radius=self.radius
         )
 
     def geo_two_axes(self) -> float:
-        """ε_geo of both axes together, δ/2 for the noise."""
+        """Returns ε_geo of both axes together, δ/2 for the noise."""
         return calibrate_two_axes(
             self.persons, self.epsilon / self.radius, float(DELTA) / 2, disk(self.radius)
         )
 
     def response(self) -> RrSum:
-        """RR-Shuffle on one axis with the exact account."""
+        """Returns RR-Shuffle on one axis with the exact account."""
         return RrSum.calibrate(
             persons=self.persons,
             epsilon=rounded_down(self.epsilon_axis),
@@ -136,7 +138,9 @@ class Unsnapped:
         )
 
     def padded(self, shape: Fraction, epsilon: float) -> PaddedNoise:
-        """The noise that is drawn on both axes, cut where that costs nearly nothing (Geo) or δ (SGDL)."""
+        """Returns the noise that is drawn on both axes,
+        cut where that costs nearly nothing (Geo) or δ (SGDL).
+        """
         exact, part = rounded_down(epsilon), float(DELTA) * (CUT_PART if shape == 1 else 1 - CUT_PART)
         padding = padding_for(
             draws=2 * self.persons, shape=shape, epsilon=exact, part=part, loss=self.epsilon
@@ -145,23 +149,23 @@ class Unsnapped:
 
 
 def plane_noise(noise: PaddedNoise, persons: int, runs: int, rng: RandomSource) -> NDArray[np.float64]:
-    """`(runs, 2)` sums of everybody's noise on two axes, in squares."""
+    """Returns `(runs, 2)` sums of everybody's noise on two axes, in squares."""
     sums, at_once = np.empty((runs, 2)), max(1, _DRAWS_AT_A_TIME // (2 * persons))
     for first in range(0, runs, at_once):
         count = min(at_once, runs - first)
-        drawn = noise.noise(rng, count * 2 * persons).reshape(count, 2, persons)
-        sums[first : first + count] = drawn.sum(axis=2)
+        draws = noise.noise(rng, count * 2 * persons).reshape(count, 2, persons)
+        sums[first : first + count] = draws.sum(axis=2)
     return sums
 
 
 def metres(squares: NDArray[np.float64] | NDArray[np.int64], persons: int) -> Lengths:
-    """`(runs,)` lengths of the average, from `(runs, 2)` sums over persons in squares."""
+    """Returns `(runs,)` lengths of the average, from `(runs, 2)` sums over persons in squares."""
     lengths: Lengths = np.hypot(squares[:, 0], squares[:, 1]) * CELL_M / persons
     return lengths
 
 
 def some_of(places: NDArray[np.int64], persons: int, seed: int) -> NDArray[np.int64]:
-    """`(persons, 2)` rows, drawn without replacement as far as there are enough."""
+    """Returns `(persons, 2)` rows, drawn without replacement as far as there are enough."""
     rng = np.random.default_rng(seed)
-    chosen: NDArray[np.int64] = places[rng.choice(len(places), persons, replace=len(places) < persons)]
-    return chosen
+    rows: NDArray[np.int64] = places[rng.choice(len(places), persons, replace=len(places) < persons)]
+    return rows

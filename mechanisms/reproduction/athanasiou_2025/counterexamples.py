@@ -20,14 +20,14 @@ from mechanisms.accounting.sgdl import sgdl
 from mechanisms.accounting.symmetric_law import SymmetricLaw
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.athanasiou_2025.austin import Unsnapped
-from mechanisms.reproduction.exhibit import Request, Row, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, panels
 from mechanisms.shuffle.plane_noise import noise_length
 
 FAR: Final = 233
 
 
-def run(request: Request) -> list[Path]:
-    """Every statement as a ratio of exact to printed. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes every statement as a ratio of exact to printed. Errors: as `ExhibitRequest.write`."""
     rows = list(counterexamples())
     figure, (axes,) = panels(1, width=11, height=6)
     labels = [f"{row['statement']}: {row['quantity']}" for row in rows]
@@ -43,15 +43,19 @@ def run(request: Request) -> list[Path]:
 
 
 def counterexamples() -> Iterator[Row]:
-    """A row for each quantity of each statement: what is printed, and what is exact."""
+    """Yields a row for each quantity of each statement: what is printed, and what is exact."""
     yield from _lemma_c_1()
     yield from _proposition_3()
     yield from _theorem_4_1()
     yield from _theorem_3_1()
     yield from _algorithm_8()
     account = Unsnapped(persons=1000, epsilon=0.15)
-    both, one = (noise_length(1000, e)[0] for e in (account.geo_two_axes(), account.geo_per_axis()))
-    yield _row("Appendix D", "n=1000 ε=0.15 r=6 squares", "noise needed on both axes", 1.0, both / one)
+    both_axes, single_axis = (
+        noise_length(1000, e)[0] for e in (account.geo_two_axes(), account.geo_per_axis())
+    )
+    yield _row(
+        "Appendix D", "n=1000 ε=0.15 r=6 squares", "noise needed on both axes", 1.0, both_axes / single_axis
+    )
 
 
 def _lemma_c_1() -> Iterator[Row]:
@@ -71,20 +75,22 @@ def _lemma_c_1() -> Iterator[Row]:
 
 
 def _proposition_3() -> Iterator[Row]:
-    """SGDL-Shuffle with the exact c for P(somebody is cut off) ≤ δ, as the proposition would have it."""
+    """Yields rows of SGDL-Shuffle with the exact c for P(somebody is cut off)
+    ≤ δ, as the proposition would have it.
+    """
     shares = conditioned(sgdl(1 / 50, 0.2, radius=39), 39)
     total = conditioned_sum(shares, persons=50, radius=400)
     for distance in (6, 100):
-        found = hockey_stick(total, distance=distance, loss=0.2 * distance)
-        yield _row("Proposition 3", "n=50 ε=0.2 c=39", f"δ at {distance} steps", 1e-4, found)
+        delta = hockey_stick(total, distance=distance, loss=0.2 * distance)
+        yield _row("Proposition 3", "n=50 ε=0.2 c=39", f"δ at {distance} steps", 1e-4, delta)
 
 
 def _theorem_4_1() -> Iterator[Row]:
     epsilon_geo = printed_constants.geo_epsilon(0.2, 50, 1e-4)
     for distance in (1, 72, FAR):
         law = sgdl(50, epsilon_geo, radius=4000)
-        found = hockey_stick(law, distance=distance, loss=0.2 * distance)
-        yield _row("Theorem 4.1", "n=50 ε=0.2", f"δ/2 at {distance} steps", 5e-5, found)
+        delta = hockey_stick(law, distance=distance, loss=0.2 * distance)
+        yield _row("Theorem 4.1", "n=50 ε=0.2", f"δ/2 at {distance} steps", 5e-5, delta)
     for radius in (1, 10, 100, 1000):
         exact = calibrate_geo_sum(persons=50, epsilon=0.2, delta=5e-5, radius=radius)
         yield _row("Theorem 4.1", "n=50 ε=0.2", f"ε_geo up to {radius} steps", epsilon_geo, exact)
@@ -93,30 +99,32 @@ def _theorem_4_1() -> Iterator[Row]:
 def _theorem_3_1() -> Iterator[Row]:
     flip = printed_constants.rr_random_bits(0.5, 1e-4) / 50_000 / 2
     for distance in (1, 410, 600):
-        found = ones_delta(bits=50_000, ones=0, flip=flip, distance=distance, loss=0.5 * distance)
-        yield _row("Theorem 3.1", "n=50 k=1000 ε=0.5", f"δ at {distance} steps", 1e-4, found)
+        delta = ones_delta(bits=50_000, ones=0, flip=flip, distance=distance, loss=0.5 * distance)
+        yield _row("Theorem 3.1", "n=50 k=1000 ε=0.5", f"δ at {distance} steps", 1e-4, delta)
     needed = flip_without_ones(bits=50_000, epsilon=0.5, delta=1e-4, radius=1)
     yield _row("Theorem 3.1", "n=50 k=1000 ε=0.5", "flips needed at one step", flip, needed)
 
 
 def _algorithm_8() -> Iterator[Row]:
-    """Two persons, granularity 2 after the noise; one moves from 1 to 2."""
+    """Yields a row of two persons, granularity 2 after the noise; one moves from 1 to 2."""
     noise, loss = np.exp(sgdl(1, 2.5, radius=40).two_sided()), 2.25
 
     def ones(value: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        sent, shares = np.arange(-40, 41) + value + 40, np.zeros(50)
-        np.add.at(shares, sent // 2, noise * (1 - sent % 2 / 2))
-        np.add.at(shares, sent // 2 + 1, noise * (sent % 2 / 2))
+        noisy, shares = np.arange(-40, 41) + value + 40, np.zeros(50)
+        np.add.at(shares, noisy // 2, noise * (1 - noisy % 2 / 2))
+        np.add.at(shares, noisy // 2 + 1, noise * (noisy % 2 / 2))
         return shares
 
-    one, other = (np.convolve(ones(1), ones(x)) for x in (1, 2))
-    coarse = max(float(np.maximum(0, p - math.exp(loss) * q).sum()) for p, q in ((one, other), (other, one)))
+    first, second = (np.convolve(ones(1), ones(x)) for x in (1, 2))
+    coarse = max(
+        float(np.maximum(0, p - math.exp(loss) * q).sum()) for p, q in ((first, second), (second, first))
+    )
     fine = hockey_stick(sgdl(2, 2.5, radius=200), distance=1, loss=loss)
     yield _row("Algorithm 8", "n=2 ε_geo=2.5 loss 2.25", "δ of Q=2 beside Q=1", fine, coarse)
 
 
 def loss_at(law: SymmetricLaw, distance: int, delta: float) -> float:
-    """The loss at which a shift costs exactly δ."""
+    """Returns the loss at which a shift costs exactly δ."""
 
     def excess(loss: float) -> float:
         return hockey_stick(law, distance=distance, loss=loss) - delta

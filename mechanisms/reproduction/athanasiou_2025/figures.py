@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from mechanisms.accounting.hockey_stick import geo_sum_delta
 from mechanisms.check import ParameterError
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.shuffle.geo_shuffle import GeoSum
 from mechanisms.shuffle.rr_shuffle import RrSum
 from mechanisms.shuffle.sgdl_shuffle import SgdlSum
@@ -28,8 +28,8 @@ _PERSONS: Final = (1, 2, 5, 10, 20, 50, 100, 150, 200)
 _MORE_PERSONS: Final = (*range(1, 20), *range(20, 201, 5), 500, 1000, 10_000, 100_000)
 
 
-def boost(request: Request) -> list[Path]:
-    """Figure 3."""
+def boost(request: ExhibitRequest) -> list[Path]:
+    """Writes Figure 3."""
     rows = [
         boost_row(persons, epsilon_geo)
         for epsilon_geo in BOOST_LOCAL
@@ -46,17 +46,19 @@ def boost(request: Request) -> list[Path]:
 
 
 def boost_row(persons: int, epsilon_geo: float) -> Row:
-    """ε a step of the sum of n noises of ε_geo: printed, honest by the farthest move, ours."""
-    found: dict[str, str | int | float | None] = {"n": persons, "epsilon_geo": epsilon_geo}
-    found["printed"] = printed_constants.geo_loss(epsilon_geo, persons, BOOST_DELTA) if persons >= 5 else None
+    """Returns ε a step of the sum of n noises of ε_geo: printed, honest by the farthest move, ours."""
+    row: dict[str, str | int | float | None] = {"n": persons, "epsilon_geo": epsilon_geo}
+    row["printed"] = printed_constants.geo_loss(epsilon_geo, persons, BOOST_DELTA) if persons >= 5 else None
     for radius in (1, NEAR, DOMAIN):
-        found[f"honest_{radius}"] = least_epsilon(persons, epsilon_geo, radius, BOOST_DELTA / 2)
-    found[f"ours_{NEAR}"] = least_epsilon(persons, epsilon_geo, NEAR, 0.998 * BOOST_DELTA)
-    return found
+        row[f"honest_{radius}"] = least_epsilon(persons, epsilon_geo, radius, BOOST_DELTA / 2)
+    row[f"ours_{NEAR}"] = least_epsilon(persons, epsilon_geo, NEAR, 0.998 * BOOST_DELTA)
+    return row
 
 
 def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -> float:
-    """The least ε a step for which δ(radius; ε·radius) is at most δ; at most ε_geo, which needs no δ."""
+    """Returns the least ε a step for which δ(radius; ε·radius)
+    is at most δ; at most ε_geo, which needs no δ.
+    """
 
     def excess(epsilon: float) -> float:
         spent = geo_sum_delta(
@@ -69,8 +71,8 @@ def least_epsilon(persons: int, epsilon_geo: float, radius: int, delta: float) -
     return float(brentq(excess, 0.0, epsilon_geo, xtol=1e-9)) if excess(epsilon_geo) < 0 else epsilon_geo
 
 
-def compromised(request: Request) -> list[Path]:
-    """Figure 6."""
+def compromised(request: ExhibitRequest) -> list[Path]:
+    """Writes Figure 6."""
     rows = [compromised_row(persons) for persons in (_MORE_PERSONS if request.full else _PERSONS)]
     figure, axes = panels(3, width=14, height=5)
     for own, name in zip(axes, ("rr", "geo", "sgdl"), strict=True):
@@ -82,7 +84,7 @@ def compromised(request: Request) -> list[Path]:
 
 
 def compromised_row(persons: int) -> Row:
-    """ε_L of each mechanism whose shuffled sum costs 0.1 a step; None where it cannot be made so."""
+    """Returns ε_L of each mechanism whose shuffled sum costs 0.1 a step; None where it cannot be made so."""
     epsilon, delta = float(COMPROMISED_EPSILON), float(COMPROMISED_DELTA)
     response, shares = _sum(RrSum, persons, NEAR), _sum(SgdlSum, persons, NEAR)
     near, far = (_sum(GeoSum, persons, radius) for radius in (NEAR, DOMAIN))

@@ -8,7 +8,7 @@ Printed: TypeAlias = tuple[int, str, dict[str, float]]
 
 
 def printed_errors(table: int) -> tuple[Printed, ...]:
-    """(n, ε, error by mechanism) of each setting of that table."""
+    """Returns (n, ε, error by mechanism) of each setting of that table."""
     with Path(__file__).with_suffix(".csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row.pop("table") == str(table)]
     return tuple(

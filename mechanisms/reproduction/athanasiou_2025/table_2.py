@@ -15,7 +15,7 @@ from mechanisms.accounting.sgdl import sgdl
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.athanasiou_2025 import printed_constants
 from mechanisms.reproduction.athanasiou_2025.printed_errors import printed_errors
-from mechanisms.reproduction.exhibit import Request, Row, grouped_bars, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, grouped_bars, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.binomial import binomial
 from mechanisms.samplers.uniform import uniform_below
@@ -32,8 +32,8 @@ Sum = TypeVar("Sum", RrSum, GeoSum, SgdlSum)
 _GROUPS: Final = ("geo_local", "rr", "geo", "sgdl")
 
 
-def run(request: Request) -> list[Path]:
-    """Table 2 with its six settings. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes Table 2 with its six settings. Errors: as `ExhibitRequest.write`."""
     runs = ALL_RUNS if request.full else RUNS
     rows = [_row(index, runs) for index in range(len(PRINTED))]
     figure, axes = panels(3, width=14, height=5)
@@ -48,20 +48,22 @@ def run(request: Request) -> list[Path]:
 def _row(index: int, runs: int) -> Row:
     persons, text, from_paper = PRINTED[index]
     epsilon, rng = Fraction(text), SeededSource(2025 + index)
-    found: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
-    found |= {f"{name}_printed": value for name, value in from_paper.items()}
-    found |= honest(persons, float(epsilon))
+    row: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
+    row |= {f"{name}_printed": value for name, value in from_paper.items()}
+    row |= honest(persons, float(epsilon))
     for name, errors in _ours(persons, epsilon, runs, rng):
-        found |= {
+        row |= {
             f"{name}_ours": float(errors.mean()),
             f"{name}_ours_se": float(errors.std()) / math.sqrt(runs),
         }
-    grouped = [key for group in _GROUPS for key in found if key.startswith(f"{group}_")]
-    return {key: found[key] for key in ("n", "epsilon", *grouped)}
+    grouped = [key for group in _GROUPS for key in row if key.startswith(f"{group}_")]
+    return {key: row[key] for key in ("n", "epsilon", *grouped)}
 
 
 def honest(persons: int, epsilon: float) -> dict[str, float]:
-    """Exact errors of the paper's noise with parameters that have the privacy claimed (RR: as printed)."""
+    """Returns exact errors of the paper's noise with parameters
+    that have the privacy claimed (RR: as printed).
+    """
     half = float(DELTA) / 2
     far, near = (
         calibrate_geo_sum(persons=persons, epsilon=epsilon, delta=half, radius=radius)
@@ -79,7 +81,7 @@ def honest(persons: int, epsilon: float) -> dict[str, float]:
 def _ours(
     persons: int, epsilon: Fraction, runs: int, rng: RandomSource
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """(name, `(runs,)` absolute errors of the average) of each mechanism, on values drawn once."""
+    """Yields (name, `(runs,)` absolute errors of the average) of each mechanism, on values drawn once."""
     values = uniform_below(rng, DOMAIN + 1, persons).astype(np.int64)
     total = int(values.sum())
     response = calibrated(RrSum, persons, epsilon)
@@ -94,15 +96,15 @@ def _ours(
 
 
 def calibrated(kind: type[Sum], persons: int, epsilon: Fraction) -> Sum:
-    """The mechanism at this table's δ, domain and nearer radius."""
+    """Returns the mechanism at this table's δ, domain and nearer radius."""
     return kind.calibrate(persons=persons, epsilon=epsilon, delta=DELTA, radius=NEAR, domain=DOMAIN)
 
 
 def flipped_ones(protocol: RrSum, total: int, rng: RandomSource) -> int:
-    """The number of ones after every bit was flipped, as the shuffler would publish it."""
-    kept = total - binomial(rng, trials=total, chance=protocol.flips)
+    """Returns the number of ones after every bit was flipped, as the shuffler would publish it."""
+    ones = total - binomial(rng, trials=total, chance=protocol.flips)
     zeros = protocol.persons * protocol.domain - total
-    return kept + binomial(rng, trials=zeros, chance=protocol.flips)
+    return ones + binomial(rng, trials=zeros, chance=protocol.flips)
 
 
 def _mean_absolute(shape: float, epsilon: float) -> float:
@@ -111,7 +113,9 @@ def _mean_absolute(shape: float, epsilon: float) -> float:
 
 
 def _theorem_3_1(persons: int, epsilon: float) -> float:
-    """Half of all bits set: Y = Bin(bits/2, f) − Bin(bits/2, f), scaled to be unbiased."""
+    """Returns the error with half of all bits set: Y = Bin(bits/2, f)
+    − Bin(bits/2, f), scaled to be unbiased.
+    """
     bits = persons * DOMAIN
     random_bits = printed_constants.rr_random_bits(epsilon, float(DELTA))
     if random_bits >= bits:

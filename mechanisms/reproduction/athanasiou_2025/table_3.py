@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from mechanisms.reproduction.athanasiou_2025.austin import (
     CELL_M,
-    Crowd,
+    AustinPersons,
     Lengths,
     Unsnapped,
     metres,
@@ -21,7 +21,7 @@ from mechanisms.reproduction.athanasiou_2025.austin import (
 )
 from mechanisms.reproduction.athanasiou_2025.printed_errors import printed_errors
 from mechanisms.reproduction.check_ins import one_file
-from mechanisms.reproduction.exhibit import Request, Row, grouped_bars, panels
+from mechanisms.reproduction.exhibit import ExhibitRequest, Row, grouped_bars, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.plane_noise import noise_length
@@ -37,7 +37,7 @@ _SHOWN: Final = {
 }
 
 
-def run(request: Request) -> list[Path]:
+def run(request: ExhibitRequest) -> list[Path]:
     """Takes one file of check-ins around Austin; without it, places are made up."""
     path, factor = one_file(request.files), 5 if request.full else 1
     places = positions(path)
@@ -53,25 +53,25 @@ def run(request: Request) -> list[Path]:
 
 def _row(index: int, places: np.ndarray[tuple[int, int], np.dtype[np.int64]], factor: int) -> Row:
     persons, text, from_paper = PRINTED[index]
-    crowd = Crowd(persons=persons, epsilon=Fraction(text), places=some_of(places, persons, index))
-    found: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
-    found |= {f"{name}_printed": value for name, value in from_paper.items()}
-    found |= honest(Unsnapped(persons=persons, epsilon=float(crowd.epsilon)))
+    crowd = AustinPersons(persons=persons, epsilon=Fraction(text), places=some_of(places, persons, index))
+    row: dict[str, str | int | float | None] = {"n": persons, "epsilon": text}
+    row |= {f"{name}_printed": value for name, value in from_paper.items()}
+    row |= honest(Unsnapped(persons=persons, epsilon=float(crowd.epsilon)))
     measured = dict(measure(crowd, factor, seed=100 * index))
     for name, lengths in measured.items():
-        found |= {name: float(lengths.mean()), f"{name}_se": standard_error(lengths)}
-    for name, one, other in (
+        row |= {name: float(lengths.mean()), f"{name}_se": standard_error(lengths)}
+    for name, numerator, denominator in (
         ("sgdl_over_central", "sgdl_ours", "central_ours"),
         ("geo_over_per_axis", "geo_unsnapped", "geo_unsnapped_per_axis"),
     ):
-        ratio, low, high = ratio_interval(measured[one], measured[other])
-        found |= {name: ratio, f"{name}_low": low, f"{name}_high": high}
-    grouped = [key for group in _GROUPS for key in found if key.startswith(f"{group}_")]
-    return {key: found[key] for key in ("n", "epsilon", *grouped)}
+        ratio, low, high = ratio_interval(measured[numerator], measured[denominator])
+        row |= {name: ratio, f"{name}_low": low, f"{name}_high": high}
+    grouped = [key for group in _GROUPS for key in row if key.startswith(f"{group}_")]
+    return {key: row[key] for key in ("n", "epsilon", *grouped)}
 
 
 def honest(account: Unsnapped) -> dict[str, float]:
-    """Exact mean lengths in metres where the paper's noise has the privacy that is claimed."""
+    """Returns exact mean lengths in metres where the paper's noise has the privacy that is claimed."""
     n = account.persons
     response = account.response()
     return {
@@ -83,8 +83,8 @@ def honest(account: Unsnapped) -> dict[str, float]:
     }
 
 
-def measure(crowd: Crowd, factor: int, *, seed: int) -> Iterator[tuple[str, Lengths]]:
-    """Distances over seeded runs: with snapping accounted for, then as the paper accounts."""
+def measure(crowd: AustinPersons, factor: int, *, seed: int) -> Iterator[tuple[str, Lengths]]:
+    """Yields distances over seeded runs: with snapping accounted for, then as the paper accounts."""
     runs, many = RUNS * factor, MANY_RUNS * factor
     yield "rr_ours", crowd.released(RrShuffle, runs, seed)
     yield "geo_ours", crowd.released(GeoShuffle, runs, seed + 1)
@@ -99,21 +99,25 @@ def measure(crowd: Crowd, factor: int, *, seed: int) -> Iterator[tuple[str, Leng
 
 
 def unsnapped(account: Unsnapped, shape: Fraction, epsilon: float, runs: int, seed: int) -> Lengths:
-    """Lengths in metres of noise that is drawn person by person."""
+    """Returns lengths in metres of noise that is drawn person by person."""
     noise = plane_noise(account.padded(shape, epsilon), account.persons, runs, SeededSource(seed))
     return metres(noise, account.persons)
 
 
-def ratio_interval(one: Lengths, other: Lengths, confidence: float = 0.90) -> tuple[float, float, float]:
-    """(ratio of the means, and the interval of two one-sided tests, 5 % each)."""
-    ratio = float(one.mean() / other.mean())
-    relative = math.hypot(standard_error(one) / one.mean(), standard_error(other) / other.mean())
+def ratio_interval(
+    numerator: Lengths, denominator: Lengths, confidence: float = 0.90
+) -> tuple[float, float, float]:
+    """Returns (ratio of the means, and the interval of two one-sided tests, 5 % each)."""
+    ratio = float(numerator.mean() / denominator.mean())
+    relative = math.hypot(
+        standard_error(numerator) / numerator.mean(), standard_error(denominator) / denominator.mean()
+    )
     margin = math.exp(float(norm.ppf((1 + confidence) / 2)) * relative)
     return ratio, ratio / margin, ratio * margin
 
 
 def standard_error(lengths: Lengths) -> float:
-    """Of the mean, runs taken as independent."""
+    """Returns the standard error of the mean, runs taken as independent."""
     return float(lengths.std(ddof=1)) / math.sqrt(lengths.size)
 
 

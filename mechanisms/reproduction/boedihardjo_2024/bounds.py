@@ -12,7 +12,7 @@ import numpy as np
 
 from mechanisms.check import positive
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace
-from mechanisms.reproduction.boedihardjo_2024.packing import MOST_STEPS, chosen, masks
+from mechanisms.reproduction.boedihardjo_2024.packing import MOST_STEPS, greedy_packing, masks
 from mechanisms.reproduction.boedihardjo_2024.scales import diametric_scale, entropic_scale
 
 # Distances have 12 digits: a private mechanism is private for α(1 + _SLACK) on the rounded ones, and errors
@@ -21,7 +21,7 @@ _SLACK: Final = 1e-9
 
 
 def entropic_bound(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> float:
-    """s(Z, 2α) / 8 (Boedihardjo, Strohmer, Vershynin 2024, Theorem 3.1).
+    """Returns s(Z, 2α) / 8 (Boedihardjo, Strohmer, Vershynin 2024, Theorem 3.1).
 
     The proof holds with ⌊4/3 · exp(αr)⌋ ≤ exp(2αr), since a number of points is whole; with the ceiling that
     is printed there it would not (αr = 0.1: 2 > exp(0.2)). `packing_bound` says more: the same s
@@ -33,13 +33,15 @@ def entropic_bound(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_S
 
 
 def diametric_bound(space: FiniteSpace, alpha: float) -> float:
-    """s∘(Z, 2α) / 5 (Theorem 3.2 there; the proof holds). `pair_bound` is at least 5/2 times as much."""
+    """Returns s∘(Z, 2α) / 5 (Theorem 3.2 there; the proof holds).
+    `pair_bound` is at least 5/2 times as much.
+    """
     positive(alpha=alpha)
     return diametric_scale(space, 2 * alpha * (1 + _SLACK)) / 5 * (1 - _SLACK)
 
 
 def pair_bound(space: FiniteSpace, alpha: float) -> float:
-    """The largest ρ₂(x, y) / (1 + exp(α · ρ₁(x, y))), which two points reach.
+    """Returns the largest ρ₂(x, y) / (1 + exp(α · ρ₁(x, y))), which two points reach.
 
     With A the largest expected error, E ρ₂(M(y), x) ≤ exp(α · ρ₁) · E ρ₂(M(x), x) ≤ exp(α · ρ₁) · A, and
     ρ₂(x, y) ≤ E ρ₂(M(y), x) + E ρ₂(M(y), y). Points of a ball of radius r are 2r apart at most, so
@@ -47,12 +49,13 @@ def pair_bound(space: FiniteSpace, alpha: float) -> float:
     """
     positive(alpha=alpha)
     with np.errstate(over="ignore"):  # then 0
-        found = space.second / (1 + np.exp(alpha * (1 + _SLACK) * space.first))
-    return float(found.max()) * (1 - _SLACK)
+        bounds = space.second / (1 + np.exp(alpha * (1 + _SLACK) * space.first))
+    return float(bounds.max()) * (1 - _SLACK)
 
 
 def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) -> float:
-    """The largest t/2 · (1 - 1/Σ exp(-α · ρ₁(x, y))), over points x and sets of points y at least t apart.
+    """Returns the largest t/2 · (1 - 1/Σ exp(-α · ρ₁(x, y))),
+    over points x and sets of points y at least t apart.
 
     By Markov P(ρ₂(M(y), y) < t/2) ≥ 1 - 2A/t, these balls are disjoint, and from x each has at least
     exp(-α · ρ₁(x, y)) of that probability: the proof of Theorem 3.1 without its losses. Sets are greedy,
@@ -64,15 +67,15 @@ def packing_bound(space: FiniteSpace, alpha: float, *, most_scales: int = 64) ->
         apart = apart[np.linspace(0, len(apart) - 1, most_scales).astype(int)]
     shares = np.exp(-alpha * (1 + _SLACK) * space.first)
     orders = [np.argsort(row, kind="stable").tolist() for row in space.first]
-    found = 0.0
+    largest = 0.0
     for least in apart.tolist():
         near = masks(space.second < least)
         for share, order in zip(shares, orders, strict=True):
-            total = sum(share[point] for point, taken in chosen(near, order) if taken)
-            found = max(found, least / 2 * (1 - 1 / float(total)))
-    return found * (1 - _SLACK)
+            total = sum(share[point] for point, is_member in greedy_packing(near, order) if is_member)
+            largest = max(largest, least / 2 * (1 - 1 / float(total)))
+    return largest * (1 - _SLACK)
 
 
 def best_bound(space: FiniteSpace, alpha: float) -> float:
-    """The largest of the bounds that are quick to find."""
+    """Returns the largest of the bounds that are quick to find."""
     return max(pair_bound(space, alpha), packing_bound(space, alpha), diametric_bound(space, alpha))

@@ -24,7 +24,7 @@ from mechanisms.reproduction.boedihardjo_2024.bounds import (
 )
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace, Floats
 from mechanisms.reproduction.boedihardjo_2024.scales import diametric_scale, entropic_scale
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 
 Blur: TypeAlias = GeoLocal | PlanarGeometric | Optimal
 
@@ -35,8 +35,10 @@ _GREY, _RED = "#55606e", "#ad2b2b"
 _STEPS: Final = 300  # of branch and bound
 
 
-def run(request: Request) -> list[Path]:
-    """Examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes examples 6.1 to 6.4 and Theorems 3.1 and 3.2 as one figure.
+    Errors: as `ExhibitRequest.write`.
+    """
     figure, axes = panels(3, width=14, height=5.5)
     rows = [*_scales(axes[0], axes[1]), *_errors(axes[2])]
     axes[0].set_title("balls of normed spaces", loc="left")
@@ -50,7 +52,7 @@ def run(request: Request) -> list[Path]:
 
 
 def spaces() -> list[tuple[str, FiniteSpace]]:
-    """(name, space), the balls first."""
+    """Returns (name, space), the balls first."""
     return [
         ("interval", examples.ball(1, a_side=24)),
         ("disc", examples.ball(2, a_side=4)),
@@ -62,7 +64,7 @@ def spaces() -> list[tuple[str, FiniteSpace]]:
 
 
 def paper_scale(name: str, alpha: float) -> float:
-    """What the paper says the scale is, or is like."""
+    """Returns what the paper says the scale is, or is like."""
     if name == "sequences":
         powers = range(1, 64)
         return _baire(math.floor(min(k + alpha / math.log(2) * _baire(k) for k in powers)))
@@ -75,17 +77,17 @@ def _scales(of_balls: Axes, of_others: Axes) -> list[Row]:
     rows: list[Row] = []
     for place, (name, space) in enumerate(spaces()):
         axes, colour = of_balls if place < 3 else of_others, COLOURS[place]
-        found = [entropic_scale(space, alpha, most_steps=_STEPS) for alpha in ALPHAS]
-        low, high = (np.array([getattr(each, side) for each in found]) for side in ("low", "high"))
-        shown = np.where(low > 0, low, np.nan)  # a scale of 0 has no place on a logarithmic axis
+        scales = [entropic_scale(space, alpha, most_steps=_STEPS) for alpha in ALPHAS]
+        low, high = (np.array([getattr(each, side) for each in scales]) for side in ("low", "high"))
+        heights = np.where(low > 0, low, np.nan)  # a scale of 0 has no place on a logarithmic axis
         axes.errorbar(
-            ALPHAS, shown, yerr=(np.zeros(len(low)), high - low), fmt="o-", color=colour, label=name
+            ALPHAS, heights, yerr=(np.zeros(len(low)), high - low), fmt="o-", color=colour, label=name
         )
         paper = [paper_scale(name, alpha) for alpha in ALPHAS]
         axes.plot(ALPHAS, paper, "--", color=colour, linewidth=1)
         rows += [
             _row("scale", name, alpha, each.low, each.high, of_paper, diametric_scale(space, alpha))
-            for alpha, each, of_paper in zip(ALPHAS, found, paper, strict=True)
+            for alpha, each, of_paper in zip(ALPHAS, scales, paper, strict=True)
         ]
     return rows
 
@@ -110,23 +112,23 @@ def _errors(axes: Axes) -> list[Row]:
         "bound of quotes": lambda alpha: least_error(GRID, Fraction(alpha)).worst_m,
     }
     at = [float(decay) for decay in DECAYS]
-    drawn = ((":", _GREY), ("-.", _GREY), (":", _RED), ("-.", _RED), ("-", _GREY))
-    for (name, bound), (style, colour) in zip(bounds.items(), drawn, strict=True):
-        found = [bound(alpha) for alpha in at]
-        axes.plot(at, found, linestyle=style, color=colour, label=name)
-        rows += [_row("bound", name, alpha, value, None) for alpha, value in zip(at, found, strict=True)]
+    styles = ((":", _GREY), ("-.", _GREY), (":", _RED), ("-.", _RED), ("-", _GREY))
+    for (name, bound), (style, colour) in zip(bounds.items(), styles, strict=True):
+        values = [bound(alpha) for alpha in at]
+        axes.plot(at, values, linestyle=style, color=colour, label=name)
+        rows += [_row("bound", name, alpha, value, None) for alpha, value in zip(at, values, strict=True)]
     axes.set_xlim(0.1, 10)
     axes.set_ylim(1e-2)
     return rows
 
 
 def worst_error(mechanism: Blur) -> float:
-    """The largest expected error over the cells, from all probabilities of the table."""
+    """Returns the largest expected error over the cells, from all probabilities of the table."""
     return float((shares(mechanism) * mechanism.lattice.pairs_m()).sum(axis=1).max())
 
 
 def shares(mechanism: Blur) -> Floats:
-    """`(cells, cells)` probabilities of the reports by true cell."""
+    """Returns `(cells, cells)` probabilities of the reports by true cell."""
     lattice = mechanism.lattice
     if isinstance(mechanism, Optimal):
         table = mechanism.table.astype(np.float64)
@@ -137,7 +139,7 @@ def shares(mechanism: Blur) -> Floats:
 
 
 def _reports(mechanism: GeoLocal | PlanarGeometric, column: int, row: int) -> Floats:
-    """`(columns, rows)`, up to a common factor."""
+    """Returns `(columns, rows)` weights of reports, up to a common factor."""
     if isinstance(mechanism, PlanarGeometric):
         return mechanism.table.weights(column, row).astype(np.float64)
     across, along = (

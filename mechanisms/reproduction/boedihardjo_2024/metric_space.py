@@ -36,13 +36,15 @@ class FiniteSpace:
 
     @classmethod
     def of(cls, distances: ArrayLike) -> Self:
-        """One metric for both."""
+        """Returns the space with one metric for both."""
         own = np.asarray(distances, dtype=np.float64)
         return cls(first=own, second=own)
 
     @classmethod
     def of_points(cls, points: ArrayLike, *, order: float = 2) -> Self:
-        """`(points, dimensions)` with the distance of the norm of this order: 1, 2, `math.inf`."""
+        """Returns the space of `(points, dimensions)` with the distance
+        of the norm of this order: 1, 2, `math.inf`.
+        """
         own = np.asarray(points, dtype=np.float64)
         return cls.of(np.linalg.norm(own[:, np.newaxis] - own, ord=order, axis=-1))
 
@@ -52,21 +54,23 @@ class FiniteSpace:
 
     @property
     def diameter(self) -> float:
-        """In the second metric."""
+        """Returns the diameter in the second metric."""
         return float(self.second.max())
 
     def scales(self) -> Floats:
-        """Ascending: 0 and all distances of the second metric. Between two of them no packing changes."""
+        """Returns, ascending, 0 and all distances of the second metric.
+        Between two of them no packing changes.
+        """
         return np.unique(self.second)
 
 
 def within(distances: Floats, radius: float) -> NDArray[np.bool_]:
-    """Which distances are at most `radius`, up to rounding."""
+    """Returns which distances are at most `radius`, up to rounding."""
     return np.asarray(distances <= radius + _SAME * distances.max(initial=0.0))
 
 
 def is_ultrametric(distances: Floats) -> bool:
-    """ρ(x, z) ≤ max(ρ(x, y), ρ(y, z)) for all points, up to rounding."""
+    """Returns whether ρ(x, z) ≤ max(ρ(x, y), ρ(y, z)) for all points, up to rounding."""
     return all(
         (distances <= np.maximum(column[:, np.newaxis], column) * (1 + _TOLERANCE)).all()
         for column in distances
@@ -74,7 +78,7 @@ def is_ultrametric(distances: Floats) -> bool:
 
 
 def _rounded(distances: Floats) -> Floats:
-    """To `_DIGITS` significant digits of the largest distance."""
+    """Rounds to `_DIGITS` significant digits of the largest distance."""
     largest = float(np.abs(distances).max(initial=0.0))
     if not np.isfinite(largest) or largest == 0:
         return distances.copy()

@@ -29,19 +29,21 @@ class Between:
         return self.low == self.high
 
 
-def joined(distances: Floats, separation: float) -> list[Bits]:
-    """For each point, those at most `separation` from it, itself included."""
+def neighbourhoods(distances: Floats, separation: float) -> list[Bits]:
+    """Returns for each point, those at most `separation` from it, itself included."""
     return masks(within(distances, separation))
 
 
 def masks(near: NDArray[np.bool_]) -> list[Bits]:
-    """The rows of a matrix as integers."""
+    """Returns the rows of a matrix as integers."""
     packed = np.packbits(near, axis=1, bitorder="little")
     return [int.from_bytes(row.tobytes(), "little") for row in packed]
 
 
-def chosen(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """(point, whether it is taken): in this order, each that none of those taken before is joined to."""
+def greedy_packing(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bool]]:
+    """Yields (point, whether it is taken): in this order,
+    each that none of those taken before is joined to.
+    """
     blocked = 0
     for point in order:
         free = not (blocked >> point) & 1
@@ -51,19 +53,19 @@ def chosen(near: Sequence[Bits], order: Sequence[int]) -> Iterator[tuple[int, bo
 
 
 def at_least(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
-    """For each beginning of the order, a number of its points that are all apart."""
-    found, count = [], 0
-    for _, free in chosen(near, order):
+    """Returns for each beginning of the order, a number of its points that are all apart."""
+    numbers, count = [], 0
+    for _, free in greedy_packing(near, order):
         count += free
-        found.append(count)
-    return found
+        numbers.append(count)
+    return numbers
 
 
 def at_most(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
-    """For each beginning of the order, a number of groups of points that are all joined: of each group one
-    point at most can be taken."""
+    """Returns for each beginning of the order, a number of groups of points that are all joined: of each
+    group one point at most can be taken."""
     groups: list[Bits] = []  # for each, the points joined to all of its own
-    found = []
+    numbers = []
     for point in order:
         for index, fits in enumerate(groups):
             if (fits >> point) & 1:
@@ -71,8 +73,8 @@ def at_most(near: Sequence[Bits], order: Sequence[int]) -> list[int]:
                 break
         else:
             groups.append(near[point])
-        found.append(len(groups))
-    return found
+        numbers.append(len(groups))
+    return numbers
 
 
 def packing_number(
@@ -82,16 +84,17 @@ def packing_number(
     points: Sequence[int] | None = None,
     most_steps: int = MOST_STEPS,
 ) -> Between:
-    """N of the points (None: of all), exact unless branch and bound would take more than `most_steps`.
+    """Returns n of the points (None: of all),
+    exact unless branch and bound would take more than `most_steps`.
 
     With `most_steps` 0 the bounds are the greedy ones.
     """
-    near = joined(distances, separation)
+    near = neighbourhoods(distances, separation)
     return number_of(near, range(len(near)) if points is None else points, most_steps=most_steps)
 
 
 def number_of(near: Sequence[Bits], points: Sequence[int], *, most_steps: int = MOST_STEPS) -> Between:
-    """As `packing_number`, on the graph itself."""
+    """Computes `packing_number` on the graph itself."""
     if not points:
         return Between(low=0, high=0)
     # Points that few others are joined to first: larger sets are found so.
@@ -100,19 +103,19 @@ def number_of(near: Sequence[Bits], points: Sequence[int], *, most_steps: int = 
     low, high = at_least(near, order)[-1], at_most(near, order)[-1]
     if low == high or not most_steps:
         return Between(low=low, high=high)
-    search = _Search(near, low, most_steps)
+    search = _PackingSearch(near, low, most_steps)
     search.extend(pool, 0)
     return Between(low=search.best, high=high if search.steps > most_steps else search.best)
 
 
-class _Search:
+class _PackingSearch:
     """Branch and bound with groups of joined points as the bound (Tomita, Seki 2003, on the complement)."""
 
     def __init__(self, near: Sequence[Bits], best: int, most_steps: int) -> None:
         self.near, self.best, self.most_steps, self.steps = near, best, most_steps, 0
 
     def extend(self, pool: Bits, count: int) -> None:
-        """Look at all sets of `count` points taken before and points of the pool, apart from them."""
+        """Looks at all sets of `count` points taken before and points of the pool, apart from them."""
         self.steps += 1
         self.best = max(self.best, count)
         for point, bound in reversed(self._grouped(pool)):
@@ -122,14 +125,14 @@ class _Search:
             pool &= ~(1 << point)
 
     def _grouped(self, pool: Bits) -> list[tuple[int, int]]:
-        """(point, number of groups up to its own)."""
-        found, groups = [], 0
+        """Returns (point, number of groups up to its own)."""
+        pairs, groups = [], 0
         while pool:
             groups += 1
             fits = pool
             while fits:
                 point = (fits & -fits).bit_length() - 1
-                found.append((point, groups))
+                pairs.append((point, groups))
                 pool &= ~(1 << point)
                 fits &= self.near[point] & ~(1 << point)
-        return found
+        return pairs

@@ -15,7 +15,7 @@ from mechanisms.guarantee import Guarantee, Relation, Term, Trust
 from mechanisms.mechanism import Target
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace, Floats, is_ultrametric
-from mechanisms.reproduction.boedihardjo_2024.packing import chosen, joined
+from mechanisms.reproduction.boedihardjo_2024.packing import greedy_packing, neighbourhoods
 from mechanisms.reproduction.boedihardjo_2024.scales import entropic_scale
 from mechanisms.samplers.uniform import integer_below
 
@@ -59,7 +59,9 @@ class RelaxedExponential:
 
     @classmethod
     def calibrate(cls, target: Target, *, space: FiniteSpace, separation: float | None = None) -> Self:
-        """The loss at `target.radius_m` is at most `target.epsilon`; the paper's separation by default."""
+        """Returns the mechanism whose loss at `target.radius_m` is at most `target.epsilon`; the paper's
+        separation by default.
+        """
         radius_m = target.needed_radius_m
         # α · (radius + 2λ/α · part) = ε
         rounding = 2 * steepest(weight_table()) * _PART
@@ -80,22 +82,24 @@ class RelaxedExponential:
 
     @property
     def step_m(self) -> Fraction:
-        """h: metres for one entry of the table."""
+        """Returns h: metres for one entry of the table."""
         return 2 * steepest(weight_table()) / self.alpha_per_m
 
     @property
     def net(self) -> tuple[int, ...]:
-        """The places that can be the answer."""
-        near = joined(self.space.second, self.separation)
-        return tuple(place for place, taken in chosen(near, range(self.space.size)) if taken)
+        """Returns the places that can be the answer."""
+        near = neighbourhoods(self.space.second, self.separation)
+        return tuple(place for place, is_member in greedy_packing(near, range(self.space.size)) if is_member)
 
     def release(self, place: int, rng: RandomSource) -> int:
-        """A place of the net for the number of the true one. Errors: ValueError beyond the last place."""
+        """Draws a place of the net for the number of the true one.
+        Errors: ValueError beyond the last place.
+        """
         if not 0 <= place < self.space.size:
             raise ValueError("the place must be one of the space")
         weights = _weights(self)[place]
-        drawn = integer_below(rng, sum(weights))
-        return self.net[sum(end <= drawn for end in accumulate(weights))]
+        number = integer_below(rng, sum(weights))
+        return self.net[sum(end <= number for end in accumulate(weights))]
 
     def expected_error(self) -> float:
         weights = np.array([[float(each) for each in row] for row in _weights(self)])
@@ -103,7 +107,7 @@ class RelaxedExponential:
         return float((shares * self.space.second[:, list(self.net)]).sum(axis=1).max())
 
     def weights(self) -> tuple[tuple[int, ...], ...]:
-        """For each true place, the weights of the places of the net."""
+        """Returns for each true place, the weights of the places of the net."""
         return _weights(self)
 
 
@@ -118,7 +122,9 @@ def _weights(mechanism: RelaxedExponential) -> tuple[tuple[int, ...], ...]:
 
 
 def to_balls_m(space: FiniteSpace, net: Sequence[int], separation: float) -> Floats:
-    """σ: `(places, net)` distances in the first metric to the second's balls around the places of the net."""
-    near = joined(space.second, separation)
+    """Returns σ: `(places, net)` distances
+    in the first metric to the second's balls around the places of the net.
+    """
+    near = neighbourhoods(space.second, separation)
     balls = [[place for place in range(space.size) if (near[centre] >> place) & 1] for centre in net]
     return np.array([[row[ball].min() for ball in balls] for row in space.first])

@@ -17,7 +17,7 @@ from mechanisms.reproduction.boedihardjo_2024.packing import (
     Between,
     at_least,
     at_most,
-    joined,
+    neighbourhoods,
     number_of,
 )
 
@@ -25,7 +25,7 @@ _ROUNDING: Final = 1e-12  # relative: what may be wrong with a product or a loga
 
 
 def entropic_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> Between:
-    """s(Z, α) = inf {s > 0 : N₂(B₁(x, r), s) ≤ exp(αr) for all x and r > 0} (Definition 1.4).
+    """Returns s(Z, α) = inf {s > 0 : N₂(B₁(x, r), s) ≤ exp(αr) for all x and r > 0} (Definition 1.4).
 
     Packing numbers fall with s and change at distances only: the scale is 0 or a distance, found by
     bisection. `low` rests on sets of points that were found to be apart, `high` on groups of joined ones;
@@ -45,19 +45,19 @@ def entropic_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_S
 
 
 def diametric_scale(space: FiniteSpace, alpha: float) -> float:
-    """s∘(Z, α) = sup of diam₂(B₁(x, r)) · exp(-αr) over x and r > 0 (Definition 1.6)."""
+    """Returns s∘(Z, α) = sup of diam₂(B₁(x, r)) · exp(-αr) over x and r > 0 (Definition 1.6)."""
     positive(alpha=alpha)
-    found = 0.0
+    largest = 0.0
     for row in space.first:
         order = np.argsort(row, kind="stable")
         within = np.tril(space.second[np.ix_(order, order)]).max(axis=1)
         diameters = np.maximum.accumulate(within)
-        found = max(found, float((diameters * np.exp(-alpha * row[order])).max()))
-    return found
+        largest = max(largest, float((diameters * np.exp(-alpha * row[order])).max()))
+    return largest
 
 
 def doubling_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> Between:
-    """The largest s with N(B(x, 2s), s) > exp(2αs) for some x, in the first metric.
+    """Returns the largest s with N(B(x, 2s), s) > exp(2αs) for some x, in the first metric.
 
     Definition 2.8 is the infimum of all s where that does not hold. In a convex part of a normed space the
     two are the same (Lemma 2.5); in a finite space that infimum is always 0, since small balls hold one
@@ -72,26 +72,26 @@ def doubling_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_S
 
 
 def doubling_dimension(space: FiniteSpace, *, most_steps: int = MOST_STEPS) -> Between:
-    """log₂ of the largest N(B(x, 2s), s) over x and s > 0, in the first metric."""
+    """Returns log₂ of the largest N(B(x, 2s), s) over x and s > 0, in the first metric."""
     numbers = [number for _, _, number in _doubling_numbers(space, most_steps)]
     low, high = (max(getattr(number, name) for number in numbers) for name in ("low", "high"))
     return Between(low=math.log2(low), high=math.log2(high))
 
 
 def outer_scale(space: FiniteSpace, alpha: float, *, most_steps: int = MOST_STEPS) -> Between:
-    """s̄(Z, α) = inf of γ + ln N₂(Z, γ) / α over γ > 0 (Definition 2.10)."""
+    """Returns s̄(Z, α) = inf of γ + ln N₂(Z, γ) / α over γ > 0 (Definition 2.10)."""
     positive(alpha=alpha)
-    points, found = range(space.size), []
+    points, bounds = range(space.size), []
     for scale in space.scales().tolist():
-        number = number_of(joined(space.second, scale), points, most_steps=most_steps)
-        found.append([scale + math.log(count) / alpha for count in (number.low, number.high)])
-    low, high = np.min(found, axis=0).tolist()
+        number = number_of(neighbourhoods(space.second, scale), points, most_steps=most_steps)
+        bounds.append([scale + math.log(count) / alpha for count in (number.low, number.high)])
+    low, high = np.min(bounds, axis=0).tolist()
     return Between(low=low, high=high)
 
 
 def _first_not(scales: Floats, failing: Callable[[float], bool]) -> int:
-    """Index of a scale where it does not fail, after one where it does or the first. It never fails at the
-    last one, where all points are joined."""
+    """Returns the index of a scale where it does not fail, after one where it does or the first. It never
+    fails at the last one, where all points are joined."""
     low, high = -1, len(scales) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -105,8 +105,8 @@ def _first_not(scales: Floats, failing: Callable[[float], bool]) -> int:
 def _fails(
     space: FiniteSpace, alpha: float, orders: Sequence[Sequence[int]], most_steps: int, scale: float
 ) -> tuple[bool, bool]:
-    """(surely, maybe): some ball has more than exp(αr) points more than `scale` apart."""
-    near, maybe = joined(space.second, scale), False
+    """Returns (surely, maybe): some ball has more than exp(αr) points more than `scale` apart."""
+    near, maybe = neighbourhoods(space.second, scale), False
     for row, order in zip(space.first, orders, strict=True):
         logs = alpha * row[order]
         if (np.log(at_least(near, order)) > logs * (1 + _ROUNDING)).any():
@@ -121,16 +121,16 @@ def _fails(
 
 
 def _doubling_numbers(space: FiniteSpace, most_steps: int) -> Iterator[tuple[float, float, Between]]:
-    """(start, end, the largest N(B(x, 2s), s) over x for s in [start, end))."""
+    """Yields (start, end, the largest N(B(x, 2s), s) over x for s in [start, end))."""
     breaks = np.unique(np.concatenate((space.first.ravel(), space.first.ravel() / 2))).tolist()
     for start, end in zip(breaks, [*breaks[1:], math.inf], strict=True):
-        near = joined(space.first, start)
+        near = neighbourhoods(space.first, start)
         balls = {tuple(np.flatnonzero(ball).tolist()) for ball in within(space.first, 2 * start)}
         numbers = [number_of(near, ball, most_steps=most_steps) for ball in balls]
         yield start, end, Between(low=max(n.low for n in numbers), high=max(n.high for n in numbers))
 
 
 def _failing_until(count: float, start: float, end: float, alpha: float) -> float:
-    """The supremum of s in [start, end) with count > exp(2αs), or 0."""
+    """Returns the supremum of s in [start, end) with count > exp(2αs), or 0."""
     until = math.log(count) / (2 * alpha)
     return min(end, until) if until > start else 0.0

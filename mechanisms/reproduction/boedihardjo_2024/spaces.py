@@ -11,7 +11,9 @@ from mechanisms.space.grid import morton_decode
 
 
 def ball(dimensions: int, *, a_side: int, order: float = 2) -> FiniteSpace:
-    """Theorem 6.1: the points of a grid of 2·`a_side` + 1 a side that lie in the unit ball of a norm."""
+    """Returns the space of Theorem 6.1: the points of a grid of 2·`a_side` + 1 a side that lie in the unit
+    ball of a norm.
+    """
     axis = np.arange(-a_side, a_side + 1) / a_side
     points = np.array(list(product(axis, repeat=dimensions)))
     inside = np.linalg.norm(points, ord=order, axis=1) <= 1 + 1e-12
@@ -19,13 +21,14 @@ def ball(dimensions: int, *, a_side: int, order: float = 2) -> FiniteSpace:
 
 
 def circle(points: int) -> FiniteSpace:
-    """Points evenly on a circle of circumference 1, by the shorter arc."""
+    """Returns points evenly on a circle of circumference 1, by the shorter arc."""
     steps = np.abs(np.subtract.outer(np.arange(points), np.arange(points)))
     return FiniteSpace.of(np.minimum(steps, points - steps) / points)
 
 
 def measures(atoms: int, *, places: int) -> FiniteSpace:
-    """Theorem 6.2, d = 1: probability measures of `atoms` equal parts on even places of [0, 1], W₁.
+    """Returns the space of Theorem 6.2, d = 1: probability measures of `atoms` equal parts on even places of
+    [0, 1], W₁.
 
     On a line W₁ is the integral of the difference of the distribution functions.
     """
@@ -35,7 +38,9 @@ def measures(atoms: int, *, places: int) -> FiniteSpace:
 
 
 def slopes(steps: int) -> FiniteSpace:
-    """Theorem 6.3, d = 1: functions on [0, 1] with f(0) = 0 and slope ±1 on each of `steps` parts, ℓ∞."""
+    """Returns the space of Theorem 6.3, d = 1: functions on [0, 1] with f(0) = 0 and slope ±1 on each of
+    `steps` parts, ℓ∞.
+    """
     moves = np.array(list(product((-1, 1), repeat=steps))) / steps
     return FiniteSpace.of_points(moves.cumsum(axis=1), order=math.inf)
 
@@ -43,13 +48,15 @@ def slopes(steps: int) -> FiniteSpace:
 def sequences(
     length: int, first: Callable[[int], float], second: Callable[[int], float] | None = None
 ) -> FiniteSpace:
-    """Theorem 6.4: zeros and ones of this length; f and g of the first place, from 1, where two differ."""
+    """Returns the space of Theorem 6.4: zeros and ones of this length; f and g of the first place, from 1,
+    where two differ.
+    """
     split = _split_levels(length)
     return FiniteSpace(first=_at(split, first), second=_at(split, second or first))
 
 
 def quadtree(level: int) -> FiniteSpace:
-    """The 4^level cells of the unit square: straight lines between their centres, and the side of the
+    """Returns the 4^level cells of the unit square: straight lines between their centres, and the side of the
     smallest cell of the quadtree that holds both, an ultrametric."""
     codes = np.arange(4**level, dtype=np.int64)
     x, y = morton_decode(codes, level)
@@ -60,7 +67,7 @@ def quadtree(level: int) -> FiniteSpace:
 
 
 def _split_levels(length: int) -> Floats:
-    """For each pair of sequences the first place where they differ; infinity for a pair of equals."""
+    """Returns for each pair of sequences the first place where they differ; infinity for a pair of equals."""
     numbers = np.arange(2**length)
     apart = np.bitwise_xor.outer(numbers, numbers)
     with np.errstate(divide="ignore"):

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import (
     COLOURS,
-    Request,
+    ExhibitRequest,
     Row,
     framed,
     legend_above,
@@ -22,7 +22,7 @@ from mechanisms.reproduction.exhibit import (
 )
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare, listed
 from mechanisms.reproduction.mixtures import mixture
-from mechanisms.reproduction.places import Place
+from mechanisms.reproduction.places import CheckInPlace
 
 MEASURES: Final = {  # title of its plot, scale of its axis, and where that ends if it is known
     "similarity": ("Similarity (1 is best)", "linear", (0.0, 1.0)),
@@ -52,29 +52,29 @@ _SYNTHETIC: Final = "synthetic mixtures of Gaussians, 200 persons, ε = 1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class FigurePoint:
     """One place on the horizontal axis, with what is the same for all mechanisms there."""
 
     x: float
-    places: Sequence[Place] = field(repr=False)
+    places: Sequence[CheckInPlace] = field(repr=False)
     persons: int
     epsilon: str = "1"
     resolution: int = 256
 
 
-def by_epsilon(request: Request) -> list[Path]:
-    """Figure 1."""
+def by_epsilon(request: ExhibitRequest) -> list[Path]:
+    """Writes Figure 1."""
     places = places_with(request.files, persons=[PERSONS])[PERSONS][:PLACES]
     trials = len(places) * (8 if request.full else 2)  # the paper has 2
     points = [
-        Point(x=float(epsilon), places=places, persons=PERSONS, epsilon=epsilon) for epsilon in EPSILONS
+        FigurePoint(x=float(epsilon), places=places, persons=PERSONS, epsilon=epsilon) for epsilon in EPSILONS
     ]
     title = f"Accuracy by ε, 200 persons, 256 × 256 cells, {len(places)} places"
     return _figure(request, "1", title, {"ε": measured(points, trials)}, trials)
 
 
-def emd_only(request: Request) -> list[Path]:
-    """Figure 2: by persons and by resolution at ε = 10."""
+def emd_only(request: ExhibitRequest) -> list[Path]:
+    """Writes Figure 2: by persons and by resolution at ε = 10."""
     trials = ALL_TRIALS if request.full else TRIALS
     plots = {
         "persons": measured(_by_persons(request, "10"), trials),
@@ -84,25 +84,25 @@ def emd_only(request: Request) -> list[Path]:
     return _figure(request, "2", title, plots, trials, measures=("emd",))
 
 
-def by_persons(request: Request, number: str, epsilon: str) -> list[Path]:
-    """Figures 4 and 6."""
+def by_persons(request: ExhibitRequest, number: str, epsilon: str) -> list[Path]:
+    """Writes Figures 4 and 6."""
     trials = ALL_TRIALS if request.full else TRIALS
     rows = {"persons": measured(_by_persons(request, epsilon), trials)}
     return _figure(request, number, f"Accuracy by persons in one place, ε = {epsilon}", rows, trials)
 
 
-def by_resolution(request: Request, number: str, epsilon: str) -> list[Path]:
-    """Figures 5 and 7."""
+def by_resolution(request: ExhibitRequest, number: str, epsilon: str) -> list[Path]:
+    """Writes Figures 5 and 7."""
     trials = ALL_TRIALS if request.full else TRIALS
     rows = {"cells a side": measured(_by_resolution(request, epsilon), trials)}
     return _figure(request, number, f"Accuracy by resolution in one place, ε = {epsilon}", rows, trials)
 
 
-def by_sparsity(request: Request, number: str, settings: Sequence[tuple[float, int]]) -> list[Path]:
-    """Figures 10 and 11."""
+def by_sparsity(request: ExhibitRequest, number: str, settings: Sequence[tuple[float, int]]) -> list[Path]:
+    """Writes Figures 10 and 11."""
     datasets = ALL_TRIALS if request.full else TRIALS
     points = [
-        Point(
+        FigurePoint(
             x=share,
             places=[mixture(share, gaussians, seed, persons=PERSONS) for seed in range(datasets)],
             persons=PERSONS,
@@ -115,8 +115,8 @@ def by_sparsity(request: Request, number: str, settings: Sequence[tuple[float, i
     return _figure(request, number, title, rows, datasets, data=_SYNTHETIC)
 
 
-def measured(points: Iterable[Point], trials: int) -> list[Row]:
-    """A row for each point and algorithm."""
+def measured(points: Iterable[FigurePoint], trials: int) -> list[Row]:
+    """Returns a row for each point and algorithm."""
     rows: list[Row] = []
     for point in points:
         mechanisms = [
@@ -124,52 +124,53 @@ def measured(points: Iterable[Point], trials: int) -> list[Row]:
             for name, parameters in ALGORITHMS
         ]
         protocol = Protocol(persons=point.persons, trials=trials, resolution=point.resolution)
-        found = compare(point.places, mechanisms, protocol)
-        for (name, parameters), row in zip(ALGORITHMS, found, strict=True):
+        comparison = compare(point.places, mechanisms, protocol)
+        for (name, parameters), row in zip(ALGORITHMS, comparison, strict=True):
             label = " ".join([name, *(f"{value} %" for value in parameters.values())])
             rows.append({"x": point.x, "mechanism": label, "trials": trials, **row.of(MEASURES)})
     return rows
 
 
-def _by_persons(request: Request, epsilon: str) -> list[Point]:
+def _by_persons(request: ExhibitRequest, epsilon: str) -> list[FigurePoint]:
     place = _place(request)
-    return [Point(x=count, places=place, epsilon=epsilon, persons=count) for count in COUNTS]
+    return [FigurePoint(x=count, places=place, epsilon=epsilon, persons=count) for count in COUNTS]
 
 
-def _by_resolution(request: Request, epsilon: str) -> list[Point]:
+def _by_resolution(request: ExhibitRequest, epsilon: str) -> list[FigurePoint]:
     place = _place(request)
     return [
-        Point(x=side, places=place, persons=PERSONS, epsilon=epsilon, resolution=side) for side in RESOLUTIONS
+        FigurePoint(x=side, places=place, persons=PERSONS, epsilon=epsilon, resolution=side)
+        for side in RESOLUTIONS
     ]
 
 
-def _place(request: Request) -> Sequence[Place]:
+def _place(request: ExhibitRequest) -> Sequence[CheckInPlace]:
     most = max(COUNTS)
     return places_with(request.files, persons=[most])[most][:1]
 
 
 def _figure(
-    request: Request,
+    request: ExhibitRequest,
     number: str,
     title: str,
-    found: dict[str, list[Row]],
+    by_axis: dict[str, list[Row]],
     trials: int,
     *,
     measures: Iterable[str] = MEASURES,
     data: str = _REAL,
 ) -> list[Path]:
-    """A plot for each axis and measure; the CSV has all measures."""
-    shown = [(axis, measure) for axis in found for measure in measures]
-    figure, axes = panels(len(shown), width=max(10.0, 3.6 * len(shown)), height=4.8)
-    for own, (axis, measure) in zip(axes, shown, strict=True):
-        _plot(own, found[axis], axis, measure)
+    """Writes a plot for each axis and measure; the CSV has all measures."""
+    plots = [(axis, measure) for axis in by_axis for measure in measures]
+    figure, axes = panels(len(plots), width=max(10.0, 3.6 * len(plots)), height=4.8)
+    for own, (axis, measure) in zip(axes, plots, strict=True):
+        _plot(own, by_axis[axis], axis, measure)
     legend_above(figure, axes[0])
-    rows: list[Row] = [{"axis": axis, **row} for axis, several in found.items() for row in several]
+    rows: list[Row] = [{"axis": axis, **row} for axis, several in by_axis.items() for row in several]
     return request.write(rows, figure, title=title, number=number, data=data, trials=trials)
 
 
 def _plot(axes: Axes, rows: Sequence[Row], axis: str, measure: str) -> None:
-    """A line a mechanism, with its 95 % intervals."""
+    """Draws a line a mechanism, with its 95 % intervals."""
     labels = list(dict.fromkeys(str(row["mechanism"]) for row in rows))
     for colour, label in zip(COLOURS, labels, strict=False):
         own = [row for row in rows if row["mechanism"] == label]

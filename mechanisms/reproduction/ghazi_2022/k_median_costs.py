@@ -15,9 +15,9 @@ from mechanisms.central.k_median.solver import cost, k_medians
 from mechanisms.guarantee import Relation
 from mechanisms.records.mass_map import MassMap
 from mechanisms.reproduction.check_ins import places_with
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, numbers, panels, ticks_at
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, numbers, panels, ticks_at
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, Trial
-from mechanisms.reproduction.places import Place
+from mechanisms.reproduction.places import CheckInPlace
 from mechanisms.results.areas import Areas
 from mechanisms.space.grid import morton_decode
 
@@ -29,7 +29,7 @@ EPSILONS: Final = ("0.5", "1", "2", "5", "10")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
+class TrialPersons:
     """The persons of a trial: their masses, and as weighted points in half cells."""
 
     trial: Trial
@@ -37,12 +37,14 @@ class Crowd:
     weights: NDArray[np.float64]
 
     def cost(self, centres: NDArray[np.int64]) -> float:
-        """Average distance on the unit square."""
+        """Returns average distance on the unit square."""
         return cost(self.points, self.weights, centres) / (2 * RESOLUTION * float(self.weights.sum()))
 
 
-def run(request: Request) -> list[Path]:
-    """Errors: `ParameterError` without files, or where no cell of them has so many persons."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes the figure. Errors: `ParameterError` without files,
+    or where no cell of them has so many persons.
+    """
     trials = ALL_TRIALS if request.full else TRIALS
     places = places_with(request.files, persons=[PERSONS])[PERSONS]
     rows = costs(places, trials)
@@ -57,8 +59,8 @@ def run(request: Request) -> list[Path]:
     return request.write(rows, figure, persons=PERSONS, trials=trials, places=min(len(places), trials))
 
 
-def costs(places: Sequence[Place], trials: int) -> list[Row]:
-    """A row for each k and ε: mean costs, and the mean of their ratio with its standard error."""
+def costs(places: Sequence[CheckInPlace], trials: int) -> list[Row]:
+    """Returns a row for each k and ε: mean costs, and the mean of their ratio with its standard error."""
     protocol = Protocol(persons=PERSONS, trials=trials, sigma=0.0, resolution=RESOLUTION)
     crowds = [
         _crowd(Trial(place=places[t % len(places)], repetition=t // len(places), protocol=protocol))
@@ -71,25 +73,25 @@ def costs(places: Sequence[Place], trials: int) -> list[Row]:
     return rows
 
 
-def _row(crowds: Sequence[Crowd], best: NDArray[np.float64], count: int, epsilon: str) -> Row:
+def _row(crowds: Sequence[TrialPersons], best: NDArray[np.float64], count: int, epsilon: str) -> Row:
     mechanism = KMedian(
         relation=Relation.ADD_REMOVE, epsilon=Fraction(epsilon), resolution=RESOLUTION, centres=count
     )
-    found = np.array([crowd.cost(_centres(crowd, mechanism)) for crowd in crowds])
-    ratios = found / best
+    trial_costs = np.array([crowd.cost(_centres(crowd, mechanism)) for crowd in crowds])
+    ratios = trial_costs / best
     return {
         "k": count,
         "epsilon": epsilon,
         "trials": len(crowds),
-        "cost": float(found.mean()),
+        "cost": float(trial_costs.mean()),
         "cost_without_privacy": float(best.mean()),
         "ratio": float(ratios.mean()),
         "ratio_se": float(ratios.std(ddof=1)) / math.sqrt(len(crowds)),
     }
 
 
-def _centres(crowd: Crowd, mechanism: KMedian) -> NDArray[np.int64]:
-    """In half cells; the middle of the square where none was found."""
+def _centres(crowd: TrialPersons, mechanism: KMedian) -> NDArray[np.int64]:
+    """Returns the centres in half cells; the middle of the square where none was found."""
     areas = crowd.trial.released(mechanism)
     assert isinstance(areas, Areas)  # noqa: S101 - what k-median releases
     if not areas.centres.size:
@@ -97,11 +99,11 @@ def _centres(crowd: Crowd, mechanism: KMedian) -> NDArray[np.int64]:
     return _middles(areas.centres)
 
 
-def _crowd(trial: Trial) -> Crowd:
+def _crowd(trial: Trial) -> TrialPersons:
     masses: MassMap = trial.masses(2**24)
-    return Crowd(trial=trial, points=_middles(masses.cells), weights=masses.masses / masses.unit)
+    return TrialPersons(trial=trial, points=_middles(masses.cells), weights=masses.masses / masses.unit)
 
 
 def _middles(cells: NDArray[np.int64]) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = 2 * np.stack(morton_decode(cells, RESOLUTION.bit_length() - 1), axis=1) + 1
-    return found
+    middles: NDArray[np.int64] = 2 * np.stack(morton_decode(cells, RESOLUTION.bit_length() - 1), axis=1) + 1
+    return middles

@@ -24,7 +24,7 @@ from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism, Target
 from mechanisms.records.aggregation import masses
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.places import Place
+from mechanisms.reproduction.places import CheckInPlace
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.results.heatmap import DENSE_SIDE_LIMIT, Heatmap
 from mechanisms.space.grid import morton_decode
@@ -37,7 +37,7 @@ Progress = Callable[[int, int], None]  # (trials done, of how many)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """What is the same for every mechanism. Errors: `ParameterError`.
+    """Settings that are the same for every mechanism. Errors: `ParameterError`.
 
     Smoothing cuts off what leaves the grid and normalises again. The earth mover's distance is taken on
     32 × 32 blocks, or with `exact` on the full grid.
@@ -58,7 +58,7 @@ class Protocol:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ComparisonRow:
     """Means over the trials of one mechanism and epsilon, with standard errors (nan for one trial)."""
 
     mechanism: str
@@ -81,31 +81,32 @@ class Row:
     seconds: float  # in which all releases together were drawn, comparisons not counted
 
     def of(self, measures: Iterable[str]) -> dict[str, float]:
-        """These means and their standard errors, by name."""
+        """Returns these means and their standard errors, by name."""
         return {key: float(getattr(self, key)) for measure in measures for key in (measure, f"{measure}_se")}
 
 
 def listed(
     name: str, epsilon: str | Fraction, persons: int, *, resolution: int, parameters: Mapping[str, str]
 ) -> HeatmapMechanism:
-    """A mechanism of the catalogue that was given the right number of persons."""
+    """Returns a mechanism of the catalogue that was given the right number of persons."""
     target = Target(relation=Relation.ADD_REMOVE, epsilon=Fraction(epsilon), expected_persons=persons)
     return build(name, target=target, resolution=resolution, parameters=parameters)
 
 
 def compare(
-    places: Sequence[Place],
+    places: Sequence[CheckInPlace],
     mechanisms: Sequence[HeatmapMechanism],
     protocol: Protocol,
     *,
     progress: Progress | None = None,
-) -> list[Row]:
-    """A row for each mechanism. Trial t takes place t mod len(places); the same seed, the same numbers.
+) -> list[ComparisonRow]:
+    """Returns a row for each mechanism. Trial t takes place t mod len(places);
+    the same seed, the same numbers.
 
     Errors: `ParameterError` when a place has fewer persons than a trial draws.
     """
     _check(places, mechanisms, protocol)
-    tallies = [_Tally(mechanism=mechanism) for mechanism in mechanisms]
+    tallies = [_ErrorTally(mechanism=mechanism) for mechanism in mechanisms]
     for number in range(protocol.trials):
         repetition, which = divmod(number, len(places))
         trial = Trial(place=places[which], repetition=repetition, protocol=protocol)
@@ -116,7 +117,9 @@ def compare(
     return [tally.row(protocol) for tally in tallies]
 
 
-def _check(places: Sequence[Place], mechanisms: Sequence[HeatmapMechanism], protocol: Protocol) -> None:
+def _check(
+    places: Sequence[CheckInPlace], mechanisms: Sequence[HeatmapMechanism], protocol: Protocol
+) -> None:
     fewest = min((place.persons for place in places), default=0)
     if fewest < protocol.persons:
         raise ParameterError("persons", protocol.persons, f"at most {fewest}, the persons of a place")
@@ -130,13 +133,14 @@ def _check(places: Sequence[Place], mechanisms: Sequence[HeatmapMechanism], prot
 class Trial:
     """Persons drawn from a place, and the truth about them."""
 
-    def __init__(self, *, place: Place, repetition: int, protocol: Protocol) -> None:
+    def __init__(self, *, place: CheckInPlace, repetition: int, protocol: Protocol) -> None:
         self.place, self.repetition, self.protocol = place, repetition, protocol
         rng = np.random.default_rng(self.seed("persons"))
         self._set(rng.choice(place.persons, protocol.persons, replace=False))
 
     def of_others(self, turn: int = 0) -> Self:
-        """The same trial with other persons: as many of those who were not drawn, or all who are left.
+        """Returns the same trial with other persons:
+        as many of those who were not drawn, or all who are left.
 
         Equal turns draw the same. Errors: ValueError where nobody is left.
         """
@@ -146,14 +150,16 @@ class Trial:
         other._set(rng.choice(left, min(self.protocol.persons, left.size), replace=False))
         return other
 
-    def _set(self, chosen: NDArray[np.int64]) -> None:
-        self._chosen = np.sort(chosen)
+    def _set(self, members: NDArray[np.int64]) -> None:
+        self._chosen = np.sort(members)
         self._persons, self._cells = self.place.records(self._chosen)
         self._masses: dict[int, MassMap] = {}
         self.truth = self.smoothed(_dense(self.masses(_TRUTH_UNIT)))
 
     def seed(self, *words: object) -> int:
-        """Of a stream of its own for each use, so that results do not depend on what else is compared."""
+        """Returns the seed of a stream of its own for each use,
+        so that results do not depend on what else is compared.
+        """
         key = (self.protocol.seed, self.place.number, self.repetition, *words)
         return int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:16])
 
@@ -167,7 +173,7 @@ class Trial:
         return normalised(smooth_cut(dense, self.protocol.sigma))
 
     def released(self, mechanism: HeatmapMechanism) -> Heatmap:
-        """What the mechanism makes of these persons, with a seed of its name and epsilon."""
+        """Returns what the mechanism makes of these persons, with a seed of its name and epsilon."""
         rng = SeededSource(self.seed("noise", mechanism.name, str(mechanism.epsilon)))
         return mechanism.release(self.masses(mechanism.unit), rng)
 
@@ -192,7 +198,7 @@ class Trial:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Tally:
+class _ErrorTally:
     mechanism: HeatmapMechanism
     seconds: float = 0.0
     measures: list[dict[str, float]] = field(default_factory=list)
@@ -205,11 +211,11 @@ class _Tally:
         dense = heatmap.dense()
         self.measures.append(trial.similarities(dense) | {"emd_metres": trial.metres(dense)})
 
-    def row(self, protocol: Protocol) -> Row:
+    def row(self, protocol: Protocol) -> ComparisonRow:
         means = {name: [measured[name] for measured in self.measures] for name in self.measures[0]}
         errors = {f"{name}_se": _standard_error(values) for name, values in means.items()}
         del errors["emd_metres_se"]
-        return Row(
+        return ComparisonRow(
             mechanism=self.mechanism.name,
             epsilon=float(self.mechanism.epsilon),
             persons=protocol.persons,
@@ -223,12 +229,12 @@ class _Tally:
 
 
 def _standard_error(values: Sequence[float]) -> float:
-    """Of the mean, trials taken as independent."""
+    """Returns the standard error of the mean, trials taken as independent."""
     return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
 
 
 def _dense(summed: MassMap) -> Dense:
-    """Row 0 north, as `Heatmap.dense`."""
+    """Returns the map with row 0 north, as `Heatmap.dense`."""
     side = 1 << summed.level
     x, y = morton_decode(summed.cells, summed.level)
     dense = np.zeros((side, side))

@@ -13,7 +13,7 @@ from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.reproduction.check_ins import places_with
 from mechanisms.reproduction.exhibit import (
     COLOURS,
-    Request,
+    ExhibitRequest,
     Row,
     framed,
     legend_above,
@@ -41,8 +41,8 @@ _BITS_A_MEGABYTE: Final = 8e6
 COLUMNS: Final = {"printed_megabytes": "printed, the paper's formula", "megabytes": "ours"}
 
 
-def communication(request: Request) -> list[Path]:
-    """Figure 12."""
+def communication(request: ExhibitRequest) -> list[Path]:
+    """Writes Figure 12."""
     rows = [communication_row(parts) for parts in PARTS]
     figure, (axes,) = panels(1, width=7, height=5)
     for colour, (column, label) in zip(COLOURS, COLUMNS.items(), strict=False):
@@ -54,7 +54,7 @@ def communication(request: Request) -> list[Path]:
 
 
 def communication_row(parts: int) -> Row:
-    """Shares, modulus, messages and megabytes, as printed and ours."""
+    """Returns shares, modulus, messages and megabytes, as printed and ours."""
     coordinates = sum(PIXELS // 4**level for level in range(9))
     q = parts * PERSONS
     shares = printed_shares(
@@ -78,8 +78,8 @@ def communication_row(parts: int) -> Row:
     }
 
 
-def utility(request: Request) -> list[Path]:
-    """Figure 13. Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
+def utility(request: ExhibitRequest) -> list[Path]:
+    """Writes Figure 13. Errors: `ParameterError` without files, or where no cell of them has 50 persons."""
     trials = ALL_TRIALS if request.full else TRIALS
     places = places_with(request.files, persons=[PERSONS])[PERSONS]
     relation = Relation.REPLACE
@@ -87,7 +87,9 @@ def utility(request: Request) -> list[Path]:
         ShuffleEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION, parts=parts) for parts in PARTS
     ]
     central = SparseEmd(relation=relation, epsilon=EPSILON, resolution=RESOLUTION)
-    found = compare(places, [*laws, central], Protocol(persons=PERSONS, trials=trials, resolution=RESOLUTION))
+    comparison = compare(
+        places, [*laws, central], Protocol(persons=PERSONS, trials=trials, resolution=RESOLUTION)
+    )
     names = [*(str(parts) for parts in PARTS), "central"]
     rows: list[Row] = [
         {
@@ -95,7 +97,7 @@ def utility(request: Request) -> list[Path]:
             "trials": trials,
             **row.of(MEASURES),
         }
-        for name, row in zip(names, found, strict=True)
+        for name, row in zip(names, comparison, strict=True)
     ]
     figure, axes = panels(len(MEASURES), width=14, height=4.5)
     for own, (measure, title) in zip(axes, MEASURES.items(), strict=True):
@@ -106,7 +108,7 @@ def utility(request: Request) -> list[Path]:
 
 
 def _plot(axes: Axes, rows: Sequence[Row], measure: str) -> None:
-    """The rounds by B, and the central mechanism, the last row, as a level with its standard error."""
+    """Draws the rounds by B, and the central mechanism, the last row, as a level with its standard error."""
     values, errors = (numbers(rows, key) for key in (measure, f"{measure}_se"))
     axes.errorbar(
         PARTS, values[:-1], yerr=errors[:-1], fmt="o-", color=COLOURS[0], capsize=2, label="shuffled round"

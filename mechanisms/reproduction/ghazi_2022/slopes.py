@@ -15,7 +15,7 @@ from mechanisms.evaluation.earth_mover import emd_exact
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import HeatmapMechanism
 from mechanisms.records.mass_map import MassMap
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import morton_decode
 
@@ -26,10 +26,10 @@ DENSE_PERSONS: Final = (64, 256, 1024, 4096)  # powers of 4: the grid's side dou
 SPARSE_PERSONS: Final = (250, 1000, 4000, 16000)
 
 
-def run(request: Request) -> list[Path]:
-    """Theorems 3.1 and D.1 as fitted slopes. Errors: as `Request.write`."""
+def run(request: ExhibitRequest) -> list[Path]:
+    """Writes Theorems 3.1 and D.1 as fitted slopes. Errors: as `ExhibitRequest.write`."""
     draws = ALL_DRAWS if request.full else DRAWS
-    found = {
+    experiments = {
         "dense-emd": (DENSE_PERSONS, dense_errors(draws)),
         "sparse-emd": (SPARSE_PERSONS, sparse_errors(draws)),
     }
@@ -42,21 +42,21 @@ def run(request: Request) -> list[Path]:
             "emd_se": float(each.std(ddof=1)) / math.sqrt(draws),
             "slope": slope(counts, errors),
         }
-        for name, (counts, errors) in found.items()
+        for name, (counts, errors) in experiments.items()
         for persons, each in zip(counts, errors, strict=True)
     ]
     figure, (axes,) = panels(1, width=7, height=5)
-    for colour, (name, (counts, errors)) in zip(COLOURS, found.items(), strict=False):
+    for colour, (name, (counts, errors)) in zip(COLOURS, experiments.items(), strict=False):
         means = [float(each.mean()) for each in errors]
         label = f"{name}, slope {slope(counts, errors):.2f}"
         axes.loglog(counts, means, "o-", color=colour, label=label)
     framed(axes, "ε · n", "earth mover's distance", legend=10)
-    slopes = {name.split("-")[0]: slope(*pair) for name, pair in found.items()}
+    slopes = {name.split("-")[0]: slope(*pair) for name, pair in experiments.items()}
     return request.write(rows, figure, draws=draws, cells=CELLS, **slopes)
 
 
 def dense_errors(draws: int) -> list[NDArray[np.float64]]:
-    """`(draws,)` errors for each number of persons, each person in a random cell."""
+    """Returns `(draws,)` errors for each number of persons, each person in a random cell."""
 
     def crowd(rng: np.random.Generator, persons: int) -> NDArray[np.int64]:
         return rng.integers(0, 4**LEVEL, persons)
@@ -65,7 +65,7 @@ def dense_errors(draws: int) -> list[NDArray[np.float64]]:
 
 
 def sparse_errors(draws: int) -> list[NDArray[np.float64]]:
-    """`(draws,)` errors for each number of persons, who share a few random cells."""
+    """Returns `(draws,)` errors for each number of persons, who share a few random cells."""
 
     def crowd(rng: np.random.Generator, persons: int) -> NDArray[np.int64]:
         return rng.choice(rng.choice(4**LEVEL, CELLS, replace=False), persons)
@@ -75,7 +75,7 @@ def sparse_errors(draws: int) -> list[NDArray[np.float64]]:
 
 
 def slope(persons: Sequence[int], errors: Sequence[NDArray[np.float64]]) -> float:
-    """Of the straight line through the logarithms of mean errors."""
+    """Returns the slope of the straight line through the logarithms of mean errors."""
     means = [float(each.mean()) for each in errors]
     return float(np.polyfit(np.log(persons), np.log(means), 1)[0])
 

@@ -20,7 +20,7 @@ from mechanisms.metric.frequency.hadamard import Hadamard
 from mechanisms.metric.itemwise.group import group_rate
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.check_ins import one_file, read_check_ins
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from mechanisms.space.grid import Region
@@ -34,7 +34,7 @@ ALPHAS: Final = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 TRIALS: Final = 5
 
 
-def run(request: Request) -> list[Path]:
+def run(request: ExhibitRequest) -> list[Path]:
     """Takes one file of check-ins; without it, places are made up."""
     path = one_file(request.files)
     rng, trials = SeededSource(0), TRIALS * (4 if request.full else 1)
@@ -43,7 +43,7 @@ def run(request: Request) -> list[Path]:
     flat = {"hadamard": _hadamard(items, truth, rng, trials), "laplace": _laplace(truth, rng, trials)}
     rows = [_row(alpha, items, truth, rng, trials) | flat for alpha in ALPHAS]
     better = [row["alpha"] for row in rows if row["gkrr"] < row["hadamard"]]
-    figure = _drawn(rows)
+    figure = _figure(rows)
     table: list[Row] = [dict(row) for row in rows]
     return request.write(
         table,
@@ -64,13 +64,13 @@ def run(request: Request) -> list[Path]:
 def _row(alpha: float, items: Integers, truth: Floats, rng: RandomSource, trials: int) -> dict[str, float]:
     loss = report_loss(alpha)
     gkrr = Gkrr.of(districts=DISTRICTS, district_cells=CELLS, loss=loss, within=WITHIN * loss)
-    found = [
+    distances = [
         _distance(gkrr.estimate(_shares(gkrr.report(items, rng), truth.size)), truth) for _ in range(trials)
     ]
     return {
         "alpha": alpha,
         "alpha_0": loss,
-        "gkrr": float(np.mean(found)),
+        "gkrr": float(np.mean(distances)),
         "gkrr_bound": error_bound(gkrr, within=WITHIN, items=items.size),
         "theorem_6_6": printed_bound(
             districts=DISTRICTS, district_cells=CELLS, within=WITHIN, loss=loss, items=items.size
@@ -79,7 +79,7 @@ def _row(alpha: float, items: Integers, truth: Floats, rng: RandomSource, trials
 
 
 def report_loss(alpha: float) -> float:
-    """α0: the largest found for which m shuffled reports of a person keep (α · d_EM, δ)."""
+    """Returns α0: the largest found for which m shuffled reports of a person keep (α · d_EM, δ)."""
     low, high = math.log(alpha / SAMPLES), math.log(max(alpha, 8.0))
     for _ in range(14):
         middle = (low + high) / 2
@@ -92,21 +92,21 @@ def report_loss(alpha: float) -> float:
 
 
 def composed_loss(epsilon: float, delta: float, count: int) -> float:
-    """The largest loss of `count` reports that compose to (epsilon, delta): each is (loss²/2)-zCDP, and
-    ρ-zCDP is (ρ + 2 √(ρ log(1/δ)), δ)-DP (Bun, Steinke 2016, Propositions 1.4 and 1.3)."""
+    """Returns the largest loss of `count` reports that compose to (epsilon, delta): each is (loss²/2)-zCDP,
+    and ρ-zCDP is (ρ + 2 √(ρ log(1/δ)), δ)-DP (Bun, Steinke 2016, Propositions 1.4 and 1.3)."""
     root = math.sqrt(math.log(1 / delta) + epsilon) - math.sqrt(math.log(1 / delta))
     return math.sqrt(2 * root**2 / count)
 
 
 def _hadamard(items: Integers, truth: Floats, rng: RandomSource, trials: int) -> float:
     loss = max(composed_loss(EPSILON, DELTA, SAMPLES), report_loss(EPSILON))
-    one = Hadamard.of(items=truth.size, loss=loss)
-    reports = (_shares(one.report(items, rng), one.columns) for _ in range(trials))
-    return float(np.mean([_distance(one.estimate(shares), truth) for shares in reports]))
+    response = Hadamard.of(items=truth.size, loss=loss)
+    reports = (_shares(response.report(items, rng), response.columns) for _ in range(trials))
+    return float(np.mean([_distance(response.estimate(shares), truth) for shares in reports]))
 
 
 def _laplace(truth: Floats, rng: RandomSource, trials: int) -> float:
-    """Of exact shares: replacing a record changes them by 2/n in L1."""
+    """Returns the distance of exact shares with noise: replacing a record changes them by 2/n in L1."""
     unit = 2**20  # of a share, times n
     noise = discrete_laplace(rng, scale=Fraction(int(2 * unit / EPSILON)), size=trials * truth.size)
     estimates = truth + noise.reshape(trials, -1) / (unit * PERSONS)
@@ -114,7 +114,9 @@ def _laplace(truth: Floats, rng: RandomSource, trials: int) -> float:
 
 
 def _distance(estimate: Floats, truth: Floats) -> float:
-    """Of the estimate with its sum made 1: what the theorem bounds, before negative values are removed."""
+    """Returns the distance of the estimate with its sum made 1: what the theorem bounds, before negative
+    values are removed.
+    """
     whole = estimate + (1 - estimate.sum()) / estimate.size
     return clustered_distance(whole, truth, districts=DISTRICTS, within=WITHIN)
 
@@ -124,7 +126,7 @@ def _shares(reports: Integers, size: int) -> Floats:
 
 
 def _items(path: Path | None) -> Integers:
-    """`(n·m,)` cells, numbered district by district."""
+    """Returns `(n·m,)` cells, numbered district by district."""
     random, side = np.random.default_rng(0), math.isqrt(DISTRICTS * CELLS)
     level = side.bit_length() - 1
     if path is None:
@@ -137,7 +139,7 @@ def _items(path: Path | None) -> Integers:
     return random.choice(cells, PERSONS * SAMPLES)
 
 
-def _drawn(rows: list[dict[str, float]]) -> Figure:
+def _figure(rows: list[dict[str, float]]) -> Figure:
     figure, (axes,) = panels(1, width=9, height=5.5)
     names = {"gkrr": "GKRR", "gkrr_bound": "its bound (Theorem 6.5)", "theorem_6_6": "Theorem 6.6 as printed"}
     names |= {"hadamard": "Hadamard response", "laplace": "Laplace, central"}

@@ -17,7 +17,7 @@ from mechanisms.evaluation.earth_mover import emd
 from mechanisms.metric.itemwise.deconvolution import likeliest
 from mechanisms.metric.itemwise.forecast import forecast
 from mechanisms.reproduction.check_ins import dealt_places
-from mechanisms.reproduction.places import Place, Split
+from mechanisms.reproduction.places import CheckInPlace, Split
 from mechanisms.space.grid import FINEST_LEVEL, morton_decode
 
 SIDE: Final = 32
@@ -30,46 +30,46 @@ Floats = NDArray[np.float64]
 
 
 def axis_law(decay: float) -> Floats:
-    """`(SIDE, SIDE)` probabilities of reports by cell: geometric noise, stopped at the ends."""
+    """Returns `(SIDE, SIDE)` probabilities of reports by cell: geometric noise, stopped at the ends."""
     law = np.exp(-decay * np.abs(np.arange(-2 * SIDE, 2 * SIDE + 1)))
     law[[0, -1]] /= -np.expm1(-decay)
     offsets = np.arange(-2 * SIDE, 2 * SIDE + 1)
-    found = np.zeros((SIDE, SIDE))
+    probabilities = np.zeros((SIDE, SIDE))
     for cell in range(SIDE):
-        np.add.at(found[cell], np.clip(cell + offsets, 0, SIDE - 1), law / law.sum())
-    return found
+        np.add.at(probabilities[cell], np.clip(cell + offsets, 0, SIDE - 1), law / law.sum())
+    return probabilities
 
 
-def true_map(place: Place) -> Floats:
-    """`(SIDE, SIDE)` by column and row: persons weigh the same."""
+def true_map(place: CheckInPlace) -> Floats:
+    """Returns the `(SIDE, SIDE)` map by column and row: persons weigh the same."""
     persons, cells = place.records(np.arange(place.persons))
     column, row = (part >> (FINEST_LEVEL - 5) for part in morton_decode(cells, FINEST_LEVEL))
-    found = np.zeros((SIDE, SIDE))
-    np.add.at(found, (column, row), 1 / np.bincount(persons)[persons])
-    return np.asarray(found / found.sum())
+    weights = np.zeros((SIDE, SIDE))
+    np.add.at(weights, (column, row), 1 / np.bincount(persons)[persons])
+    return np.asarray(weights / weights.sum())
 
 
 def errors(truths: Sequence[Floats], reports: int, cap: float, random: np.random.Generator) -> Floats:
-    """One draw a place."""
+    """Returns the errors of one draw a place."""
     law = axis_law(cap / 2 / SIDE)
-    found = []
+    distances = []
     for truth in truths:
         of_reports = law.T @ truth @ law
-        seen = random.multinomial(reports, of_reports.ravel() / of_reports.sum()).reshape(SIDE, SIDE)
-        found.append(emd(likeliest(seen, law, law), truth))
-    return np.array(found)
+        counts = random.multinomial(reports, of_reports.ravel() / of_reports.sum()).reshape(SIDE, SIDE)
+        distances.append(emd(likeliest(counts, law, law), truth))
+    return np.array(distances)
 
 
 def main() -> None:
-    """The module's command; what is measured goes to standard output."""
+    """Runs the module's command; what is measured goes to standard output."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--split", type=Split, default=Split.ODD)
-    given = parser.parse_args()
+    options = parser.parse_args()
     truths = [
         true_map(place)
-        for file in given.files
-        for place in dealt_places([file], persons=[LEAST_PERSONS], split=given.split)[LEAST_PERSONS][
+        for file in options.files
+        for place in dealt_places([file], persons=[LEAST_PERSONS], split=options.split)[LEAST_PERSONS][
             :PLACES_A_FILE
         ]
     ]

@@ -16,7 +16,7 @@ from mechanisms.metric.linear.queries import LinearQuery, MeanDistance, MeanLoca
 from mechanisms.metric.linear.release import LinearRelease, record_answers
 from mechanisms.randomness import RandomSource
 from mechanisms.reproduction.check_ins import one_file, read_check_ins
-from mechanisms.reproduction.exhibit import COLOURS, Request, Row, framed, panels
+from mechanisms.reproduction.exhibit import COLOURS, ExhibitRequest, Row, framed, panels
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.space.grid import Region
 
@@ -29,7 +29,7 @@ RUNS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Crowd:
+class RecordSample:
     """The records whose means are asked for, and how often."""
 
     region: Region
@@ -38,7 +38,7 @@ class Crowd:
     rng: RandomSource
 
 
-def run(request: Request) -> list[Path]:
+def run(request: ExhibitRequest) -> list[Path]:
     """Takes one file of check-ins; without it, records are made up."""
     path, runs = one_file(request.files), RUNS * (5 if request.full else 1)
     records = _records(path)
@@ -52,9 +52,9 @@ def run(request: Request) -> list[Path]:
         "location": MeanLocation(region=region),
         "distances": MeanDistance(places=places),
     }
-    crowd = Crowd(region=region, records=records, runs=runs, rng=SeededSource(0))
+    crowd = RecordSample(region=region, records=records, runs=runs, rng=SeededSource(0))
     rows = [_row(name, query, part, crowd) for name, query in queries.items() for part in PARTS]
-    figure = _drawn(rows)
+    figure = _figure(rows)
     table: list[Row] = [dict(row) for row in rows]
     return request.write(
         table,
@@ -69,7 +69,7 @@ def run(request: Request) -> list[Path]:
     )
 
 
-def _row(name: str, query: LinearQuery, part: int, crowd: Crowd) -> dict[str, str | float]:
+def _row(name: str, query: LinearQuery, part: int, crowd: RecordSample) -> dict[str, str | float]:
     answers, diameter_m = record_answers(query, *crowd.records), crowd.region.diameter_m
     whole_m, persons = Fraction(math.ceil(diameter_m)), len(answers)
     none = Fraction(0)
@@ -91,15 +91,15 @@ def _row(name: str, query: LinearQuery, part: int, crowd: Crowd) -> dict[str, st
     return row
 
 
-def _error(mechanism: LinearRelease, answers: Floats, crowd: Crowd) -> float:
-    """Mean length of what a release differs from the true mean by, rounding included."""
+def _error(mechanism: LinearRelease, answers: Floats, crowd: RecordSample) -> float:
+    """Returns the mean length of what a release differs from the true mean by, rounding included."""
     step, true = float(mechanism.step), answers.mean(axis=0)
     rounded = mechanism.on_lattice(answers).sum(axis=0) + mechanism.draws(crowd.rng, size=crowd.runs)
     return float(np.linalg.norm(rounded * step / len(answers) - true, axis=1).mean())
 
 
 def _local_error(mechanism: LinearRelease, persons: int) -> float:
-    """By the central limit theorem: K-norm noise of scale ω has E|z|² = d (d + 1) ω²."""
+    """Returns the error by the central limit theorem: K-norm noise of scale ω has E|z|² = d (d + 1) ω²."""
     d, omega = mechanism.query.dimensions, mechanism.scale
     deviation = omega * math.sqrt(d + 1) if mechanism.noise == "k-norm" else omega
     length = math.sqrt(2) * math.exp(math.lgamma((d + 1) / 2) - math.lgamma(d / 2))
@@ -121,7 +121,7 @@ def _region(lat: Floats, lon: Floats) -> Region:
     return Region(float(west), float(south), float(east), float(north))
 
 
-def _drawn(rows: list[dict[str, str | float]]) -> Figure:
+def _figure(rows: list[dict[str, str | float]]) -> Figure:
     figure, both = panels(2, width=12, height=5.5)
     for axes, name in zip(both, ("location", "distances"), strict=True):
         own = [row for row in rows if row["query"] == name]

@@ -20,12 +20,12 @@ FOLDER: Final = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Where a table comes from: the experiment of the registry that wrote it, on what, and when."""
+class TableSource:
+    """Origin of a table: the experiment of the registry that wrote it, on what, and when."""
 
     experiment: str
     data: str
-    made: date
+    measured_on: date
     takes_files: bool = False
 
     @property
@@ -34,19 +34,19 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
-    """What was kept, and where it comes from."""
+class MeasuredTable:
+    """Rows that were kept, and where they come from."""
 
-    source: Source
+    source: TableSource
     rows: tuple[Row, ...] = field(repr=False)
 
 
-SOURCES: Final[Mapping[str, Source]] = MappingProxyType(
+SOURCES: Final[Mapping[str, TableSource]] = MappingProxyType(
     {
-        name: Source(
+        name: TableSource(
             experiment=name,
             data=described["measured_on"],
-            made=described["measured"],
+            measured_on=described["measured"],
             takes_files="files" in described,
         )
         for name, described in DESCRIPTIONS.items()
@@ -56,8 +56,8 @@ SOURCES: Final[Mapping[str, Source]] = MappingProxyType(
 
 
 @cache
-def table(name: str) -> Table:
-    """The kept table of that experiment. Errors: KeyError, OSError."""
+def table(name: str) -> MeasuredTable:
+    """Returns the kept table of that experiment. Errors: KeyError, OSError."""
     source = SOURCES[name]
     with (FOLDER / f"{name}.csv").open(newline="", encoding="utf-8") as file:
-        return Table(source=source, rows=tuple(MappingProxyType(row) for row in csv.DictReader(file)))
+        return MeasuredTable(source=source, rows=tuple(MappingProxyType(row) for row in csv.DictReader(file)))

@@ -20,7 +20,7 @@ from mechanisms.accounting.conditioned import (
 from mechanisms.accounting.flipped_bits import LARGEST_BITS, flipped_bits
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum, geo_sum_delta, hockey_stick
 from mechanisms.accounting.randomised_response import (
-    _Search,
+    _DeltaSearch,
     flip_without_ones,
     largest_ones_delta,
     ones_delta,
@@ -302,7 +302,7 @@ def test_the_worst_case_may_be_at_the_lighter_end_or_between_the_ends():
 
 @pytest.mark.parametrize(("flip", "epsilon"), [(0.2, 0.15), (0.05, 0.8)])
 def test_bounds_of_intervals_are_above_every_value_in_them(flip, epsilon):
-    search = _Search(60, flip, 8, epsilon)
+    search = _DeltaSearch(60, flip, 8, epsilon)
     for low, high in pairwise((0, 3, 20, 50)):
         bound = search.over_ones(low, high)
         for ones in range(low, high + 1):

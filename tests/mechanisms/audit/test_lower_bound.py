@@ -20,8 +20,8 @@ from mechanisms.central.adaptive.guided_walk import GuidedWalk
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.one_walk import GROWTH, TOKENS, WORTH, OneWalk
 from mechanisms.central.adaptive.quadtree_cut import Cut, refined
-from mechanisms.central.adaptive.rounds import Round, Rounds
-from mechanisms.central.adaptive.token_walk import Squares, Worth, walked
+from mechanisms.central.adaptive.rounds import NoisyRound, NoisyRounds
+from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth, walked
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.grid_laplace.laplace import Laplace
 from mechanisms.central.grid_laplace.laplace_top import LaplaceTop
@@ -113,7 +113,7 @@ class WalkThatPeeks(OneWalk):
             masses, np.zeros(4 * TOKENS, np.int64), lambda _, looks, __: looks >= least
         )
         noise = discrete_laplace(rng, scale=self.round_scales[0], size=true.size)
-        return (Round(cells=leaves, noisy=true + noise, epsilon=self.epsilon),)
+        return (NoisyRound(cells=leaves, noisy=true + noise, epsilon=self.epsilon),)
 
 
 class WalkWithOneTokenTwice(OneWalk):
@@ -126,7 +126,7 @@ class WalkWithOneTokenTwice(OneWalk):
         tokens = np.tile(discrete_laplace(rng, scale=scale, size=TOKENS), 4)
         rule = Worth(scales=WORTH, growth=GROWTH, branches=4, scale=scale)
         leaves, noisy = walked_squares(masses, tokens, rule)
-        return (Round(cells=leaves, noisy=noisy, epsilon=self.epsilon),)
+        return (NoisyRound(cells=leaves, noisy=noisy, epsilon=self.epsilon),)
 
 
 class QuietGuidedWalk(GuidedWalk):
@@ -161,12 +161,12 @@ class GuidedWalkThatPeeks(GuidedWalk):
         noise = discrete_laplace(rng, scale=self.round_scales[0], size=true.size)
         nodes, order = Nodes.sorted(leaves.nodes.depths, leaves.nodes.codes)
         cells = Rectangles(tree=leaves.tree, nodes=nodes)
-        return (Round(cells=cells, noisy=(true + noise)[order], epsilon=self.epsilon),)
+        return (NoisyRound(cells=cells, noisy=(true + noise)[order], epsilon=self.epsilon),)
 
 
 def walked_squares(masses, tokens, rule):
     """(leaves below the four largest squares, what is measured there)."""
-    leaves, noisy = walked(Squares.first(masses, level=1), tokens, branches=4, rule=rule)
+    leaves, noisy = walked(SquareFrontier.first(masses, level=1), tokens, branches=4, rule=rule)
     nodes, order = Nodes.sorted(leaves.nodes.depths, leaves.nodes.codes)
     return Cut.of_nodes(nodes), noisy[order]
 
@@ -210,7 +210,7 @@ def small(name, relation, epsilon=2):
 
 
 def faulty(kind, relation, epsilon=2):
-    parameters = SMALL["adaptive" if issubclass(kind, Rounds) else kind.name]
+    parameters = SMALL["adaptive" if issubclass(kind, NoisyRounds) else kind.name]
     return kind(relation=relation, epsilon=Fraction(epsilon), **parameters)
 
 
@@ -372,4 +372,4 @@ def test_too_few_draws_are_refused():
 
 def test_every_mechanism_of_the_catalogue_is_audited():
     assert {get(name).name for name in SMALL} == set(SMALL)
-    assert set(SMALL) >= {kind.name for kind, _ in FAULTS if not issubclass(kind, Rounds)}
+    assert set(SMALL) >= {kind.name for kind, _ in FAULTS if not issubclass(kind, NoisyRounds)}

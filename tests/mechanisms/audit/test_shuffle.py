@@ -18,7 +18,7 @@ from mechanisms.reproduction.athanasiou_2025.audit import (
     TABLE_3_EPSILON,
     our_cases,
     printed_cases,
-    published,
+    published_ones,
     sums_of_shares,
 )
 from mechanisms.reproduction.seeded import SeededSource
@@ -73,7 +73,7 @@ def test_sums_of_shares_have_their_variance():
 )
 def test_what_is_printed_is_refuted(case):
     """At the paper's settings, by more than δ and more than the loss."""
-    row = case.audited(DRAWS)
+    row = case.row(DRAWS)
     assert row["least_loss"] > 1.02 * row["claimed_loss"]
     assert row["least_delta"] > 10 * row["claimed_delta"]
     if case.distance == 1:  # Lemma C.1: fifty times the claim
@@ -85,7 +85,7 @@ def test_what_is_printed_is_refuted(case):
     "case", list(our_cases(persons=10, domain=20))[1:], ids=lambda case: f"{case.name} at {case.distance}"
 )
 def test_what_is_claimed_here_is_kept_and_nearly_reached(case):
-    row = case.audited(DRAWS)
+    row = case.row(DRAWS)
     assert row["least_loss"] <= row["claimed_loss"]
     assert row["least_delta"] <= row["claimed_delta"]
     if case.tight:
@@ -98,7 +98,7 @@ def test_what_is_claimed_here_is_kept_and_nearly_reached(case):
 def test_near_moves_are_not_refuted_either(kind, distance):
     """Where the noise is not log-concave the farthest move need not decide."""
     protocol = kind.calibrate(persons=8, epsilon=F(1, 5), delta=F(1, 100), radius=10, domain=10)
-    one, other = (published(protocol, value, RUNS, SEED + value) for value in (0, distance))
+    one, other = (published_ones(protocol, value, RUNS, SEED + value) for value in (0, distance))
     assert least_delta(one, other, loss=0.2 * distance, seed=1) <= protocol.delta
 
 

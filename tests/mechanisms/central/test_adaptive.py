@@ -12,7 +12,7 @@ from mechanisms.calibration import LARGEST_SCALE
 from mechanisms.central.adaptive.mechanism import GUIDED, MOST_WALKED, Adaptive, takes_guide
 from mechanisms.central.adaptive.one_walk import FINEST_FIRST, TOKENS, OneWalk
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.rounds import Round, epsilon_over
+from mechanisms.central.adaptive.rounds import NoisyRound, epsilon_over
 from mechanisms.central.adaptive.two_rounds import MOST_CELLS, TwoRounds
 from mechanisms.check import ParameterError
 from mechanisms.guarantee import INFINITY, Relation
@@ -156,7 +156,7 @@ def test_a_cell_of_the_first_grid_is_split_again_once_its_level_is_worth_it(scal
     cut = Cut.grid(3)
     noisy = np.zeros(64, np.int64)
     noisy[40] = int(scales * float(mechanism.round_scales[0]))
-    second = mechanism.second_cut(Round(cells=cut, noisy=noisy, epsilon=Fraction(1, 2)))
+    second = mechanism.second_cut(NoisyRound(cells=cut, noisy=noisy, epsilon=Fraction(1, 2)))
     assert second.levels.max() == finest
 
 

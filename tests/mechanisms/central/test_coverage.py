@@ -56,7 +56,7 @@ class Tally:
             noise = np.sqrt(2) * float(first_scale(mechanism) / mechanism.unit)
             found = mechanism.release(truth, SeededSource(SEED + seed))
             true = cell_masses(truth, found.levels.astype(np.int64), found.prefixes) / mechanism.unit
-            told = found.told.has(found.levels, found.prefixes)
+            told = found.significant.has(found.levels, found.prefixes)
             rows.append((true, found.values, *found.intervals(), told, true >= 2 * noise))
             self.places.append(truth_of_told_places(found, truth, true, told) / mechanism.unit)
             if found.deviations is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from mechanisms.audit.lower_bound import audited
+from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.calibration import noise_scale
 from mechanisms.central.dense_emd.mechanism import DenseEmd
 from mechanisms.central.dense_emd.nearest_map import nearest_map
@@ -125,7 +125,7 @@ def lower_bound(kind, relation):
     mechanism = kind(relation=relation, epsilon=Fraction(2), resolution=128, expected_persons=10**9)
     assert mechanism.guarantee.loss(INFINITY) == 2
     other = [2, 0, 1, 3] if relation is Relation.ADD_REMOVE else [2, 0, 2, 3]
-    return audited(runs(mechanism, [2, 1, 1, 3]), runs(mechanism, other)).epsilon
+    return bound_of_runs(runs(mechanism, [2, 1, 1, 3]), runs(mechanism, other)).epsilon
 
 
 @pytest.mark.parametrize("relation", Relation)

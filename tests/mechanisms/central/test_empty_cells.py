@@ -7,7 +7,7 @@ import pytest
 
 from mechanisms.central.grid_laplace.empty_cells import rejected, step_up, tail
 from mechanisms.reproduction.seeded import SeededSource
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 from mechanisms.samplers.discrete_laplace import discrete_laplace
 from tests.mechanisms.examples import SEED, make, masses_for
 
@@ -45,11 +45,11 @@ def test_step_up_is_that_of_benjamini_and_hochberg():
 
 
 def test_told_squares_are_kept_once_and_ask_for_their_own_level():
-    told = ToldApart.with_parents(np.array([2, 2, 1]), np.array([5, 6, 3]))
+    told = SignificantSquares.with_parents(np.array([2, 2, 1]), np.array([5, 6, 3]))
     assert [told.at(level).tolist() for level in range(3)] == [[0], [1, 3], [5, 6]]
     assert told.has(np.array([2, 1, 1], np.uint8), np.array([5, 5, 3])).tolist() == [True, False, True]
     with pytest.raises(ValueError, match="in the grid"):
-        ToldApart(levels=np.array([1], np.uint8), prefixes=np.array([4]))
+        SignificantSquares(levels=np.array([1], np.uint8), prefixes=np.array([4]))
 
 
 @pytest.mark.parametrize("terms", [1, 4])
@@ -77,7 +77,7 @@ def test_few_of_the_squares_told_apart_are_empty(name, parameters, persons_by_ce
     wrong, found = np.zeros(LEVEL + 1), np.zeros(LEVEL + 1)
     maps = maps if name != "dense-emd" else maps // 10
     for _ in range(maps):
-        told = mechanism.release(masses, source).told
+        told = mechanism.release(masses, source).significant
         for level in range(LEVEL + 1):
             squares, occupied = told.at(level), np.unique(masses.cells >> 2 * (LEVEL - level))
             here = np.isin(squares, occupied).sum()

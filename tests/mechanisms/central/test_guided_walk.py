@@ -25,7 +25,7 @@ from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.one_walk import FINEST_FIRST
 from mechanisms.central.adaptive.one_walk import TOKENS as SQUARE_TOKENS
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.token_walk import Squares, Worth, walked
+from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth, walked
 from mechanisms.guarantee import Relation
 from mechanisms.guide import SIDE, Guide
 from mechanisms.records.mass_map import MassMap
@@ -329,7 +329,7 @@ def test_other_tokens_explain_the_same_walk_where_something_is_known(facts):
     first_level = min(facts["level"], FINEST_FIRST)
     explained(
         facts,
-        lambda masses: Squares.first(masses, level=first_level),
+        lambda masses: SquareFrontier.first(masses, level=first_level),
         lambda leaves: Cut(levels=leaves.levels, prefixes=leaves.prefixes),
         each=SQUARE_TOKENS,
         branches=4,

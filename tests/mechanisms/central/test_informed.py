@@ -46,6 +46,6 @@ def test_below_what_was_measured_looks_decide(scale):
 
 def test_much_noise_says_nothing():
     rule = informed(scale=3.01)
-    assert rule.known == ()
+    assert rule.estimates == ()
     assert least_look(rule, depth=1, code=0, tokens=4) == 15
-    assert Informed.of(WORTH, []).known == ()
+    assert Informed.of(WORTH, []).estimates == ()

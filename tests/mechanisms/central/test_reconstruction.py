@@ -32,7 +32,7 @@ def full_measurements(measured, unit):
     vectors = []
     for level in measured:
         vector = np.zeros(4**level.level)
-        vector[level.cells[level.kept]] = level.noisy[level.kept] / unit / 2**level.level
+        vector[level.cells[level.is_selected]] = level.noisy[level.is_selected] / unit / 2**level.level
         vectors.append(vector)
     return np.concatenate(vectors)
 
@@ -71,7 +71,9 @@ def test_left_out_cells_of_one_parent_hold_the_same(mechanism):
     held = dict(
         zip(zip(heatmap.levels.tolist(), heatmap.prefixes.tolist(), strict=True), heatmap.values, strict=True)
     )
-    left_out = [(level.level, cell) for level in measured for cell in level.cells[~level.kept].tolist()]
+    left_out = [
+        (level.level, cell) for level in measured for cell in level.cells[~level.is_selected].tolist()
+    ]
     siblings = {}
     for level, cell in left_out:
         siblings.setdefault((level, cell >> 2), []).append(held.get((level, cell), 0.0))
@@ -101,7 +103,7 @@ def test_a_failing_solver_does_not_show(mechanism, monkeypatch, outcome):
     monkeypatch.setattr(reconstruction, "linprog", lambda *_, **__: outcome)
     heatmap = mechanism.release(masses, SeededSource(SEED))
     finest = measured[-1]
-    kept = finest.kept & (finest.noisy > 0)
+    kept = finest.is_selected & (finest.noisy > 0)
     assert heatmap.prefixes.tolist() == finest.cells[kept].tolist()
     assert heatmap.values == pytest.approx(finest.noisy[kept] / mechanism.unit)
     assert heatmap.values.max() > 20  # still a useful map

@@ -88,9 +88,11 @@ def test_it_measures_the_children_of_kept_cells_only():
     assert [level.level for level in measured] == list(range(2, 17))
     assert measured[0].cells.tolist() == list(range(16))
     for coarser, finer in pairwise(measured):
-        assert coarser.kept.sum() == min(20, coarser.cells.size)
-        assert coarser.noisy[coarser.kept].min() >= coarser.noisy[~coarser.kept].max(initial=-(2**62))
-        assert np.array_equal(finer.cells, children(coarser.cells[coarser.kept]))
+        assert coarser.is_selected.sum() == min(20, coarser.cells.size)
+        assert coarser.noisy[coarser.is_selected].min() >= coarser.noisy[~coarser.is_selected].max(
+            initial=-(2**62)
+        )
+        assert np.array_equal(finer.cells, children(coarser.cells[coarser.is_selected]))
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -100,7 +102,9 @@ def test_at_epsilon_a_million_it_keeps_the_heaviest_tree(resolution, relation):
     masses = crowd(mechanism, cells=300, persons=500)
     truth = greedy_tree(masses, first_level=2, width=20)
     for level in mechanism.measure(masses, SeededSource(SEED)):
-        kept = dict(zip(level.cells[level.kept].tolist(), level.noisy[level.kept].tolist(), strict=True))
+        kept = dict(
+            zip(level.cells[level.is_selected].tolist(), level.noisy[level.is_selected].tolist(), strict=True)
+        )
         assert kept.keys() == truth[level.level].keys()
         assert all(
             abs(kept[cell] - mass) < mechanism.unit // 100 for cell, mass in truth[level.level].items()

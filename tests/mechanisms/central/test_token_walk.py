@@ -18,7 +18,7 @@ from mechanisms.central.adaptive import token_walk as walks
 from mechanisms.central.adaptive.nodes import Nodes
 from mechanisms.central.adaptive.one_walk import FINEST_FIRST, GROWTH, TOKENS, WORTH, OneWalk
 from mechanisms.central.adaptive.quadtree_cut import Cut, cell_masses
-from mechanisms.central.adaptive.token_walk import Squares, Worth
+from mechanisms.central.adaptive.token_walk import SquareFrontier, Worth
 from mechanisms.guarantee import Relation
 from mechanisms.records.mass_map import MassMap
 from mechanisms.reproduction.seeded import SeededSource
@@ -62,7 +62,7 @@ def splitting(splits):
 
 def walked(masses, tokens, *, splits, first):
     rule = splitting(splits)
-    return Walk.of(*walks.walked(Squares.first(masses, level=first), tokens, branches=4, rule=rule))
+    return Walk.of(*walks.walked(SquareFrontier.first(masses, level=first), tokens, branches=4, rule=rule))
 
 
 def thresholds(scale):
@@ -354,7 +354,7 @@ def test_a_crowd_everywhere_splits_every_cell_and_each_leaf_has_noise_of_the_who
     scale = Fraction(2**24)
     cells = np.arange(4**7)
     masses = MassMap(level=7, unit=2**24, cells=cells, masses=np.full(cells.size, 2**40))
-    first, rule = Squares.first(masses, level=2), splitting(thresholds(scale))
+    first, rule = SquareFrontier.first(masses, level=2), splitting(thresholds(scale))
     rng = SeededSource(SEED)
     walk = Walk.of(*walks.token_walk(first, each=TOKENS, scale=scale, branches=4, rule=rule, rng=rng))
     assert (walk.cut.levels == 7).all()

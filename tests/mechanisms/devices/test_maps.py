@@ -115,7 +115,7 @@ def rates(made, people, rounds, errors=1.0):
         low, high = (heatmap.values + errors * (end - heatmap.values) for end in (low, high))
         found[place, 0] = ((low <= people) & (people <= high)).mean()
         for level in range(made.level + 1):
-            told = heatmap.told.at(level)
+            told = heatmap.significant.at(level)
             empty = people.reshape(4**level, -1).sum(axis=1)[told] == 0
             found[place, 1 + level] = empty.sum() / max(1, told.size)
     return found
@@ -183,7 +183,7 @@ def test_a_crowd_in_one_square_is_told(name):
     made = plan(name)
     people = crowd("middle", made.resolution**2, 5000)
     heatmap = next(iter(maps(made, people, 1, 8)))
-    assert np.flatnonzero(people)[0] in heatmap.told.at(made.level)
+    assert np.flatnonzero(people)[0] in heatmap.significant.at(made.level)
     assert heatmap.values.argmax() == people.argmax()
 
 
@@ -214,7 +214,7 @@ def test_no_report_at_all_is_a_map_too(name):
     low, high = heatmap.intervals()
     assert (low == 0).all()
     assert (high > 0).all()
-    assert heatmap.told.levels.size == 0
+    assert heatmap.significant.levels.size == 0
 
 
 @pytest.mark.parametrize("name", LOCAL)

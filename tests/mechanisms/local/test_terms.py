@@ -133,7 +133,7 @@ def test_a_blurred_mean_spends_its_target_with_all_roundings():
     assert made.guarantee.loss(600) <= 2
     # What would be spent with exactly the loss a square that is asked for.
     moved_m = 600 * plane.stretch + F(plane.rounding_um, MICRO) + ROOT_TWO * 200
-    assert made._wanted * ROOT_TWO * moved_m / 200 <= 2
+    assert made._target_loss * ROOT_TWO * moved_m / 200 <= 2
     both = 2 * made.device.table.cap()
     assert made.guarantee_on_devices.loss(INFINITY) >= min(both, made.guarantee.loss(INFINITY))
 

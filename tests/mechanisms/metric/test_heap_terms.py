@@ -170,7 +170,7 @@ def test_what_is_proved_of_a_fitted_heap_is_no_less_than_what_is_claimed(monkeyp
 
     monkeypatch.setattr(calibration, "holds", proved)
     for epsilon in range(7, 12):
-        wanted = calibration.Wanted(
+        wanted = calibration.Requirement(
             lattice=TOWN_LATTICE,
             persons=3000,
             samples=5,

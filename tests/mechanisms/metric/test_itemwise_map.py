@@ -286,7 +286,7 @@ def test_reports_of_two_records_never_cost_more_than_their_earth_movers_distance
 
 def test_noise_is_found_by_a_formula_that_is_close_and_the_search_is_remembered():
     made = make(persons=5000)
-    wanted = made._wanted
+    wanted = made._requirement
     assert float(made.fitted.decay_per_m) == pytest.approx(calibration.guessed_decay(wanted), rel=0.05)
     assert calibration.fit(wanted) is calibration.fit(wanted)
 

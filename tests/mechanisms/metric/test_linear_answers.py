@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from mechanisms.audit.lower_bound import audited
+from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.check import ParameterError
 from mechanisms.error_bounds import WITHIN_ERRORS
 from mechanisms.guarantee import INFINITY, Relation
@@ -135,7 +135,7 @@ def loss_seen(made, distance_m, draws=4000):
     for seed, last in ((SEED, stays), (SEED + 1, moves)):
         sums = np.array(made.sums(read(made, stays, stays, last)).sums)
         runs.append((sums + made.noise(SeededSource(seed), size=draws)).astype(np.float64))
-    return audited(*runs, confidence=0.999).epsilon
+    return bound_of_runs(*runs, confidence=0.999).epsilon
 
 
 @pytest.mark.parametrize("distance_m", [200, 400, 2000])

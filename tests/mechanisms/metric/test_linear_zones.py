@@ -23,7 +23,7 @@ def test_answers_are_means_of_soft_zones():
     everybody = read(made, *[(np.array([30.22]), np.array([-97.78]))] * 2)
     assert made.sums(everybody).sums == (2 * PARTS, 0)
     nobody = item_records(persons=[], cells=[], counts=[], level=made.level)
-    assert AnswerSums.joined([made.sums(everybody), made.sums(nobody)]).sums == (2 * PARTS, 0)
+    assert AnswerSums.total_of([made.sums(everybody), made.sums(nobody)]).sums == (2 * PARTS, 0)
     with pytest.raises(ParameterError, match="records"):
         made.sums(item_records(persons=[], cells=[], counts=[], level=3))
 

@@ -14,7 +14,7 @@ from mechanisms.reproduction import exhibit, heatmap_choice
 from mechanisms.reproduction.athanasiou_2025 import audit, counterexamples, table_2, table_3
 from mechanisms.reproduction.athanasiou_2025 import figures as shuffle_figures
 from mechanisms.reproduction.boedihardjo_2024 import examples
-from mechanisms.reproduction.exhibit import Request
+from mechanisms.reproduction.exhibit import ExhibitRequest
 from mechanisms.reproduction.ghazi_2022 import figures, k_median_costs, shuffled_figures, slopes
 from mechanisms.reproduction.imola_2024 import frequency, linear
 from mechanisms.reproduction.places import cell_numbers
@@ -114,7 +114,7 @@ def test_it_writes_its_rows_and_a_picture_with_its_caption(name, tmp_path, monke
         monkeypatch.setattr(module, attribute, value)
     files = (check_ins,) if EXPERIMENTS[name].files and "table-3" not in name else ()
 
-    table, picture = reproduce(Request(name=name, folder=tmp_path, files=files))
+    table, picture = reproduce(ExhibitRequest(name=name, folder=tmp_path, files=files))
 
     with table.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

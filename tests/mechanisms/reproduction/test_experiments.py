@@ -15,7 +15,7 @@ from mechanisms.reproduction import adaptive_accuracy, paired
 from mechanisms.reproduction.adaptive_accuracy import GUESSES
 from mechanisms.reproduction.check_ins import dealt_places, read_check_ins
 from mechanisms.reproduction.forecast_fit import coverage, fit
-from mechanisms.reproduction.kept import Kept
+from mechanisms.reproduction.measurement_file import MeasurementFile
 from mechanisms.reproduction.paired import EPSILONS, PERSONS, Results, emd_ratio, measure
 from mechanisms.reproduction.places import Split
 from mechanisms.reproduction.seeded import SeededSource
@@ -120,8 +120,8 @@ def test_the_plain_grid_tells_the_truth_without_noise_and_states_its_cost():
 
 def test_tuned_parameters_were_among_those_tried():
     defaults = {"privtree tree_percent=30": "privtree", "sparse-emd width=20 decay=0.7071": "sparse-emd"}
-    tried = {defaults.get(one.label, one.label) for one in adaptive_accuracy.tuned_over()}
-    assert {one.label for one in adaptive_accuracy.compared()} - {"adaptive"} <= tried
+    tried = {defaults.get(one.label, one.label) for one in adaptive_accuracy.tuning_contestants()}
+    assert {one.label for one in adaptive_accuracy.comparison_contestants()} - {"adaptive"} <= tried
 
 
 def test_what_was_measured_once_is_not_measured_again(tmp_path, monkeypatch):
@@ -129,16 +129,16 @@ def test_what_was_measured_once_is_not_measured_again(tmp_path, monkeypatch):
     file = check_ins(tmp_path / "one.csv.gz", persons=30, towns=TOWNS[:2], seed=1)
     places = dealt_places([file], persons=(20,), split=Split.ALL)
     tree, path = adaptive_accuracy.listed("privtree"), tmp_path / "kept"
-    first = measure(places, [tree], trials=2, kept=Kept(path))
+    first = measure(places, [tree], trials=2, store=MeasurementFile(path))
     broken = replace(tree, build=None)
-    assert measure(places, [broken], trials=2, kept=Kept(path)).values == first.values
+    assert measure(places, [broken], trials=2, store=MeasurementFile(path)).values == first.values
     with pytest.raises(TypeError):
-        measure(places, [broken], trials=2, seed=1, kept=Kept(path))
+        measure(places, [broken], trials=2, seed=1, store=MeasurementFile(path))
     lines = path.read_text().splitlines(keepends=True)
     path.write_text(lines[0] + lines[1][:-5])  # killed while writing
     with pytest.raises(TypeError):
-        measure(places, [broken], trials=2, kept=Kept(path))
-    assert measure(places, [tree], trials=2, kept=Kept(path)).values == first.values
+        measure(places, [broken], trials=2, store=MeasurementFile(path))
+    assert measure(places, [tree], trials=2, store=MeasurementFile(path)).values == first.values
     assert path.read_text() == "".join(lines)
 
 
@@ -153,7 +153,9 @@ def test_the_command_prints_what_it_measured(what, tmp_path, capsys, monkeypatch
     else:
         assert "1 trials of each of 3 settings" in printed
         others = len(PERSONS) + 1 if what == "compare" else 0  # lines about the forecast
-        contestants = len(adaptive_accuracy.compared()) + 1 if what == "compare" else len(GUESSES)
+        contestants = (
+            len(adaptive_accuracy.comparison_contestants()) + 1 if what == "compare" else len(GUESSES)
+        )
         assert printed.count("\n| ") == others + contestants
 
 

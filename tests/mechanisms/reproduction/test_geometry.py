@@ -18,7 +18,7 @@ from mechanisms.reproduction.boedihardjo_2024.metric_space import FiniteSpace, i
 from mechanisms.reproduction.boedihardjo_2024.packing import (
     at_least,
     at_most,
-    joined,
+    neighbourhoods,
     number_of,
     packing_number,
 )
@@ -70,7 +70,7 @@ def test_it_is_what_trying_all_sets_gives_and_the_greedy_bounds_hold():
             found, greedy = (packing_number(distances, separation, most_steps=k) for k in (10**6, 0))
             assert found.low == found.high == truth
             assert greedy.low <= truth <= greedy.high
-            near = joined(distances, separation)
+            near = neighbourhoods(distances, separation)
             assert at_least(near, range(9))[-1] <= truth <= at_most(near, range(9))[-1]
 
 
@@ -86,7 +86,7 @@ def test_where_greedy_sets_are_too_small_the_search_finds_what_an_integer_progra
 
 
 def test_a_search_that_is_cut_short_says_so():
-    near = joined(FiniteSpace.of_points(np.random.default_rng(SEED).random((60, 2))).second, 0.15)
+    near = neighbourhoods(FiniteSpace.of_points(np.random.default_rng(SEED).random((60, 2))).second, 0.15)
     exact, cut = (number_of(near, range(60), most_steps=steps) for steps in (10**6, 3))
     assert exact.exact
     assert cut.low <= exact.low <= cut.high

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mechanisms.reproduction.ghazi_2022 import figures, shuffled_figures
-from mechanisms.reproduction.ghazi_2022.figures import Point, measured
+from mechanisms.reproduction.ghazi_2022.figures import FigurePoint, measured
 from mechanisms.reproduction.mixtures import SIDE, mixture
 from mechanisms.space.grid import FINEST_LEVEL, parent
 
@@ -21,7 +21,7 @@ def test_a_mixture_fills_as_many_cells_as_asked_for(share):
 def test_a_sweep_has_a_row_for_each_point_and_algorithm():
     place = mixture(0.02, 5, 3, persons=200)
     points = [
-        Point(x=epsilon, places=[place], persons=200, epsilon=str(epsilon), resolution=32)
+        FigurePoint(x=epsilon, places=[place], persons=200, epsilon=str(epsilon), resolution=32)
         for epsilon in (1, 100)
     ]
     rows = measured(points, 2)

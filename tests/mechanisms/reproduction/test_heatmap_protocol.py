@@ -16,7 +16,16 @@ from mechanisms.evaluation.smoothing import smooth_cut
 from mechanisms.guarantee import Relation
 from mechanisms.mechanism import Target
 from mechanisms.reproduction.ghazi_2022.protocol import Protocol, compare
-from mechanisms.reproduction.places import BOX, OUTSIDE, Place, Split, box, cell_numbers, cell_region, densest
+from mechanisms.reproduction.places import (
+    BOX,
+    OUTSIDE,
+    CheckInPlace,
+    Split,
+    box,
+    cell_numbers,
+    cell_region,
+    densest,
+)
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.space.grid import Region, parent
 
@@ -184,7 +193,7 @@ def test_it_draws_persons_without_replacement_and_lets_each_weigh_one(place):
 
 def test_it_deals_trials_to_places_in_turn(place):
     other = box(AUSTIN, *crowd(seed=2))
-    other = Place(number=7, region=other.region, starts=other.starts, cells=other.cells)
+    other = CheckInPlace(number=7, region=other.region, starts=other.starts, cells=other.cells)
     seen = []
     compare([place, other], [Truthful(seen=seen)], Protocol(**FAST | {"trials": 5}))
     alone = []

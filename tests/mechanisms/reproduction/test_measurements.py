@@ -22,7 +22,7 @@ def test_a_kept_table_names_a_command_that_exists(name):
     program, verb, experiment, *files = source.command.split()
     assert (program, verb, experiment) == ("manage.py", "reproduce", name)
     assert files == (["FILE…"] if EXPERIMENTS[experiment].files else [])
-    assert source.made <= date.today()
+    assert source.measured_on <= date.today()
     assert source.data
 
 

@@ -4,14 +4,14 @@ import csv
 
 import pytest
 
-from mechanisms.reproduction.exhibit import Request
+from mechanisms.reproduction.exhibit import ExhibitRequest
 from mechanisms.reproduction.imola_2024 import frequency, linear
 
 pytestmark = pytest.mark.long
 
 
 def rows(run, name, folder):
-    table, picture = run(Request(name=name, folder=folder))
+    table, picture = run(ExhibitRequest(name=name, folder=folder))
     assert picture.stat().st_size > 10_000
     with table.open(encoding="utf-8") as file:
         return [

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mechanisms.accounting.hockey_stick import calibrate_geo_sum
-from mechanisms.reproduction.athanasiou_2025.austin import DELTA, Crowd, Unsnapped, positions, some_of
+from mechanisms.reproduction.athanasiou_2025.austin import DELTA, AustinPersons, Unsnapped, positions, some_of
 from mechanisms.reproduction.athanasiou_2025.table_3 import (
     MANY_RUNS,
     RUNS,
@@ -33,7 +33,7 @@ def crowd():
     path = Path(os.environ.get("HAZEMAP_TEST_DATA", "")) / "austin_addresses_sparse.csv.gz"
     if not path.is_file():
         pytest.skip("HAZEMAP_TEST_DATA has no austin_addresses_sparse.csv.gz")
-    return Crowd(persons=PERSONS, epsilon=EPSILON, places=some_of(positions(path), PERSONS, 0))
+    return AustinPersons(persons=PERSONS, epsilon=EPSILON, places=some_of(positions(path), PERSONS, 0))
 
 
 def test_made_up_places_lie_in_the_rectangle():

@@ -13,7 +13,7 @@ from mechanisms.mechanism import Target
 from mechanisms.randomness import SystemSource
 from mechanisms.records.mass_map import MassMap
 from mechanisms.results.heatmap import Heatmap
-from mechanisms.results.significance import ToldApart
+from mechanisms.results.significance import SignificantSquares
 
 
 def mass_map(cells=(1, 5), masses=(3, 4), level=2, unit=8, dtype=np.int64):
@@ -168,13 +168,15 @@ def test_impossible_targets_are_refused(change):
 
 
 def test_bytes_keep_what_is_told_apart_and_the_error_of_cut_cells():
-    one = replace(heatmap(3, (3, 5, 1.0)), told=ToldApart.with_parents(np.array([3]), np.array([5])))
+    one = replace(
+        heatmap(3, (3, 5, 1.0)), significant=SignificantSquares.with_parents(np.array([3]), np.array([5]))
+    )
     for made in (one, replace(one, cut_error=0.25), replace(heatmap(3), cut_error=0.5)):
         other = Heatmap.from_bytes(made.to_bytes())
         assert other.to_bytes() == made.to_bytes()
         assert other.cut_error == made.cut_error or made is one
-        assert (other.told is None) == (made.told is None)
-    assert Heatmap.from_bytes(one.to_bytes()).told.at(3).tolist() == [5]
+        assert (other.significant is None) == (made.significant is None)
+    assert Heatmap.from_bytes(one.to_bytes()).significant.at(3).tolist() == [5]
 
 
 def test_bytes_of_the_first_version_are_read_and_written_as_they_were():
@@ -182,5 +184,5 @@ def test_bytes_of_the_first_version_are_read_and_written_as_they_were():
     numbers = np.array([4.0, 3.0, 0.5, float("nan")], "<f8").tobytes()
     written = b"HZM1" + struct.pack("<BQ", 2, 2) + zlib.compress(regions + numbers, 6)
     found = Heatmap.from_bytes(written)
-    assert (found.told, math.isnan(found.cut_error)) == (None, True)
+    assert (found.significant, math.isnan(found.cut_error)) == (None, True)
     assert found.to_bytes() == written

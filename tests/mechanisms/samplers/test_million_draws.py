@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from mechanisms.audit.lower_bound import audited
+from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.central.adaptive.quadtree_cut import Cut
-from mechanisms.central.adaptive.rounds import Round
+from mechanisms.central.adaptive.rounds import NoisyRound
 from mechanisms.central.adaptive.two_rounds import TwoRounds
 from mechanisms.central.grid_laplace.laplace import Laplace
 from mechanisms.guarantee import Relation
@@ -43,7 +43,9 @@ def test_laplace_costs_nearly_what_it_claims(relation):
     if relation is Relation.REPLACE:
         other[1::2] += 1  # and the cell of who is there instead
     cells = 1 if relation is Relation.ADD_REMOVE else 2
-    bound = audited(*(drawn(mechanism, persons, cells, seed) for seed, persons in enumerate((one, other))))
+    bound = bound_of_runs(
+        *(drawn(mechanism, persons, cells, seed) for seed, persons in enumerate((one, other)))
+    )
     assert 0.8 < bound.epsilon <= 1
 
 
@@ -70,7 +72,9 @@ class Table:
                 self.cuts.append(cut)
 
     def _cut(self, value):
-        first = Round(cells=Cut.grid(0), noisy=np.array([value]), epsilon=self._mechanism.round_epsilons[0])
+        first = NoisyRound(
+            cells=Cut.grid(0), noisy=np.array([value]), epsilon=self._mechanism.round_epsilons[0]
+        )
         return self._mechanism.second_cut(first)
 
     def _first(self, low, high, cut):
@@ -156,7 +160,7 @@ def inputs_at(table, mechanism):
 
 def bound(mechanism, table, **fault):
     inputs, rng = inputs_at(table, mechanism), SeededSource(SEED)
-    return audited(*(features(mechanism, table, inputs, data, rng, **fault) for data in inputs)).epsilon
+    return bound_of_runs(*(features(mechanism, table, inputs, data, rng, **fault) for data in inputs)).epsilon
 
 
 def test_the_table_is_the_mechanism(table):

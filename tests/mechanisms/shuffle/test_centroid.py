@@ -21,7 +21,7 @@ from mechanisms.mechanism import Target
 from mechanisms.records.means import PARTS, RecordMeans
 from mechanisms.reproduction.seeded import SeededSource
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
-from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
+from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.space.grid import Region
 from tests.mechanisms.examples import SEED
 
@@ -46,7 +46,7 @@ def at(x, y, persons=200):
 @settings(deadline=None, derandomize=True, max_examples=200)
 @given(st.integers(0, 200 * PARTS), st.integers(0, 200 * PARTS), st.integers(-PARTS, PARTS))
 def test_a_move_is_at_most_as_many_squares_as_the_guarantee_reckons(x, y, parts):
-    lattice = Lattice(region=CITY, cell_m=F(100))
+    lattice = AxisLattice(region=CITY, cell_m=F(100))
     moved_x = min(max(x + parts, 0), 200 * PARTS)
     one = lattice.sums(RecordMeans(persons=200, x=x, y=y))
     other = lattice.sums(RecordMeans(persons=200, x=moved_x, y=y))
@@ -58,7 +58,7 @@ def test_a_move_is_at_most_as_many_squares_as_the_guarantee_reckons(x, y, parts)
 
 
 def test_sums_and_places_agree():
-    lattice = Lattice(region=CITY, cell_m=F(1, 2) * 100)
+    lattice = AxisLattice(region=CITY, cell_m=F(1, 2) * 100)
     lat, lon = lattice.place(*(F(value, 200) for value in lattice.sums(at(0.25, 0.75))))
     assert lon == pytest.approx(-97.8, abs=1e-5)
     assert lat == pytest.approx(30.4, abs=1e-5)
@@ -67,8 +67,8 @@ def test_sums_and_places_agree():
 
 def test_squares_that_are_too_small_are_refused():
     with pytest.raises(ParameterError, match="cell_m"):
-        Lattice(region=CITY, cell_m=F(1))
-    assert max(Lattice(region=CITY, cell_m=Lattice.smallest_cell_m(CITY)).domains) == 10_000
+        AxisLattice(region=CITY, cell_m=F(1))
+    assert max(AxisLattice(region=CITY, cell_m=AxisLattice.smallest_cell_m(CITY)).domains) == 10_000
 
 
 # --- what every mechanism owes ---

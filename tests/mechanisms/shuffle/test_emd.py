@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, norm
 
-from mechanisms.audit.lower_bound import audited
+from mechanisms.audit.lower_bound import bound_of_runs
 from mechanisms.central.sparse_emd.mechanism import SparseEmd
 from mechanisms.check import ParameterError
 from mechanisms.evaluation.earth_mover import emd
@@ -262,7 +262,7 @@ def lower_bound(kind, draws=4_096, honest=PERSONS):
         for _ in range(rounds):
             noisy = protocol.randomise(inputs, rng)[:honest].sum(axis=0) & np.uint64(protocol.modulus - 1)
             runs.append(protocol.noisy_masses(noisy[:, np.newaxis])[-256:].reshape(128, 2) / 256)
-    return audited(np.concatenate(runs[:rounds]), np.concatenate(runs[rounds:])).epsilon, claim
+    return bound_of_runs(np.concatenate(runs[:rounds]), np.concatenate(runs[rounds:])).epsilon, claim
 
 
 def test_the_finest_level_costs_what_it_says():

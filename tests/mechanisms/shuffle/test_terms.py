@@ -24,7 +24,7 @@ from mechanisms.samplers.two_sided import total_variation
 from mechanisms.shuffle import centroid
 from mechanisms.shuffle.centroid import GeoShuffle, RrShuffle, SgdlShuffle
 from mechanisms.shuffle.emd_round import EmdRound
-from mechanisms.shuffle.lattice import ROOT_TWO, Lattice
+from mechanisms.shuffle.lattice import ROOT_TWO, AxisLattice
 from mechanisms.shuffle.padded_noise import HIGHEST_LOSS, PaddedNoise, Variant, padding_for
 from mechanisms.shuffle.protocol import rounded_down, rounded_up
 from mechanisms.shuffle.rr_shuffle import CHANCES, RrSum
@@ -150,7 +150,7 @@ def make(kind, *, radius_m=300, cell_m=100, persons=20):
 
 
 def test_a_lattice_adds_a_square_on_each_axis_and_what_storing_adds():
-    lattice, plane = Lattice(region=CITY, cell_m=F(100)), Plane(CITY)
+    lattice, plane = AxisLattice(region=CITY, cell_m=F(100)), Plane(CITY)
     assert ROOT_TWO**2 > 2
     assert lattice.offset_m * plane.stretch >= ROOT_TWO * 100 + F(plane.rounding_um, MICRO)
     assert lattice.steps_per_m * 100 >= plane.stretch
@@ -158,7 +158,7 @@ def test_a_lattice_adds_a_square_on_each_axis_and_what_storing_adds():
 
 
 def test_sums_are_rounded_to_the_nearest_square():
-    lattice = Lattice(region=CITY, cell_m=F(100))
+    lattice = AxisLattice(region=CITY, cell_m=F(100))
     part = 100 * MICRO * PARTS // Plane(CITY).width_um  # of a square
     for squares in (0.4, 0.6, 1.4, 7.51):
         found = lattice.sums(RecordMeans(persons=3, x=int(part * squares), y=0))

@@ -6,7 +6,7 @@ from pathlib import Path
 Key = tuple[int, int, str, int, str]  # seed, persons, epsilon, number of the trial, label
 
 
-class Kept:
+class MeasurementFile:
     """Lines of JSON, [seed, persons, epsilon, trial, label, values...]; without a path nothing is kept.
 
     A file serves one choice of check-ins and of places. Lines of a mechanism that has changed must be taken
