@@ -65,7 +65,7 @@ class BlurQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class BlurPlan:
     """What will be done to the file, and what that promises."""
 
     blur: Blur
@@ -73,7 +73,7 @@ class Planned:
     statements: tuple[str, ...]
 
 
-def planned(dataset: Dataset, question: BlurQuestion) -> Planned:
+def plan_of(dataset: Dataset, question: BlurQuestion) -> BlurPlan:
     """Everything that can be checked without the file. Errors: `ParameterError`."""
     region = region_of(dataset)
     lattice, target = _cells_and_target(region, question)
@@ -92,8 +92,8 @@ def planned(dataset: Dataset, question: BlurQuestion) -> Planned:
         leave_out=question.leave_out,
         most_rows=MOST_ROWS,
     )
-    said = statements(mechanism, radius_m=radius_m, diameter_m=region.diameter_m, trusted=ON_THE_SERVER)
-    return Planned(blur=blur, radius_m=radius_m, statements=(*said, NOT_CHARGED))
+    sentences = statements(mechanism, radius_m=radius_m, diameter_m=region.diameter_m, trusted=ON_THE_SERVER)
+    return BlurPlan(blur=blur, radius_m=radius_m, statements=(*sentences, NOT_CHARGED))
 
 
 def no_better(dataset: Dataset, question: BlurQuestion) -> str:
@@ -111,7 +111,7 @@ def blurred(steward: User, dataset: Dataset, question: BlurQuestion, file: Binar
     Errors: `ParameterError`; `UploadError` for a file that is too large, cannot be read, or has rows that are
     refused.
     """
-    plan = planned(dataset, question)
+    plan = plan_of(dataset, question)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "the file"
         _store(file, source)
@@ -139,10 +139,10 @@ def _cells_and_target(region: Region, question: BlurQuestion) -> tuple[Lattice, 
     return lattice, Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=radius_m)
 
 
-def _whole(name: str, given: str | int, most: int) -> int:
-    number = exact_decimal(name, given, low=1, high=most)
+def _whole(name: str, value: str | int, most: int) -> int:
+    number = exact_decimal(name, value, low=1, high=most)
     if number.denominator != 1:
-        raise ParameterError(name, given, f"a whole number from 1 to {most}")
+        raise ParameterError(name, value, f"a whole number from 1 to {most}")
     return int(number)
 
 
@@ -159,7 +159,7 @@ def _store(file: BinaryIO, target: Path) -> None:
             stream.write(chunk)
 
 
-def _statement(plan: Planned) -> str:
+def _statement(plan: BlurPlan) -> str:
     mechanism = plan.blur.mechanism
     content = {
         "kind": "hazemap statement of blurred rows",

@@ -95,29 +95,29 @@ class Blur:
         writer.writerow(("user", "time", "lat", "lon"))
         reports = Counter[str]()
         for batch in read_file(path, self.options):
-            kept = self._kept(batch, reports)
-            tally.left_out += len(batch.users) - kept.size
-            tally.written += kept.size
-            lat, lon = batch.lat[kept], batch.lon[kept]
+            rows = self._covered_rows(batch, reports)
+            tally.left_out += len(batch.users) - rows.size
+            tally.written += rows.size
+            lat, lon = batch.lat[rows], batch.lon[rows]
             tally.outside += int(np.count_nonzero(~self.region.contains(lat, lon)))
             lattice = self.mechanism.lattice
             blurred = self.mechanism.release(cells_of(self.region, lattice, lat, lon), rng)
-            columns = (batch.times[kept].tolist(), *centres_of(self.region, lattice, blurred))
-            for at, time, to_lat, to_lon in zip(kept.tolist(), *columns, strict=True):
+            columns = (batch.times[rows].tolist(), *centres_of(self.region, lattice, blurred))
+            for at, time, to_lat, to_lon in zip(rows.tolist(), *columns, strict=True):
                 # As it came, also where a spreadsheet sees a formula: with another name it is another person.
                 writer.writerow((batch.users[at], _iso(time), f"{to_lat:.7f}", f"{to_lon:.7f}"))
         text.detach()
 
-    def _kept(self, batch: Batch, reports: Counter[str]) -> NDArray[np.int64]:
+    def _covered_rows(self, batch: Batch, reports: Counter[str]) -> NDArray[np.int64]:
         """Places in the batch of each person's first rows, as many as the guarantee covers."""
-        kept = []
+        rows = []
         for at, user in enumerate(user_names.normal(batch.users)):
             reports[user] += 1
             if reports[user] <= self.mechanism.max_reports:
-                kept.append(at)
-        if len(kept) < len(batch.users) and not self.leave_out:
+                rows.append(at)
+        if len(rows) < len(batch.users) and not self.leave_out:
             raise ReaderError("changed", "the file changed while it was read; nothing was written")
-        return np.array(kept, dtype=np.int64)
+        return np.array(rows, dtype=np.int64)
 
 
 def _iso(time: int) -> str:

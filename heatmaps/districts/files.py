@@ -29,7 +29,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class DistrictFileFacts:
     """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
 
     title: str
@@ -48,10 +48,10 @@ def files_of(dataset: Dataset) -> QuerySet[DistrictFile]:
 
 def file_of(dataset: Dataset, file_id: UUID) -> DistrictFile:
     """One of them. Errors: Http404."""
-    found = files_of(dataset).select_related("dataset", "stored_by").filter(pk=file_id).first()
-    if found is None:
+    file = files_of(dataset).select_related("dataset", "stored_by").filter(pk=file_id).first()
+    if file is None:
         raise Http404("no such district file")
-    return found
+    return file
 
 
 def geojson_of(file: DistrictFile) -> bytes:
@@ -60,29 +60,34 @@ def geojson_of(file: DistrictFile) -> bytes:
 
 
 def store(
-    person: Person, dataset: Dataset, sent: bytes, facts: Facts, *, name_property: str = ""
+    person: Person, dataset: Dataset, body: bytes, facts: DistrictFileFacts, *, name_property: str = ""
 ) -> DistrictFile:
     """Keep a file. Errors: as `require`; `ParameterError` naming the field; Busy."""
     steward = require(person, dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
     with transaction.atomic():
         _check_room(dataset, facts)
-    read = _read(sent, name_property)
+    read = _read(body, name_property)
     with transaction.atomic():
         _check_room(dataset, facts)
-        made = DistrictFile(dataset=dataset, title=facts.title, source=facts.source, licence=facts.licence)
-        _save(made, read, steward, name_property)
-    _log.info("districts.stored", by=steward.pk, dataset=dataset.pk, file=made.pk)
-    return made
+        file = DistrictFile(dataset=dataset, title=facts.title, source=facts.source, licence=facts.licence)
+        _save(file, read, steward, name_property)
+    _log.info("districts.stored", by=steward.pk, dataset=dataset.pk, file=file.pk)
+    return file
 
 
 def change(
-    person: Person, file: DistrictFile, facts: Facts, sent: bytes | None = None, *, name_property: str = ""
+    person: Person,
+    file: DistrictFile,
+    facts: DistrictFileFacts,
+    body: bytes | None = None,
+    *,
+    name_property: str = "",
 ) -> DistrictFile:
-    """Other facts, and with `sent` other polygons. Errors: as `store`."""
+    """Other facts, and with `body` other polygons. Errors: as `store`."""
     steward = require(person, file.dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
-    read = None if sent is None else _read(sent, name_property)
+    read = None if body is None else _read(body, name_property)
     with transaction.atomic():
         _check_title(file.dataset, facts, but=file)
         now = DistrictFile.objects.select_for_update().filter(pk=file.pk).first()
@@ -104,11 +109,11 @@ def delete(person: Person, file: DistrictFile) -> None:
     _log.info("districts.deleted", by=steward.pk, dataset=file.dataset_id, file=file.pk)
 
 
-def _read(sent: bytes, name_property: str) -> children.ReadFile:
+def _read(body: bytes, name_property: str) -> children.ReadFile:
     most = settings.MAX_DISTRICT_BYTES
-    if len(sent) > most:
-        raise ParameterError("file", f"{len(sent)} bytes", f"at most {most} bytes")
-    return children.read(sent, name_property=name_property)
+    if len(body) > most:
+        raise ParameterError("file", f"{len(body)} bytes", f"at most {most} bytes")
+    return children.read(body, name_property=name_property)
 
 
 def _save(file: DistrictFile, read: children.ReadFile, steward: User, name_property: str) -> None:
@@ -118,25 +123,25 @@ def _save(file: DistrictFile, read: children.ReadFile, steward: User, name_prope
     file.save()
 
 
-def _check_room(dataset: Dataset, facts: Facts) -> None:
+def _check_room(dataset: Dataset, facts: DistrictFileFacts) -> None:
     """Before the file is read, and again when it is stored."""
     _check_title(dataset, facts)
     if files_of(dataset).count() >= MOST_FILES:
         raise ParameterError("file", "one more file", f"{MOST_FILES} files a dataset; delete one first")
 
 
-def _check_title(dataset: Dataset, facts: Facts, *, but: DistrictFile | None = None) -> None:
+def _check_title(dataset: Dataset, facts: DistrictFileFacts, *, but: DistrictFile | None = None) -> None:
     """Lock the dataset until the transaction ends, so that no two of its files take one title at once."""
     Dataset.objects.select_for_update().get(pk=dataset.pk)
-    others = files_of(dataset).filter(title=facts.title)
-    if (others.exclude(pk=but.pk) if but else others).exists():
+    same_title = files_of(dataset).filter(title=facts.title)
+    if (same_title.exclude(pk=but.pk) if but else same_title).exists():
         raise ParameterError("title", facts.title, "a title that no other district file of this dataset has")
 
 
-def _text(name: str, given: str) -> str:
-    text = " ".join(given.split())
+def _text(name: str, value: str) -> str:
+    text = " ".join(value.split())
     least, most = int(name in _NEEDED), _LENGTHS[name]
     if not (least <= len(text) <= most and text.isprintable()):
         what = f": {_NEEDED[name]}" if name in _NEEDED else ""
-        raise ParameterError(name, given, f"{least} to {most} characters that print{what}")
+        raise ParameterError(name, value, f"{least} to {most} characters that print{what}")
     return text

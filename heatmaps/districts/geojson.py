@@ -62,7 +62,7 @@ def read(content: bytes, *, name_property: str = "", field: str = "file") -> lis
     return areas
 
 
-def joined(areas: Iterable[Area]) -> list[Area]:
+def merged_by_name(areas: Iterable[Area]) -> list[Area]:
     """Areas of one name as one area, in the order in which names come first: islands of a district, say."""
     by_name: dict[str, Polygons] = {}
     for area in areas:
@@ -70,7 +70,7 @@ def joined(areas: Iterable[Area]) -> list[Area]:
     return [Area(name=name, polygons=polygons) for name, polygons in by_name.items()]
 
 
-def written(areas: Sequence[Area]) -> bytes:
+def to_geojson(areas: Sequence[Area]) -> bytes:
     """As GeoJSON of names and polygons alone."""
     collection = {"type": "FeatureCollection", "features": [area.feature for area in areas]}
     return json.dumps(collection, ensure_ascii=False, separators=(",", ":")).encode()
@@ -130,10 +130,10 @@ def _name(feature: Any, number: int, name_property: str) -> str:
 
 
 def _offered(facts: Mapping[str, Any], number: int) -> str:
-    known = [
+    names = [
         key for key, value in facts.items() if isinstance(value, str | int | float) and key.isprintable()
     ]
-    listed = ", ".join(key[:LONGEST_NAME] for key in known[:_MOST_LISTED])
+    listed = ", ".join(key[:LONGEST_NAME] for key in names[:_MOST_LISTED])
     return f"a property with a text or a number in every feature; feature {number} has {listed or 'none'}"
 
 

@@ -27,9 +27,9 @@ def part_of(stream: BinaryIO, box: Box) -> bytes:
         if window.width * window.height > MOST_CELLS:
             raise ParameterError("bbox", f"of {window.width} by {window.height} cells", f"{MOST_CELLS} cells")
         shape = {"width": window.width, "height": window.height, "transform": raster.window_transform(window)}
-        kept = {name: raster.profile[name] for name in ("count", "dtype", "crs")}
+        profile = {name: raster.profile[name] for name in ("count", "dtype", "crs")}
         with MemoryFile() as file:
-            with file.open(driver="GTiff", compress="deflate", predictor=3, **kept, **shape) as part:
+            with file.open(driver="GTiff", compress="deflate", predictor=3, **profile, **shape) as part:
                 part.update_tags(**raster.tags())
                 part.set_band_description(1, raster.descriptions[0])
                 part.write(raster.read(1, window=window), 1)

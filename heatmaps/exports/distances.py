@@ -32,10 +32,10 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 def sketch_distances(scene: Scene, released: Released) -> Sketch:
     """A circle around each place."""
     signs = draw_rings(scene, drawn_circles(released.of(PlaceDistances)), {})
-    return Sketch(key=lambda column: column.classes(LEGEND), taken=signs)
+    return Sketch(key=lambda column: column.classes(LEGEND), occupied=signs)
 
 
-def _rows(found: PlaceDistances) -> Iterator[tuple[int, str, float, float, float, float]]:
-    several = enumerate(zip(found.places, found.distances_m, strict=True), start=1)
+def _rows(result: PlaceDistances) -> Iterator[tuple[int, str, float, float, float, float]]:
+    several = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
     for number, (place, distance_m) in several:
-        yield number, place.name, *place.degrees, distance_m, found.standard_error_m
+        yield number, place.name, *place.degrees, distance_m, result.standard_error_m

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from heatmaps import numbers, queries
 from heatmaps.districts import children
-from heatmaps.districts.children import Row
+from heatmaps.districts.children import AreaSum
 from heatmaps.exports import file_cache
 from heatmaps.exports.answers import write_table
 from heatmaps.exports.file_cache import NotRendered
@@ -33,7 +33,7 @@ _SECONDS: Final = 20.0  # for which somebody else's same question is waited for
 class Sums:
     """People in the areas of a file that lie on the map, in the file's order."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AreaSum, ...]
     outside: int  # areas that do not lie on the map
     is_bound: bool  # as `heatmaps.districts.children.AddedUp` says
 
@@ -68,9 +68,9 @@ def has_sums(release: Release) -> bool:
     return kind_of(release).stem == "heatmap"
 
 
-def shown(sums: Sums) -> list[ShownRow]:
+def rows_for_people(sums: Sums) -> list[ShownRow]:
     """For people: the most people first."""
-    return [_shown(row) for row in sorted(sums.rows, key=lambda row: (-row.value, row.name))]
+    return [_row_for_people(row) for row in sorted(sums.rows, key=lambda row: (-row.value, row.name))]
 
 
 def write_csv(sums: Sums, stream: BinaryIO) -> None:
@@ -92,16 +92,16 @@ def _sums(release: Release, areas: bytes, *, packed: bool) -> Sums:
 
     key = hashlib.sha256(json.dumps(question).encode()).hexdigest()
     with file_cache.opened(key, make, seconds=_SECONDS) as stream:
-        told = json.load(stream)
-    if told is None:
+        content = json.load(stream)
+    if content is None:
         raise ParameterError("release", "a map without errors", _ERRORS_STATED)
-    return _on_map([Row(*row) for row in told["rows"]], is_bound=told["is_bound"])
+    return _on_map([AreaSum(*row) for row in content["rows"]], is_bound=content["is_bound"])
 
 
 def _added_up(areas: bytes, packed: bool, result: bytes, region: Region) -> dict[str, object] | None:
     """None where a map states no errors. What was too costly is not tried again for a while."""
     try:
-        found = children.add_up(areas, packed=packed, result=result, region=region)
+        sums = children.add_up(areas, packed=packed, result=result, region=region)
     except children.TooCostly as refusal:
         if packed:
             raise NotRendered from refusal
@@ -110,15 +110,15 @@ def _added_up(areas: bytes, packed: bool, result: bytes, region: Region) -> dict
         if refusal.parameter != "release":
             raise
         return None
-    return {"rows": [astuple(row) for row in found.rows], "is_bound": found.is_bound}
+    return {"rows": [astuple(row) for row in sums.rows], "is_bound": sums.is_bound}
 
 
-def _on_map(rows: Sequence[Row], *, is_bound: bool) -> Sums:
+def _on_map(rows: Sequence[AreaSum], *, is_bound: bool) -> Sums:
     inside = tuple(row for row in rows if max(row.covered, row.filled) >= LEAST)
     return Sums(rows=inside, outside=len(rows) - len(inside), is_bound=is_bound)
 
 
-def _shown(row: Row) -> ShownRow:
+def _row_for_people(row: AreaSum) -> ShownRow:
     within = WITHIN * row.error
     scale = numbers.Scale.of(within)
     scale = replace(scale, places=max(scale.places, 0))  # as the panel of the map says it
@@ -131,7 +131,7 @@ def _shown(row: Row) -> ShownRow:
     )
 
 
-def _part(row: Row) -> str:
+def _part(row: AreaSum) -> str:
     if row.covered >= 1 - LEAST:
         return ""
     return "all of this map" if row.filled > 1 - LEAST else "the part on this map"

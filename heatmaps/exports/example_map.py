@@ -54,23 +54,23 @@ class Example:
         return hashlib.sha256(repr(("example", version(), astuple(self))).encode()).hexdigest()
 
 
-def example(dataset: Dataset, asked: Mapping[str, str]) -> Example | None:
+def example(dataset: Dataset, parameters: Mapping[str, str]) -> Example | None:
     """The example for a question's `mechanism`, `epsilon` and `resolution`; None where there is none.
 
     ε and the number of people are rounded: few pictures serve all questions.
     """
-    resolution = asked.get("resolution", "")
-    if asked.get("mechanism") not in MECHANISMS or resolution not in {
+    resolution = parameters.get("resolution", "")
+    if parameters.get("mechanism") not in MECHANISMS or resolution not in {
         str(2**level) for level in range(4, 13)
     }:
         return None
     try:
-        epsilon = exact_decimal("epsilon", asked.get("epsilon", ""), low=Fraction("0.001"), high=20)
+        epsilon = exact_decimal("epsilon", parameters.get("epsilon", ""), low=Fraction("0.001"), high=20)
     except ParameterError:
         return None
     place = bisect_right(_PEOPLE, dataset.public_persons or 0)
     return Example(
-        mechanism=asked["mechanism"],
+        mechanism=parameters["mechanism"],
         relation=Relation(dataset.relation),
         epsilon=Fraction(f"{float(epsilon):.{_DIGITS}g}"),
         resolution=min(int(resolution), _FINEST),
@@ -83,7 +83,7 @@ def opened(example: Example, *, look: str) -> BinaryIO:
 
     def make(stream: BinaryIO) -> None:
         with turn():
-            write(drawn(example, SystemSource()), stream, look=look)
+            write(draw_example(example, SystemSource()), stream, look=look)
 
     return file_cache.opened(_name(example, look), make, seconds=_SECONDS)
 
@@ -93,7 +93,7 @@ def is_kept(example: Example, *, look: str) -> bool:
     return file_cache.size_of(_name(example, look)) is not None
 
 
-def drawn(example: Example, rng: RandomSource) -> Heatmap:
+def draw_example(example: Example, rng: RandomSource) -> Heatmap:
     """What the mechanism releases of the made-up people."""
     entry = registry.get(example.mechanism)
     target = Target(

@@ -56,10 +56,10 @@ def opened(name: str, make: Callable[[BinaryIO], object], *, seconds: float = 2.
         if (stream := sealed_file.opened(path)) is not None:
             return stream
         _check_refused(path)
-        return _made(path, make)
+        return _make_file(path, make)
 
 
-def _made(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
+def _make_file(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
     part = path.with_suffix(f".{os.getpid()}{_PART}")
     _take_away(part)
     try:

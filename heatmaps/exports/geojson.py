@@ -51,7 +51,11 @@ def feature_lines(
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     """Closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
-    total, told, rectangles = float(heatmap.values.sum()), told_of(heatmap), rectangle_numbers(heatmap)
+    total, distinguished, rectangles = (
+        float(heatmap.values.sum()),
+        told_of(heatmap),
+        rectangle_numbers(heatmap),
+    )
     deviations = heatmap.deviations
     if deviations is None or rectangles is not None:
         deviations = np.full(heatmap.values.size, np.nan)
@@ -59,24 +63,24 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     apart = numbers = np.full(heatmap.values.size, "null")
     if rectangles is not None:
         numbers = rectangles.astype(str)
-    elif told is not None:
-        apart = np.where(told.has(heatmap.levels, heatmap.prefixes), "true", "false")
+    elif distinguished is not None:
+        apart = np.where(distinguished.has(heatmap.levels, heatmap.prefixes), "true", "false")
     for start in range(0, heatmap.values.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
         bounds = _bounds(released, part)
         west, south, east, north = (texts(side, missing="") for side in bounds.T)
         values = heatmap.values[part]
         shares = values / total if total > 0 else np.zeros_like(values)
-        said = (decimals(values, missing=""), decimals(shares, missing=""))
+        amounts = (decimals(values, missing=""), decimals(shares, missing=""))
         classes = (pa.array(apart[part]), pa.array(numbers[part]))
         error, least, most, deviation = (decimals(column, missing="null") for column in errors[:, part])
         written = lines(
             *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
             *("], [", east, ", ", south, "], [", east, ", ", north, "], [", west, ", ", north),
-            *("], [", west, ", ", south, ']]]}, "properties": {"value": ', said[0]),
+            *("], [", west, ", ", south, ']]]}, "properties": {"value": ', amounts[0]),
             *(', "standard_error": ', error, ', "low": ', least, ', "high": ', most),
             *(', "deviation": ', deviation),
-            *(', "share": ', said[1], ', "distinguishable": ', classes[0]),
+            *(', "share": ', amounts[1], ', "distinguishable": ', classes[0]),
             *(', "rectangle": ', classes[1], "}}"),
             between="",
             after=_BETWEEN.decode(),
@@ -98,6 +102,6 @@ def _bounds(released: Released, part: slice) -> NDArray[np.float64]:
     levels, prefixes = released.heatmap.levels[part], released.heatmap.prefixes[part]
     bounds = np.empty((levels.size, 4))
     for level in np.unique(levels).tolist():
-        chosen = levels == level
-        bounds[chosen] = np.stack(released.region.cell_bounds(level, prefixes[chosen]), axis=1)
+        at_level = levels == level
+        bounds[at_level] = np.stack(released.region.cell_bounds(level, prefixes[at_level]), axis=1)
     return bounds

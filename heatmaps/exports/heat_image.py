@@ -40,11 +40,13 @@ def heat_key(column: Column, heat: HeatView) -> None:
         column.text(_NOBODY)
     else:
         low, high = heat.span
-        column.bar(_seen(column.look), [_rounded(value) for value in (low, math.sqrt(low * high), high)])
+        column.bar(
+            _colours_on_land(column.look), [_rounded(value) for value in (low, math.sqrt(low * high), high)]
+        )
     column.note(_SMOOTHED.format(width=length(heat.width_m, digits=2), rate=share(RATE)))
 
 
-def _seen(look: Look) -> NDArray[np.uint8]:
+def _colours_on_land(look: Look) -> NDArray[np.uint8]:
     """(256, 3) the colours as they look on land."""
     land = np.array(ImageColor.getrgb(look.land))
     return np.rint(OPACITY * ramp(dark=look.is_dark) + (1 - OPACITY) * land).astype(np.uint8)

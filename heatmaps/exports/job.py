@@ -96,15 +96,15 @@ class Job:
             self._write_format(result, region, stream)
 
     def _write_format(self, result: Result, region: Region, stream: BinaryIO) -> None:
-        chosen = format_of("." + self.wanted.removesuffix(ZIP), self.kind)
-        released = self._released(result, region, values=chosen.values)
+        file_format = format_of("." + self.wanted.removesuffix(ZIP), self.kind)
+        released = self._released(result, region, values=file_format.values)
         if not self.wanted.endswith(ZIP):
-            chosen.write(released, stream)
+            file_format.write(released, stream)
             return
         level = 1 if (result.resolution or 0) ** 2 >= _FASTER else 6
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
-            with archive.open(self._member(chosen.suffix), "w", force_zip64=True) as member:
-                chosen.write(released, cast(BinaryIO, member))
+            with archive.open(self._member(file_format.suffix), "w", force_zip64=True) as member:
+                file_format.write(released, cast(BinaryIO, member))
             archive.writestr(self._member(".json"), _json(released.sheet))
 
     def _released(self, result: Result, region: Region, *, values: str = "") -> Released:
@@ -140,8 +140,8 @@ class Job:
         return member
 
 
-def _sheet_text(sheet: Mapping[str, object], wanted: str) -> bytes:
-    if wanted == SHEET:
+def _sheet_text(sheet: Mapping[str, object], suffix: str) -> bytes:
+    if suffix == SHEET:
         return _json(sheet)
     return yaml.safe_dump(sheet, sort_keys=False, allow_unicode=True).encode()
 

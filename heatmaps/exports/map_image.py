@@ -38,23 +38,23 @@ def map_image(heatmap: Heatmap, region: Region, look: Look = LIGHT) -> MapImage:
     """Every drawn cell has whole pixels of one colour; where there are more cells than pixels, cells are
     merged by summing, as on the web map."""
     scene = Scene.of(region, size(region, 1 << _finest(heatmap, region)), look)
-    found = draw_cells(scene, heatmap, region)
+    image = draw_cells(scene, heatmap, region)
     scene.name_places()
-    return found
+    return image
 
 
 def draw_cells(scene: Scene, heatmap: Heatmap, region: Region) -> MapImage:
     """The cells in the region's part of a picture, as fine as its pixels allow."""
     left, top, right, bottom = scene.box_of(region)
     width, height = right - left, bottom - top
-    drawn = draw(heatmap, region, finest_level=_level(heatmap, region, width, height))
-    key, side = legend(drawn), 1 << drawn.level
+    grid = draw(heatmap, region, finest_level=_level(heatmap, region, width, height))
+    key, side = legend(grid), 1 << grid.level
     rows = mercator_rows(region, side, height=height)
     columns = np.arange(width) * side // width
-    known = colours(len(key.breaks), dark=scene.look.is_dark)
-    pixels = Image.fromarray(known[key.classes_of(drawn)[rows][:, columns]])
+    palette = colours(len(key.breaks), dark=scene.look.is_dark)
+    pixels = Image.fromarray(palette[key.classes_of(grid)[rows][:, columns]])
     scene.image.paste(pixels.convert("RGB"), (left, top), pixels.getchannel("A"))
-    return MapImage(scene=scene, legend=key, merged=drawn.merged)
+    return MapImage(scene=scene, legend=key, merged=grid.merged)
 
 
 def blank(region: Region, look: Look = LIGHT) -> Scene:

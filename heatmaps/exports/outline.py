@@ -89,13 +89,13 @@ def _paths(ground: Any, kind: str, frame: _Frame) -> Iterator[str]:
 
 def _names(frame: _Frame) -> Iterator[PlaceName]:
     """The most populous places; none over another."""
-    taken: list[tuple[float, float, float]] = []
+    occupied: list[tuple[float, float, float]] = []
     for place in places_in(frame.view, most=_MOST_NAMES):
         x, y = frame.at(lat=place.lat, lon=place.lon)
         width = _LETTER * len(place.name) + _LINE
         before = x + width > frame.width
         start = x - width if before else x
-        if any(abs(y - other) < _LINE and start < to and start + width > at for at, to, other in taken):
+        if any(abs(y - other) < _LINE and start < to and start + width > at for at, to, other in occupied):
             continue
-        taken.append((start, start + width, y))
+        occupied.append((start, start + width, y))
         yield PlaceName(name=place.name, x=f"{x:.1f}", y=f"{y:.1f}", before=before)

@@ -32,20 +32,20 @@ def write_map(released: Released, stream: BinaryIO) -> None:
     the sheet is in the PNG's texts."""
     if released.layer == HEAT and summands_of(released.heatmap) is not None:
         scene = _with_surroundings(released)
-        drawn = sketch_map(scene, released)
+        sketch = sketch_map(scene, released)
         scene.name_places()
-        write_page(released, scene, drawn.key, stream)
+        write_page(released, scene, sketch.key, stream)
     else:
-        found = map_image(released.heatmap, released.region, released.look)
-        write_page(released, found.scene, found.key, stream)
+        image = map_image(released.heatmap, released.region, released.look)
+        write_page(released, image.scene, image.key, stream)
 
 
 def write_drawing(released: Released, stream: BinaryIO) -> None:
     """The region with what was released, north up, for what has no cells; the sheet is in the PNG's texts."""
     scene = blank(released.region, released.look)
-    drawn = kind_of_result(released.result).sketched(scene, released)
-    scene.name_places(around=drawn.taken)
-    write_page(released, scene, drawn.key, stream)
+    sketch = kind_of_result(released.result).sketched(scene, released)
+    scene.name_places(around=sketch.occupied)
+    write_page(released, scene, sketch.key, stream)
 
 
 def write_page(released: Released, scene: Scene, key: Key, stream: BinaryIO) -> None:

@@ -38,7 +38,7 @@ def sketch_point(scene: Scene, released: Released) -> Sketch:
     scene.canvas.line(ring, fill=mark, width=3, joint="curve")
     x, y = scene.pixel_of(lat=point.lat, lon=point.lon)
     scene.canvas.circle((x, y), _DOT, fill=mark, outline=scene.look.halo, width=2)
-    return Sketch(key=_key, taken=[(x - _DOT, y - _DOT, x + _DOT, y + _DOT)])
+    return Sketch(key=_key, occupied=[(x - _DOT, y - _DOT, x + _DOT, y + _DOT)])
 
 
 def _key(column: Column) -> None:

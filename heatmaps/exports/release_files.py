@@ -107,8 +107,8 @@ class Download:
 
 def formats_for(release: Release) -> tuple[Format, ...]:
     """What a release can be had as: very fine grids have no file with every cell."""
-    known = kind_of(release).formats.values()
-    return tuple(one for one in known if one.fits(release.resolution))
+    formats = kind_of(release).formats.values()
+    return tuple(file_format for file_format in formats if file_format.fits(release.resolution))
 
 
 def check_kind(release: Release, kind: ResultKind) -> None:
@@ -135,13 +135,13 @@ def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: st
     _check_looks(suffix, look=(look, [*LOOKS]), layer=(layer, LAYERS))
     if suffix in SHEETS:
         return _download(release, suffix, f".{suffix}", SHEETS[suffix])
-    chosen = kind_of(release).format_of("." + suffix.removesuffix(ZIP))
-    chosen.check(release.resolution)
-    name, ending, content_type = chosen.name, chosen.suffix, chosen.content_type
+    file_format = kind_of(release).format_of("." + suffix.removesuffix(ZIP))
+    file_format.check(release.resolution)
+    name, ending, content_type = file_format.name, file_format.suffix, file_format.content_type
     if suffix.endswith(ZIP):
         name, ending, content_type = f"{name}{ZIP}", f"{ending}{ZIP}", "application/zip"
     file = _download(release, name, ending, content_type, look=look, layer=layer)
-    return replace(file, in_parts=chosen.in_parts and not suffix.endswith(ZIP))
+    return replace(file, in_parts=file_format.in_parts and not suffix.endswith(ZIP))
 
 
 def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
@@ -174,8 +174,8 @@ def parts_of(release: Release) -> MapParts:
 
 def heat_of(release: Release) -> dict[str, Any] | None:
     """What the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
-    found: dict[str, Any] | None = _part(release, SURFACE)["heat"]
-    return found
+    heat: dict[str, Any] | None = _part(release, SURFACE)["heat"]
+    return heat
 
 
 def table_of(release: Release) -> dict[str, Any]:
@@ -183,32 +183,32 @@ def table_of(release: Release) -> dict[str, Any]:
     return _part(release, TABLE)
 
 
-def _part(release: Release, wanted: str) -> dict[str, Any]:
-    job = _job(release, wanted)
+def _part(release: Release, name: str) -> dict[str, Any]:
+    job = _job(release, name)
     with _opened(release, job, job.key(version())) as stream:
-        found: dict[str, Any] = json.load(stream)
-    return found
+        facts: dict[str, Any] = json.load(stream)
+    return facts
 
 
-def _check_looks(suffix: str, **given: tuple[str, Sequence[str]]) -> None:
+def _check_looks(suffix: str, **words: tuple[str, Sequence[str]]) -> None:
     """given: words and those there are, the first of which is usual. Errors: `ParameterError`."""
-    for name, (word, known) in given.items():
-        if word not in known:
-            raise ParameterError(name, word, " or ".join(known))
-        if word != known[0] and suffix.removesuffix(ZIP) != _PICTURE:
+    for name, (word, allowed) in words.items():
+        if word not in allowed:
+            raise ParameterError(name, word, " or ".join(allowed))
+        if word != allowed[0] and suffix.removesuffix(ZIP) != _PICTURE:
             raise ParameterError(name, word, "left out: only a PNG has one")
 
 
 def _download(
     release: Release,
-    wanted: str,
+    name: str,
     ending: str,
     content_type: str,
     *,
     look: str = LIGHT.name,
     layer: str = HEAT,
 ) -> Download:
-    job = replace(_job(release, wanted), look=look, layer=layer)
+    job = replace(_job(release, name), look=look, layer=layer)
     return Download(
         name=f"{job.stem}{ending}",
         content_type=content_type,
@@ -218,10 +218,10 @@ def _download(
     )
 
 
-def _job(release: Release, wanted: str) -> Job:
+def _job(release: Release, name: str) -> Job:
     digest, day = lifecycle.facts_of_result(release)
     return Job(
-        wanted=wanted,
+        wanted=name,
         kind=kind_of(release).name,
         stem=f"{release.dataset.slug}-{day.isoformat()}-{release.mechanism}",
         result_sha256=digest,
@@ -269,10 +269,10 @@ def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
         memory_bytes=_MEMORY_BYTES, cpu_seconds=_CPU_SECONDS, file_bytes=settings.RENDERED_BYTES
     )
     about = {"descriptor": stream.fileno(), "settings": _child_settings()}
-    sent = b"\n".join([json.dumps(about).encode(), job.to_json().encode(), content])
+    message = b"\n".join([json.dumps(about).encode(), job.to_json().encode(), content])
     with TemporaryDirectory() as folder:
         status = process.finished(
-            "heatmaps.exports.renderer", sent, limits, files=[stream.fileno()], folder=Path(folder)
+            "heatmaps.exports.renderer", message, limits, files=[stream.fileno()], folder=Path(folder)
         )
     if status in (TOO_LARGE, process.OUT_OF_MEMORY) or status < 0:
         raise NotRendered

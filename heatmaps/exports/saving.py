@@ -21,8 +21,8 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
 
     Errors: `ParameterError` naming `output` or `resolution`.
     """
-    chosen = format_of(path.suffix)
-    chosen.check(resolution)
+    file_format = format_of(path.suffix)
+    file_format.check(resolution)
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ParameterError("output", str(path), "a file in a folder that exists and can be written to")
     for target in (path, sheet_path(path)):
@@ -31,7 +31,7 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
     if sheet_path(path).exists() and not _is_sheet(sheet_path(path)):
         allowed = f"a name whose release sheet ({sheet_path(path).name}) would not overwrite another file"
         raise ParameterError("output", str(path), allowed)
-    return chosen
+    return file_format
 
 
 def save(path: Path, released: Released) -> None:

@@ -48,17 +48,17 @@ class Scene:
     @property
     def credit(self) -> str:
         """Whose ground and names it shows."""
-        found = ground.attribution()
-        return " · ".join(filter(None, (found, gazetteer.ATTRIBUTION)))
+        ground_credit = ground.attribution()
+        return " · ".join(filter(None, (ground_credit, gazetteer.ATTRIBUTION)))
 
     def give_credit(self, *, size: int) -> Box:
         """Write a short credit into the lower right corner; the box it takes."""
-        found = (
+        credit = (
             "© OpenStreetMap contributors, Natural Earth, GeoNames" if ground.attribution() else "GeoNames"
         )
         at = (self.image.width - 4, self.image.height - 3)
         style = Style(size=size, colour=self.look.soft)
-        text: dict[str, Any] = {"xy": at, "text": found, "font": style.font, "anchor": "rd"}
+        text: dict[str, Any] = {"xy": at, "text": credit, "font": style.font, "anchor": "rd"}
         self.canvas.text(**text, fill=style.colour, stroke_width=2, stroke_fill=self.look.halo)
         return self.canvas.textbbox(**text)
 
@@ -77,15 +77,15 @@ class Scene:
         self, *, most: int = _NAMED_PLACES, size: int = _NAME_SIZE, around: Iterable[Box] = ()
     ) -> None:
         """Place names with a halo, the most populous first, none over another or one of these boxes."""
-        canvas, taken, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
+        canvas, occupied, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
         dot, halo = max(round(size / 6), 2), max(round(size / 6), 2)
         for place in places.places_in(self.view, most=most):
             x, y = self.pixel_of(lat=place.lat, lon=place.lon)
             name: dict[str, Any] = {"text": place.name, "font": style.font, "anchor": "lm"}
             left, top, right, bottom = canvas.textbbox((x + 3 * dot, y), **name, stroke_width=halo)
             area = (min(left, x - dot), min(top, y - dot), right, max(bottom, y + dot))
-            if _inside(area, self.image.size) and not any(overlap(area, other) for other in taken):
-                taken.append(area)
+            if _inside(area, self.image.size) and not any(overlap(area, other) for other in occupied):
+                occupied.append(area)
                 canvas.circle((x, y), dot, fill=self.look.ink, outline=self.look.halo)
                 name |= {"fill": self.look.ink, "stroke_width": halo, "stroke_fill": self.look.halo}
                 canvas.text((x + 3 * dot, y), **name)
@@ -121,5 +121,5 @@ def _inside(box: Box, picture: tuple[int, int]) -> bool:
     return box[0] >= 0 and box[1] >= 0 and box[2] <= picture[0] and box[3] <= picture[1]
 
 
-def overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def overlap(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]

@@ -93,10 +93,10 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     title = guide.get("title", "a file")  # of a command, which is told no title
     cost = f"ε {guide['epsilon']}" if "epsilon" in guide and "ε" not in title else ""
     cited = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
-    told = "; ".join(filter(None, [title, cost, cited]))
+    words = "; ".join(filter(None, [title, cost, cited]))
     fits = sheet.get(GUIDE_FITS, True)
     return [
-        ("Started from", told),
+        ("Started from", words),
         *([] if fits else [("Its fit", SET_ASIDE)]),
         *([("SHA-256 of the file", guide["file_sha256"])] if "file_sha256" in guide else []),
         ("SHA-256 of what was read", guide["sha256"]),
@@ -105,32 +105,35 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _collection(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Nothing where check-ins were uploaded."""
-    found = sheet.get("collection")
-    if found is None:
+    collection = sheet.get("collection")
+    if collection is None:
         return []
-    page = [("SHA-384 of the page", found["page_sha384"])] if found["page_sha384"] else []
+    page = [("SHA-384 of the page", collection["page_sha384"])] if collection["page_sha384"] else []
     return [
-        ("Asked of people", found["question"]),
-        ("Shuffler", found["shuffler_operator"]),
-        ("Analyser", found["analyser_operator"]),
-        ("Round", f"{found['round']}, {found['opens_at'][:16]} to {found['closes_at'][:16]} UTC"),
-        ("Reports", f"{found['reports']} of {found['invitations']} invitations"),
-        ("SHA-256 of the round’s facts", found["facts_sha256"]),
+        ("Asked of people", collection["question"]),
+        ("Shuffler", collection["shuffler_operator"]),
+        ("Analyser", collection["analyser_operator"]),
+        (
+            "Round",
+            f"{collection['round']}, {collection['opens_at'][:16]} to {collection['closes_at'][:16]} UTC",
+        ),
+        ("Reports", f"{collection['reports']} of {collection['invitations']} invitations"),
+        ("SHA-256 of the round’s facts", collection["facts_sha256"]),
         *page,
     ]
 
 
 def _losses(sheet: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
-    said = [_loss(losses["epsilon"], _LOSSES[sheet["relation"]])]
+    parts = [_loss(losses["epsilon"], _LOSSES[sheet["relation"]])]
     if sheet["radius_m"] is not None:
-        said.append(_loss(losses["radius_epsilon"], f"within {sheet['radius_m']} m"))
-    return ", ".join([*said, f"δ = {_readable(losses['delta'], digits=18)}"])
+        parts.append(_loss(losses["radius_epsilon"], f"within {sheet['radius_m']} m"))
+    return ", ".join([*parts, f"δ = {_readable(losses['delta'], digits=18)}"])
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:
-    known = [entry.parameters for entry in registry.entries() if entry.name == mechanism]
-    known += [entry.parameters for entry in catalogue.entries() if entry.name == mechanism]
-    return {parameter.name: parameter.title for parameters in known for parameter in parameters}
+    parameter_lists = [entry.parameters for entry in registry.entries() if entry.name == mechanism]
+    parameter_lists += [entry.parameters for entry in catalogue.entries() if entry.name == mechanism]
+    return {parameter.name: parameter.title for parameters in parameter_lists for parameter in parameters}
 
 
 def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -151,8 +154,8 @@ def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
 
 def _errors(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     """Nothing of sheets that were written before they said it."""
-    said = tuple(map(_sentence, sheet.get("errors", ())))
-    return [("How far off values are", said)] if said else []
+    sentences = tuple(map(_sentence, sheet.get("errors", ())))
+    return [("How far off values are", sentences)] if sentences else []
 
 
 def _loss(epsilon: str, what: str) -> str:
@@ -167,8 +170,8 @@ def _readable(exact: str, *, digits: int = 12) -> str:
 def _data_slice(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Nothing where all the data were asked about."""
     whole, period = sheet["part_of_region"], sheet["period"]
-    said = [] if whole is None else [("A part of the data’s region", box_words(whole))]
-    return said if period is None else [*said, (PERIOD, period_words(period["since"], period["until"]))]
+    lines = [] if whole is None else [("A part of the data’s region", box_words(whole))]
+    return lines if period is None else [*lines, (PERIOD, period_words(period["since"], period["until"]))]
 
 
 def _sentence(text: str) -> str:

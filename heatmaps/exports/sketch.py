@@ -20,7 +20,7 @@ class Sketch:
     """What was drawn."""
 
     key: Key
-    taken: Sequence[Box] = ()  # where no name may stand
+    occupied: Sequence[Box] = ()  # where no name may stand
 
 
 def sketch_map(scene: Scene, released: Released) -> Sketch:

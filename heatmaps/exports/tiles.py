@@ -15,7 +15,7 @@ from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiles:
+class MapTiles:
     """The tiles of one map in one look; nothing is made before one of them is drawn."""
 
     region: Region
@@ -35,11 +35,11 @@ class Tiles:
             return tiles.tile_png(stream, self.region, tile, scale=scale)
 
 
-def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Tiles:
+def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> MapTiles:
     """Of a published map. Errors: `ParameterError` where something else than a map was released."""
     release_files.check_kind(release, RESULT_KINDS["heatmap"])
     region = queries.released_region(release)
-    return Tiles(
+    return MapTiles(
         region=region,
         largest_zoom=tiles.largest_zoom(region, release.resolution or 1),
         picture=release_files.picture(release, look=look, layer=layer),

@@ -54,5 +54,5 @@ def version() -> str:
 
 
 def _files(path: Path) -> list[Path]:
-    found = path.rglob("*") if path.is_dir() or not path.exists() else [path]
-    return [one for one in found if one.is_file() and "__pycache__" not in one.parts]
+    paths = path.rglob("*") if path.is_dir() or not path.exists() else [path]
+    return [file for file in paths if file.is_file() and "__pycache__" not in file.parts]

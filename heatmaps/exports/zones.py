@@ -36,7 +36,7 @@ def sketch_zones(scene: Scene, released: Released) -> Sketch:
     rows = zone_classes(shares)
     colours = {row.key: row.dark if dark else row.light for row in rows}
     signs = draw_rings(scene, drawn_zones(shares), colours)
-    return Sketch(key=lambda column: column.classes(LEGEND, rows), taken=signs)
+    return Sketch(key=lambda column: column.classes(LEGEND, rows), occupied=signs)
 
 
 def _rows(shares: ZoneShares) -> Iterator[tuple[int, str, float, float]]:

@@ -28,9 +28,9 @@ def together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> To
     does the map that a file is, of whomever it was made: that is not known.
     """
     before = [] if start is None else list(chain(start.release))
-    own = [one for one in before if one.dataset_id == dataset.pk]
-    for one in own:
-        guarantee += Guarantee.from_json(one.guarantee)
+    own = [release for release in before if release.dataset_id == dataset.pk]
+    for release in own:
+        guarantee += Guarantee.from_json(release.guarantee)
     sheet = counted_sheet(start, guarantee.relation)
     if sheet is not None:
         guarantee += sheet.guarantee

@@ -43,7 +43,7 @@ class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class GuideFileFacts:
     """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
 
     title: str
@@ -63,12 +63,12 @@ def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
 
 def may_store(dataset: Dataset) -> bool:
     """Whether there was no upload yet, nor a look at a lake: for stewards only."""
-    seen = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
-    had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in seen)
+    tables = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
+    had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in tables)
     return not (had_data or DataVersion.objects.filter(dataset=dataset).exists())
 
 
-def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFile:
+def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -> GuideFile:
     """Keep the map of a GeoTIFF. Errors: as `require`; `ParameterError` naming the field; TooLateForGuides;
     Busy."""
     steward = require(person, dataset, Act.KEEP_GUIDES)
@@ -106,7 +106,7 @@ def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
     return read
 
 
-def _check(dataset: Dataset, facts: Facts) -> None:
+def _check(dataset: Dataset, facts: GuideFileFacts) -> None:
     """Before the file is read, and again when it is stored."""
     if not may_store(dataset):
         raise TooLateForGuides
@@ -117,10 +117,10 @@ def _check(dataset: Dataset, facts: Facts) -> None:
         raise ParameterError("file", "one more file", f"{MOST_FILES} guide files a dataset")
 
 
-def _text(name: str, given: str) -> str:
-    text = " ".join(given.split())
+def _text(name: str, value: str) -> str:
+    text = " ".join(value.split())
     least, most = int(name in _NEEDED), _LENGTHS[name]
     if not (least <= len(text) <= most and text.isprintable()):
         what = f": {_NEEDED[name]}" if name in _NEEDED else ""
-        raise ParameterError(name, given, f"{least} to {most} characters that print{what}")
+        raise ParameterError(name, value, f"{least} to {most} characters that print{what}")
     return text

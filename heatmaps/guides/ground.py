@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from rasterio.crs import CRS
 from rasterio.warp import transform
 
-from heatmaps.guides.pixels import Box, Floats
+from heatmaps.guides.pixels import Floats, PixelBox
 from mechanisms.guide import SIDE
 from mechanisms.space.grid import Region
 
@@ -23,14 +23,14 @@ def pixels_of(raster: Any, region: Region) -> tuple[Floats, Floats]:
         region.south + steps * (region.north - region.south),
     )
     x, y = np.array(transform(DEGREES, raster.crs, east.ravel(), north.ravel()))
-    known, place = np.isfinite(x) & np.isfinite(y), raster.transform
-    return (x[known] - place.c) / place.a, (y[known] - place.f) / place.e
+    is_finite, place = np.isfinite(x) & np.isfinite(y), raster.transform
+    return (x[is_finite] - place.c) / place.a, (y[is_finite] - place.f) / place.e
 
 
 class Ground:
     """Which cells of a guide the points of a raster lie in."""
 
-    def __init__(self, raster: Any, box: Box, region: Region) -> None:
+    def __init__(self, raster: Any, box: PixelBox, region: Region) -> None:
         self._box, place = box, raster.transform
         columns, rows = np.meshgrid(
             np.linspace(box.left, box.right, _NODES), np.linspace(box.top, box.bottom, _NODES)
@@ -42,7 +42,7 @@ class Ground:
             self._column = (_unbroken(lon) - region.west) / (region.east - region.west) * SIDE
             self._row = (region.north - lat) / (region.north - region.south) * SIDE
 
-    def cells(self, part: Box, *, across: int, down: int) -> NDArray[np.int64]:
+    def cells(self, part: PixelBox, *, across: int, down: int) -> NDArray[np.int64]:
         """Their numbers, -1 outside, of `down` rows and `across` columns of points in each pixel."""
         box = self._box
         left, right = part.left - box.left, part.right - box.left

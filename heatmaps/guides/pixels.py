@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class PixelBox:
     """Pixels, half-open."""
 
     left: int
@@ -31,7 +31,7 @@ class Box:
         return self.left >= self.right or self.top >= self.bottom
 
 
-def values_of(raster: Any, part: Box) -> Floats:
+def values_of(raster: Any, part: PixelBox) -> Floats:
     """Errors: `ParameterError` where one is below 0 or infinite."""
     window = Window(part.left, part.top, part.right - part.left, part.bottom - part.top)
     values: Floats = raster.read(1, window=window, out_dtype=np.float64)
@@ -45,9 +45,9 @@ def values_of(raster: Any, part: Box) -> Floats:
     return values
 
 
-def box_of(raster: Any, columns: Floats, rows: Floats) -> Box:
+def box_of(raster: Any, columns: Floats, rows: Floats) -> PixelBox:
     """Of the raster's pixels, those between the first and last of these."""
-    return Box(
+    return PixelBox(
         left=max(0, math.floor(columns.min())),
         top=max(0, math.floor(rows.min())),
         right=min(raster.width, math.ceil(columns.max())),
@@ -55,7 +55,7 @@ def box_of(raster: Any, columns: Floats, rows: Floats) -> Box:
     )
 
 
-def parts_of(raster: Any, box: Box, most: int) -> Iterator[Box]:
+def parts_of(raster: Any, box: PixelBox, most: int) -> Iterator[PixelBox]:
     """Of at most so many pixels, and of whole blocks of the file where they are not larger."""
     high, wide = raster.block_shapes[0]
     across = min(most, box.right - box.left + wide, max(wide, 2048 // wide * wide))
@@ -63,7 +63,7 @@ def parts_of(raster: Any, box: Box, most: int) -> Iterator[Box]:
     down = down // high * high or down
     for top in range(box.top // down * down, box.bottom, down):
         for left in range(box.left // across * across, box.right, across):
-            yield Box(
+            yield PixelBox(
                 left=max(left, box.left),
                 top=max(top, box.top),
                 right=min(left + across, box.right),

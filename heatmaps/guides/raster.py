@@ -98,9 +98,9 @@ def _read(stream: FileIO, path: Path, region: Region) -> RasterGuide:
 def _answered(answer: BinaryIO) -> tuple[Guide, FileSheet | None]:
     """Errors: the child's own refusal."""
     answer.seek(0)
-    told = json.loads(answer.readline(_LONGEST_LINE))
-    if "refused" in told:
-        value, allowed = told["refused"]
+    reply = json.loads(answer.readline(_LONGEST_LINE))
+    if "refused" in reply:
+        value, allowed = reply["refused"]
         raise ParameterError("guide", value, allowed)
-    sheet = None if told["sheet"] is None else FileSheet.from_json(told["sheet"])
+    sheet = None if reply["sheet"] is None else FileSheet.from_json(reply["sheet"])
     return Guide(shares=np.frombuffer(answer.read(8 * SIDE**2), "<i8")), sheet

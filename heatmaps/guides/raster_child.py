@@ -38,13 +38,13 @@ UNREADABLE: Final = "a GeoTIFF that is whole, and that less memory can read"
 def main() -> None:
     """Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
     JSON, with the refusal or the release sheet, if there is one; 4,096 shares, little-endian."""
-    wanted = json.loads(sys.stdin.buffer.readline())
-    with os.fdopen(wanted["file"], "rb") as stream:
+    request = json.loads(sys.stdin.buffer.readline())
+    with os.fdopen(request["file"], "rb") as stream:
         content = stream.read()
     _open_no_more_files()
-    with os.fdopen(wanted["answer"], "wb") as answer:
+    with os.fdopen(request["answer"], "wb") as answer:
         try:
-            guide, sheet = guide_of(content, Region(*wanted["region"]))
+            guide, sheet = guide_of(content, Region(*request["region"]))
         except ParameterError as error:
             refusal = {"refused": [error.value.removeprefix("'").removesuffix("'"), error.allowed]}
             answer.write(json.dumps(refusal).encode() + b"\n")

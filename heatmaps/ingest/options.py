@@ -83,14 +83,14 @@ def parsed_columns(text: str) -> dict[str, str]:
         parts = next(csv.reader([text.strip()], strict=True, skipinitialspace=True), [])
     except csv.Error:
         raise ParameterError("columns", text, _COLUMNS) from None
-    chosen: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in parts:
         name, equals, column = part.partition("=")
-        if not equals or name.strip() in chosen:
+        if not equals or name.strip() in columns:
             raise ParameterError("columns", text, _COLUMNS)
-        chosen[name.strip()] = column.strip()
-    _check_columns(chosen)
-    return chosen
+        columns[name.strip()] = column.strip()
+    _check_columns(columns)
+    return columns
 
 
 @functools.cache
@@ -100,9 +100,9 @@ def zone_names() -> frozenset[str]:
 
 
 def _check_columns(columns: Mapping[str, str]) -> None:
-    shown = ",".join(f"{name}={column}" for name, column in columns.items())
+    text = ",".join(f"{name}={column}" for name, column in columns.items())
     if not set(columns) <= set(FIELDS) or not all(columns[name] for name in columns if name != "time"):
-        raise ParameterError("columns", shown, _COLUMNS)
+        raise ParameterError("columns", text, _COLUMNS)
     used = [column.lower() for column in columns.values() if column]
     if len(used) != len(set(used)):
-        raise ParameterError("columns", shown, "another column for each field")
+        raise ParameterError("columns", text, "another column for each field")

@@ -35,7 +35,7 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     """
     rejected.remove(upload.pk)  # of a worker that died
     options = Options.from_json(upload.options)
-    preparation, tally = _Preparation.of(upload.dataset), _Tally()
+    preparation, tally = _Preparation.of(upload.dataset), _RowCounts()
     try:
         stream = upload_files.opened(upload.pk)
     except OSError as error:
@@ -80,18 +80,18 @@ class _Preparation:
 
     def block(self, batch: Batch) -> _Prepared:
         inside = self.region.contains(batch.lat, batch.lon)
-        kept = np.ones_like(inside) if self.keep_outside else inside
+        is_kept = np.ones_like(inside) if self.keep_outside else inside
         stored = Block(
-            persons=self.hasher.hashes(batch.names)[batch.numbers[kept]],
-            cells=self.region.morton(batch.lat[kept], batch.lon[kept]),
-            times=batch.times[kept],
-            outside=~inside[kept],
+            persons=self.hasher.hashes(batch.names)[batch.numbers[is_kept]],
+            cells=self.region.morton(batch.lat[is_kept], batch.lon[is_kept]),
+            times=batch.times[is_kept],
+            outside=~inside[is_kept],
         )
         return _Prepared(stored=stored, outside=int(np.count_nonzero(~inside)))
 
 
 @dataclass(slots=True)
-class _Tally:
+class _RowCounts:
     accepted: int = 0
     outside: int = 0
     rejected: int = 0

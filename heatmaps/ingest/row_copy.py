@@ -100,18 +100,20 @@ def _copy(upload_id: UUID, block: Block) -> None:
         copy.write(_TRAILER)
 
 
-def _binary(upload_id: UUID, block: Block, chosen: NDArray[np.bool_]) -> bytes:
+def _binary(upload_id: UUID, block: Block, selection: NDArray[np.bool_]) -> bytes:
     """The chosen rows, of which either all or none have a time: rows of one width."""
-    has_time = bool((block.times[chosen] != NO_TIME).all())
-    rows: NDArray[Any] = np.zeros(int(chosen.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE))
+    has_time = bool((block.times[selection] != NO_TIME).all())
+    rows: NDArray[Any] = np.zeros(
+        int(selection.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE)
+    )
     rows["fields"] = 6
     rows["upload_bytes"], rows["upload"] = 16, np.void(upload_id.bytes)
-    persons = block.persons[chosen]
+    persons = block.persons[selection]
     rows["person_bytes"], rows["person"] = 8, persons["person"]
     rows["rest_bytes"], rows["rest"] = 8, persons["person_rest"]
-    rows["cell_bytes"], rows["cell"] = 8, block.cells[chosen]
+    rows["cell_bytes"], rows["cell"] = 8, block.cells[selection]
     rows["time_bytes"] = 8 if has_time else -1
     if has_time:
-        rows["time"] = block.times[chosen]
-    rows["outside_bytes"], rows["outside"] = 1, block.outside[chosen]
+        rows["time"] = block.times[selection]
+    rows["outside_bytes"], rows["outside"] = 1, block.outside[selection]
     return rows.tobytes()

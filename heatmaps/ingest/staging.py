@@ -76,8 +76,8 @@ class Lease:
                 deleted = row_copy.delete_some(self.upload_id)
 
     def _update(self, **columns: object) -> None:
-        held = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
-        if held.update(**columns) != 1:
+        upload = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
+        if upload.update(**columns) != 1:
             raise LeaseLost
 
 

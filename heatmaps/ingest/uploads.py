@@ -25,7 +25,7 @@ from heatmaps.ingest import reading, receiving, rejected, staging, undoing, uplo
 from heatmaps.ingest.errors import READS_A_SOURCE, LeaseLost, UploadError
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
-from heatmaps.ingest.receiving import Sent, Taken
+from heatmaps.ingest.receiving import NamedFile, Receipt
 from heatmaps.ingest.staging import Lease
 from heatmaps.ingest.versions import advance as versions
 from heatmaps.ingest.versions import deletion, scheduled, surveys
@@ -61,22 +61,22 @@ def receive(
     """
     steward = require(person, dataset, Act.UPLOAD)
     check_takes_uploads(dataset)
-    [taken] = receiving.receive(
+    [receipt] = receiving.receive(
         steward, dataset, [(file, name)], advance=advance, options=options, enqueue=enqueue
     )
-    if isinstance(taken, UploadError):
-        raise taken
-    return taken
+    if isinstance(receipt, UploadError):
+        raise receipt
+    return receipt
 
 
 def receive_all(
     person: Person,
     dataset: Dataset,
-    sent: Sequence[Sent],
+    files: Sequence[NamedFile],
     *,
     advance: bool = True,
     options: Options = DEFAULT_OPTIONS,
-) -> list[Taken]:
+) -> list[Receipt]:
     """Take files together: they become available in one data version, once the last of them was read.
 
     For each of them, in their order, its upload or why it was refused. Errors: as `permissions.require`;
@@ -84,7 +84,7 @@ def receive_all(
     """
     steward = require(person, dataset, Act.UPLOAD)
     check_takes_uploads(dataset)
-    return receiving.receive(steward, dataset, sent, advance=advance, options=options, enqueue=True)
+    return receiving.receive(steward, dataset, files, advance=advance, options=options, enqueue=True)
 
 
 def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:

@@ -37,7 +37,7 @@ def units_up(amount: Fraction, kind: AccountKind) -> int:
 def charges(
     *, relation: Relation, radius_m: int | None, guarantee: Guarantee, diameter_m: float
 ) -> dict[AccountKind, int | None]:
-    """What a release costs, by account, in units rounded up; None where the loss has no bound.
+    """Returns what a release costs, by account, in units rounded up; None where the loss has no bound.
 
     `diameter_m` is the region's: no two places of it are further apart in its projection. `radius_m` is the
     distance of the radius account (`REPLACE` only). Source: `docs/explanation/law.md`, "A guarantee is a

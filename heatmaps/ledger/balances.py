@@ -30,13 +30,13 @@ class Balance:
 
 def balances(dataset: Dataset) -> list[Balance]:
     """The balances of a dataset's accounts, in the order they were opened."""
-    held = dict(
+    reserved = dict(
         Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
         .values_list("account_id")
         .annotate(total=Sum("amount"))
     )
     accounts = Account.objects.filter(dataset=dataset).order_by("pk")
-    return [_balance(account, held.get(account.pk) or 0) for account in accounts]
+    return [_balance(account, reserved.get(account.pk) or 0) for account in accounts]
 
 
 def _balance(account: Account, reserved: int) -> Balance:

@@ -108,9 +108,9 @@ class TooManyQuestions(LedgerError):
 
     code = "too_many_questions"
 
-    def __init__(self, whose: str, most: int, *, again_at: datetime) -> None:
+    def __init__(self, scope: str, most: int, *, again_at: datetime) -> None:
         self.again_at = again_at
-        subject = "you have asked" if whose == "person" else "this dataset was asked"
+        subject = "you have asked" if scope == "person" else "this dataset was asked"
         super().__init__(
             f"{subject} {most} questions in 24 hours, the most allowed; "
             f"the next one may come at {moment(again_at)}"

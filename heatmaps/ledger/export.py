@@ -59,14 +59,14 @@ def _columns(*, sees_data: bool) -> tuple[str, ...]:
 def _rows(events: QuerySet[Event], *, sees_data: bool) -> Iterator[dict[str, Any]]:
     columns = _columns(sees_data=sees_data)
     for event in events.iterator(chunk_size=_ROWS_AT_ONCE):
-        told: dict[str, Any] = {
+        row: dict[str, Any] = {
             **hashed(event),
             "salt": event.salt,
             "hash": shown_hash(event, sees_data=sees_data),
             "at": moment(event, sees_data=sees_data),
             "actor_name": event.actor.get_username() if event.actor else "",
         }
-        yield {name: told[name] for name in columns}
+        yield {name: row[name] for name in columns}
 
 
 class _Line:

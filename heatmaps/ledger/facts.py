@@ -62,7 +62,7 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
 
 
 def collection_fact(collection: Collection) -> str:
-    """SHA-256 of who takes which part in a collection, and of what people are asked."""
+    """Returns the SHA-256 of who takes which part in a collection, and of what people are asked."""
     names = (
         "question",
         "analyser_operator",
@@ -71,19 +71,19 @@ def collection_fact(collection: Collection) -> str:
         "shuffler_url",
         "open_link",
     )
-    said = events.canonical({name: str(getattr(collection, name)) for name in names})
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = events.canonical({name: str(getattr(collection, name)) for name in names})
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def round_facts(planned: Round) -> dict[str, int | str]:
-    """What a round is from its opening on: the text that both roles serve, and what is to be seen of it."""
+def round_facts(row: Round) -> dict[str, int | str]:
+    """Returns what a round is from its opening on: the text that both roles serve, and what is seen of it."""
     return {
-        "facts_sha256": planned.facts_sha256,
-        "analyser_key": planned.analyser_key,
-        "shuffler_key": planned.shuffler_key,
-        "invitations": planned.invitations or 0,
-        "invitations_sha256": planned.invitations_sha256,
-        "page_sha384": planned.page_sha384,
+        "facts_sha256": row.facts_sha256,
+        "analyser_key": row.analyser_key,
+        "shuffler_key": row.shuffler_key,
+        "invitations": row.invitations or 0,
+        "invitations_sha256": row.invitations_sha256,
+        "page_sha384": row.page_sha384,
     }
 
 
@@ -145,7 +145,7 @@ def _plain(value: object) -> object:
 
 
 def _data_slice(release: Release) -> dict[str, int | str]:
-    """Nothing where all of it is asked about, as in events from before there were slices."""
+    """Returns nothing where all of it is asked about, as in events from before there were slices."""
     facts: dict[str, int | str] = {}
     if release.since is not None:
         facts["since"] = release.since
@@ -157,7 +157,7 @@ def _data_slice(release: Release) -> dict[str, int | str]:
 
 
 def _guide(release: Release) -> dict[str, int | str]:
-    """Nothing without a guide, as in events from before there were guides."""
+    """Returns nothing without a guide, as in events from before there were guides."""
     guide = release.guide_release_id or release.guide_file_id
     return {} if guide is None else {"guide": str(guide), "guide_sha256": release.guide_sha256}
 
@@ -177,30 +177,30 @@ def guide_facts(file: GuideFile) -> dict[str, int | str]:
     }
 
 
-def says_the_same(found: Round) -> bool:
-    """Whether the columns of a round are what the text says that devices were served."""
-    told = json.loads(found.facts)
+def text_matches_columns(row: Round) -> bool:
+    """Tells whether the columns of a round are what the text says that devices were served."""
+    text_facts = json.loads(row.facts)
     columns = {
-        "opens_at": int(found.opens_at.timestamp()),
-        "closes_at": int(found.closes_at.timestamp()),
-        "reports_per_person": found.reports_per_person,
-        "least_honest": found.least_honest,
-        "dishonest_share": str(found.dishonest_share),
-        "invitations": found.invitations,
-        "invitations_sha256": found.invitations_sha256,
+        "opens_at": int(row.opens_at.timestamp()),
+        "closes_at": int(row.closes_at.timestamp()),
+        "reports_per_person": row.reports_per_person,
+        "least_honest": row.least_honest,
+        "dishonest_share": str(row.dishonest_share),
+        "invitations": row.invitations,
+        "invitations_sha256": row.invitations_sha256,
     }
-    return all(told.get(name) == value for name, value in columns.items())
+    return all(text_facts.get(name) == value for name, value in columns.items())
 
 
-def batch_facts(found: Round) -> dict[str, int | str]:
-    """How many reports a round had, and the SHA-256 of their messages; nothing where none came."""
-    if found.reports is None:
+def batch_facts(row: Round) -> dict[str, int | str]:
+    """Returns how many reports a round had, and the SHA-256 of their messages; nothing where none came."""
+    if row.reports is None:
         return {}
-    return {"reports": found.reports, "sha256": found.batch_sha256}
+    return {"reports": row.reports, "sha256": row.batch_sha256}
 
 
 def balances(accounts: Iterable[Account]) -> dict[str, int | str]:
-    """What is committed on each account."""
+    """Returns what is committed on each account."""
     return {str(account.kind): NO_BOUND if account.unbounded else account.committed for account in accounts}
 
 

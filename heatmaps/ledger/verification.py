@@ -173,7 +173,7 @@ def check_round(row: Round, replay: Replay) -> None:
         raise Disagreement(None, f"round {row.pk}: it is not what its event says")
     if hashlib.sha256(row.facts.encode()).hexdigest() != row.facts_sha256:
         raise Disagreement(None, f"round {row.pk}: its facts were changed")
-    if not facts.says_the_same(row):
+    if not facts.text_matches_columns(row):
         raise Disagreement(None, f"round {row.pk}: its row is not what its facts say")
 
 
@@ -184,8 +184,8 @@ def check_accounts(dataset: Dataset, replay: Replay) -> None:
         if kind not in replay.limits or kind not in accounts:
             raise Disagreement(None, f"account {kind}: it is missing, or no event opened it")
         account = accounts[kind]
-        told = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
-        if (facts.limit_fact(account.limit), account.committed, account.unbounded) != told:
+        replayed_balance = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
+        if (facts.limit_fact(account.limit), account.committed, account.unbounded) != replayed_balance:
             raise Disagreement(None, f"account {kind}: its limit or balance is not what the events add up to")
 
 
@@ -201,48 +201,50 @@ def _check_restorations(dataset: Dataset, replay: Replay) -> None:
 def _check_allowances(dataset: Dataset, replay: Replay) -> None:
     rows = Allowance.objects.filter(account__dataset=dataset).select_related("account")
     stored = {(str(row.account.kind), row.person_id or facts.EVERYBODY): row for row in rows}
-    for kind, person in sorted({*stored, *replay.allowances, *replay.taken}, key=str):
+    for kind, person in sorted({*stored, *replay.allowances, *replay.committed_by_person}, key=str):
         row = stored.get((kind, person), Allowance(follows_default=person != facts.EVERYBODY))
-        told = replay.allowance(kind, person), replay.taken.get((kind, person), 0)
+        replayed_allowance = replay.allowance(kind, person), replay.committed_by_person.get((kind, person), 0)
         row.person_id = None if person == facts.EVERYBODY else int(person)
-        if (facts.allowance_fact(row), row.committed) != told:
+        if (facts.allowance_fact(row), row.committed) != replayed_allowance:
             raise Disagreement(
                 None, f"account {kind}: the allowance of {person} is not what the events add up to"
             )
 
 
 def _check_releases(dataset: Dataset, replay: Replay) -> None:
-    seen = set()
+    row_ids = set()
     for release in (
         Release.objects.filter(dataset=dataset)
         .select_related("version", "publication")
         .order_by("pk")
         .iterator()
     ):
-        seen.add(release.pk)
-        told = replay.releases.get(release.pk)
-        if told is None:
+        row_ids.add(release.pk)
+        replayed = replay.releases.get(release.pk)
+        if replayed is None:
             raise Disagreement(None, f"release {release.pk}: no event made it")
-        if release.state != told.state:
-            raise Disagreement(told.sequence, f"release {release.pk}: its state is not what its events say")
-        if facts.differences(release, told.facts):
-            raise Disagreement(told.sequence, f"release {release.pk}: its question was changed")
-        if release.requested_by_id != told.person:
-            raise Disagreement(told.sequence, f"release {release.pk}: who asked for it was changed")
-        if told.moments not in (None, facts.moments(release)) or release.late != told.late:
+        if release.state != replayed.state:
             raise Disagreement(
-                told.sequence, f"release {release.pk}: its moments are not what its events say"
+                replayed.sequence, f"release {release.pk}: its state is not what its events say"
+            )
+        if facts.differences(release, replayed.facts):
+            raise Disagreement(replayed.sequence, f"release {release.pk}: its question was changed")
+        if release.requested_by_id != replayed.person:
+            raise Disagreement(replayed.sequence, f"release {release.pk}: who asked for it was changed")
+        if replayed.moments not in (None, facts.moments(release)) or release.late != replayed.late:
+            raise Disagreement(
+                replayed.sequence, f"release {release.pk}: its moments are not what its events say"
             )
         stored = getattr(release, "publication", None)
         readers = (None, False) if stored is None else (stored.sequence, stored.is_public)
         is_shown = release.public_since is not None
-        if readers != (told.publication, told.is_public) or is_shown != told.is_public:
+        if readers != (replayed.publication, replayed.is_public) or is_shown != replayed.is_public:
             raise Disagreement(
-                told.publication, f"release {release.pk}: its readers are not those of its events"
+                replayed.publication, f"release {release.pk}: its readers are not those of its events"
             )
-    for pk, told in replay.releases.items():
-        if pk not in seen:
-            raise Disagreement(told.sequence, f"release {pk}: its row is missing")
+    for pk, replayed in replay.releases.items():
+        if pk not in row_ids:
+            raise Disagreement(replayed.sequence, f"release {pk}: its row is missing")
 
 
 def _check_charges(dataset: Dataset, replay: Replay) -> None:
@@ -250,15 +252,17 @@ def _check_charges(dataset: Dataset, replay: Replay) -> None:
     stored: dict[object, dict[str, int | str]] = {}
     for release, kind, amount in rows.values_list("release_id", "account__kind", "amount").iterator():
         stored.setdefault(release, {})[kind] = facts.charge_fact(amount)
-    for pk, told in replay.releases.items():
-        if stored.get(pk) != told.charges:
-            raise Disagreement(told.sequence, f"release {pk}: its charges are not what its events say")
+    for pk, replayed in replay.releases.items():
+        if stored.get(pk) != replayed.charges:
+            raise Disagreement(replayed.sequence, f"release {pk}: its charges are not what its events say")
 
 
 def _check_results(dataset: Dataset, replay: Replay) -> None:
     results = Result.objects.filter(release__dataset=dataset).order_by("pk").iterator(chunk_size=10)
     digests = {row.pk: (row.sha256, hashlib.sha256(row.content).hexdigest()) for row in results}
-    for pk, told in replay.releases.items():
-        expected = (told.sha256, told.sha256) if told.state == ReleaseState.PUBLISHED else ("", "")
+    for pk, replayed in replay.releases.items():
+        expected = (
+            (replayed.sha256, replayed.sha256) if replayed.state == ReleaseState.PUBLISHED else ("", "")
+        )
         if digests.get(pk, ("", "")) != expected:
-            raise Disagreement(told.sequence, f"release {pk}: its result is missing or was changed")
+            raise Disagreement(replayed.sequence, f"release {pk}: its result is missing or was changed")

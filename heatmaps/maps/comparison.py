@@ -6,7 +6,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from heatmaps.maps import palette
-from heatmaps.maps.document import Drawing, MapParts, basemap, content_of, frame
+from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of, frame
 from heatmaps.maps.scripts import COMPARISON_SCRIPTS
 from heatmaps.maps.streets import Streets
 from mechanisms.space.grid import Region
@@ -28,7 +28,7 @@ def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]
         "change": palette.CHANGE,
         "basemap": basemap(overlap).content,
     }
-    return MapParts(**content_of(overlap, [Drawing("compare", content)]), legend="")
+    return MapParts(**content_of(overlap, [MapLayer("compare", content)]), legend="")
 
 
 def comparison_document(

@@ -15,17 +15,17 @@ MEANING: Final = "away on average; ± is what noise may add, 19 times in 20"
 CIRCLE: Final = "distance"  # class of a circle
 
 
-def distance_parts(found: PlaceDistances, region: Region) -> MapParts:
+def distance_parts(result: PlaceDistances, region: Region) -> MapParts:
     """Distances as Leaflet shows them, before they become a document."""
-    return parts_of(drawn_circles(found), region, legend=LEGEND, meaning=MEANING)
+    return parts_of(drawn_circles(result), region, legend=LEGEND, meaning=MEANING)
 
 
-def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:
+def drawn_circles(result: PlaceDistances) -> tuple[DrawnRing, ...]:
     """Large ones first, so that no circle is hidden under another."""
-    scale = distances_scale(found)
-    within = scale.up(WITHIN_ERRORS * found.standard_error_m)
-    several = enumerate(zip(found.places, found.distances_m, strict=True), start=1)
-    drawn = [
+    scale = distances_scale(result)
+    within = scale.up(WITHIN_ERRORS * result.standard_error_m)
+    several = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
+    rings = [
         DrawnRing(
             corners=circle_around(*place.degrees, distance_m),
             key=CIRCLE,
@@ -37,4 +37,4 @@ def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:
         )
         for number, (place, distance_m) in several
     ]
-    return tuple(sorted(drawn, key=lambda ring: -ring.weight))
+    return tuple(sorted(rings, key=lambda ring: -ring.weight))

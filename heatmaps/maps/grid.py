@@ -18,7 +18,7 @@ _EARTH_RADIUS_KM: Final = 6371.0072  # sphere of the same surface as WGS84
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
+class DrawnGrid:
     """Arrays of shape (side, side), row 0 north, column 0 west."""
 
     region: Region
@@ -35,35 +35,35 @@ class Drawn:
         return self.shares / row_areas_km2(self.region, self.level)[:, np.newaxis]
 
 
-def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> Drawn:
+def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> DrawnGrid:
     """The grid of a released map, coarsened to `finest_level` by summing where it is finer."""
-    coarse, told = _coarsened(heatmap, min(heatmap.level, finest_level)), told_of(heatmap)
-    return Drawn(
+    coarse, distinguished = _coarsened(heatmap, min(heatmap.level, finest_level)), told_of(heatmap)
+    return DrawnGrid(
         region=region,
         level=coarse.level,
         merged=1 << (heatmap.level - coarse.level),
         shares=coarse.dense(),
-        uncertain=None if told is None else ~_told(coarse, told),
+        uncertain=None if distinguished is None else ~_distinguished_cells(coarse, distinguished),
         is_in_rectangles=heatmap.is_in_rectangles,
     )
 
 
 def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
     """Which regions are not told apart from empty ones; none where the release says nothing about it."""
-    told = told_of(heatmap)
-    if told is None:
+    distinguished = told_of(heatmap)
+    if distinguished is None:
         return np.zeros(heatmap.values.size, np.bool_)
-    return ~told.has(heatmap.levels, heatmap.prefixes)
+    return ~distinguished.has(heatmap.levels, heatmap.prefixes)
 
 
-def _told(heatmap: Heatmap, told: ToldApart) -> NDArray[np.bool_]:
+def _distinguished_cells(heatmap: Heatmap, distinguished: ToldApart) -> NDArray[np.bool_]:
     """`(side, side)` cells told apart at the level that is drawn, and those of coarser told regions."""
     coarse = heatmap.levels < heatmap.level
     levels, prefixes = heatmap.levels[coarse], heatmap.prefixes[coarse]
-    chosen, own = told.has(levels, prefixes), told.at(heatmap.level)
-    levels = np.concatenate((levels[chosen], np.full(own.size, heatmap.level, np.uint8)))
+    is_distinguished, own = distinguished.has(levels, prefixes), distinguished.at(heatmap.level)
+    levels = np.concatenate((levels[is_distinguished], np.full(own.size, heatmap.level, np.uint8)))
     grid = np.zeros((1 << heatmap.level, 1 << heatmap.level), np.bool_)
-    paint(grid, levels, np.concatenate((prefixes[chosen], own)), np.ones(levels.size, np.bool_))
+    paint(grid, levels, np.concatenate((prefixes[is_distinguished], own)), np.ones(levels.size, np.bool_))
     return grid
 
 
@@ -81,8 +81,8 @@ def _coarsened(heatmap: Heatmap, level: int) -> Heatmap:
     levels = np.minimum(heatmap.levels, level).astype(np.uint8)
     prefixes = heatmap.prefixes.copy()
     for finer in range(level + 1, heatmap.level + 1):
-        chosen = heatmap.levels == finer
-        prefixes[chosen] = parent(heatmap.prefixes[chosen], finer - level)
+        is_finer = heatmap.levels == finer
+        prefixes[is_finer] = parent(heatmap.prefixes[is_finer], finer - level)
     # Regions are in Morton order, so those that fell into one cell stand side by side.
     first = np.flatnonzero(np.r_[True, (np.diff(prefixes) != 0) | (np.diff(levels) != 0)][: prefixes.size])
     if not first.size:

@@ -11,7 +11,7 @@ from PIL import ImageColor
 from heatmaps.maps import palette
 from heatmaps.maps.heat import usual_width
 from heatmaps.maps.image import mercator_latitudes
-from heatmaps.maps.surface import Floats, Points, smooth
+from heatmaps.maps.surface import Floats, PointLattice, smooth
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE
 from mechanisms.results.squares import squares_of
@@ -38,33 +38,33 @@ class HeatView:
     @property
     def span(self) -> tuple[float, float] | None:
         """The least and the greatest density with a colour, people per km²; None where nothing is shown."""
-        shown = self.densities[self.ratios >= self.least]
-        if not shown.size or not shown.max() > 0:
+        densities = self.densities[self.ratios >= self.least]
+        if not densities.size or not densities.max() > 0:
             return None
-        return max(float(shown.min()), float(shown.max()) / _WIDEST_SPAN), float(shown.max())
+        return max(float(densities.min()), float(densities.max()) / _WIDEST_SPAN), float(densities.max())
 
     def focus(self, region: Region) -> Region:
         """The part of the region where most of what is shown lies, with its surroundings."""
         if self.span is None:
             return region
-        shown = np.where(self.ratios >= self.least, self.densities, 0.0)
-        left, right = _middle(shown.sum(axis=0))
-        top, bottom = _middle(shown.sum(axis=1))
+        densities = np.where(self.ratios >= self.least, self.densities, 0.0)
+        left, right = _middle(densities.sum(axis=0))
+        top, bottom = _middle(densities.sum(axis=1))
         across, latitudes = (region.east - region.west) / PIXELS, mercator_latitudes(region, PIXELS).tolist()
         west, east = region.west + left * across, region.west + right * across
         return Region(west, latitudes[bottom - 1], east, latitudes[top])
 
     def pixels(self, *, dark: bool) -> NDArray[np.uint8]:
         """(`PIXELS`, `PIXELS`, 4) RGBA: colours by the logarithm of density, fading where it is less sure."""
-        drawn = np.zeros((*self.densities.shape, 4), np.uint8)
+        rgba = np.zeros((*self.densities.shape, 4), np.uint8)
         if self.span is None:
-            return drawn
+            return rgba
         low, high = self.span
-        shown = self.ratios >= self.least
-        at = np.log(self.densities[shown] / low) / math.log(high / low) if high > low else np.ones(1)
-        drawn[shown, :3] = ramp(dark=dark)[np.floor(np.clip(at, 0, 1) * 255 + 0.5).astype(np.int64)]
-        drawn[shown, 3] = np.rint(255 * _faded(self.ratios[shown], self.least))
-        return drawn
+        is_visible = self.ratios >= self.least
+        at = np.log(self.densities[is_visible] / low) / math.log(high / low) if high > low else np.ones(1)
+        rgba[is_visible, :3] = ramp(dark=dark)[np.floor(np.clip(at, 0, 1) * 255 + 0.5).astype(np.int64)]
+        rgba[is_visible, 3] = np.rint(255 * _faded(self.ratios[is_visible], self.least))
+        return rgba
 
 
 def heat_view(heatmap: Heatmap, region: Region) -> HeatView | None:
@@ -74,7 +74,7 @@ def heat_view(heatmap: Heatmap, region: Region) -> HeatView | None:
         return None
     width = usual_width(summands, region)
     latitudes = mercator_latitudes(region, PIXELS)
-    points = Points(
+    points = PointLattice(
         columns=(np.arange(PIXELS) + 0.5) / PIXELS,
         rows=(region.north - latitudes) / (region.north - region.south),
         widths=(width / region.width_m, width / region.height_m),

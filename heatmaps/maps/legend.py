@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heatmaps.maps import palette
-from heatmaps.maps.grid import Drawn
+from heatmaps.maps.grid import DrawnGrid
 from heatmaps.numbers import number, share
 from mechanisms.results.significance import RATE
 
@@ -65,14 +65,14 @@ class Legend:
     def title(self) -> str:
         return f"Share of the total per {self.unit}"
 
-    def classes_of(self, drawn: Drawn) -> NDArray[np.uint8]:
+    def classes_of(self, grid: DrawnGrid) -> NDArray[np.uint8]:
         """(side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
-        percents = drawn.densities * (100 * self.unit_km2)
+        percents = grid.densities * (100 * self.unit_km2)
         classes = np.digitize(percents, self.breaks[1:]) + FIRST
-        if drawn.uncertain is None:
+        if grid.uncertain is None:
             classes[percents == 0] = ZERO
         else:
-            classes[drawn.uncertain] = UNCERTAIN
+            classes[grid.uncertain] = UNCERTAIN
         return classes.astype(np.uint8)
 
     @property
@@ -108,10 +108,10 @@ def uncertain_row(label: str) -> LegendClass:
     return LegendClass(key=f"class-{UNCERTAIN}", label=label, light=light, dark=dark)
 
 
-def legend(drawn: Drawn) -> Legend:
+def legend(grid: DrawnGrid) -> Legend:
     """The classes that fit a map's own values."""
-    marked = drawn.shares == 0 if drawn.uncertain is None else drawn.uncertain
-    densities = drawn.densities[~marked & (drawn.shares > 0)]
+    marked = grid.shares == 0 if grid.uncertain is None else grid.uncertain
+    densities = grid.densities[~marked & (grid.shares > 0)]
     top_density = float(densities.max()) if densities.size else 0.0
     unit_km2, unit = _unit(top_density)
     percents = densities * (100 * unit_km2)
@@ -120,9 +120,9 @@ def legend(drawn: Drawn) -> Legend:
         unit_km2=unit_km2,
         breaks=_breaks(percents),
         top=_round_up(top_density * 100 * unit_km2),
-        has_zero=drawn.uncertain is None and bool(marked.any()),
-        has_uncertain=drawn.uncertain is not None and bool(marked.any()),
-        is_in_rectangles=drawn.is_in_rectangles,
+        has_zero=grid.uncertain is None and bool(marked.any()),
+        has_uncertain=grid.uncertain is not None and bool(marked.any()),
+        is_in_rectangles=grid.is_in_rectangles,
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from heatmaps.maps.document import Drawing, MapParts, basemap, content_of
+from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of
 from heatmaps.maps.legend import LegendClass
 from mechanisms.space.grid import Region
 
@@ -32,6 +32,6 @@ def parts_of(
     rows: tuple[LegendClass, ...] = (),
 ) -> MapParts:
     """Rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is told."""
-    marks = Drawing("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
+    marks = MapLayer("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
     layers = [basemap(region), marks]
     return MapParts(**content_of(region, layers), legend=legend, rows=rows, note=_NOTE)

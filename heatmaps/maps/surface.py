@@ -37,7 +37,7 @@ _SQUARE: Final = _cumulated(2) / _TOTAL**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Points:
+class PointLattice:
     """A lattice of points, and the width of the Gaussian there."""
 
     columns: Floats  # ascending shares of the region's width, from west
@@ -77,20 +77,20 @@ class Surface:
         return float(ratios[passed[-1]]) if passed.size else math.inf
 
 
-def smooth(squares: Sequence[Squares], points: Points) -> Surface:
+def smooth(squares: Sequence[Squares], points: PointLattice) -> Surface:
     """The surface at these points."""
     values, variances = (np.zeros((points.rows.size, points.columns.size)) for _ in range(2))
     for level in squares:
         for part in level.parts():
             _add(part, points, values, variances)
     # The part of a window beyond the region's border has no squares: what is inside stands for it.
-    one = np.zeros(1, np.int64)
-    across, down = points.across(one, 0), points.down(one, 0)
+    border = np.zeros(1, np.int64)
+    across, down = points.across(border, 0), points.down(border, 0)
     inside = np.outer(down.means[0], across.means[0])
     return Surface(values=values / inside, errors=np.sqrt(np.maximum(variances, 0)) / inside)
 
 
-def _add(squares: Squares, points: Points, values: Floats, variances: Floats) -> None:
+def _add(squares: Squares, points: PointLattice, values: Floats, variances: Floats) -> None:
     across, down = points.across(squares.x, squares.level), points.down(squares.y, squares.level)
     here = (down.points, across.points)
     persons, squared = squares.values, squares.values**2

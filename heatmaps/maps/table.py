@@ -56,7 +56,7 @@ def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRo
     if isinstance(heatmap, Areas):
         return _areas(heatmap, region, most)
     order = np.argsort(-heatmap.values, kind="stable")[:most]
-    chosen = order[heatmap.values[order] > 0].tolist()
+    indexes = order[heatmap.values[order] > 0].tolist()
     total = float(heatmap.values.sum())
     uncertain, lows, highs = (array.tolist() for array in (is_uncertain(heatmap), *heatmap.intervals()))
     return tuple(
@@ -69,7 +69,7 @@ def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRo
             interval=(lows[index], highs[index]),
             uncertain=uncertain[index],
         )
-        for rank, index in enumerate(chosen, start=1)
+        for rank, index in enumerate(indexes, start=1)
     )
 
 

@@ -61,9 +61,9 @@ def write_picture(heatmap: Heatmap, region: Region, stream: BinaryIO, *, heat: b
     if view is not None:
         np.savez(stream, heat=view.pixels(dark=dark))
         return
-    drawn = draw(heatmap, region)
-    key = legend(drawn)
-    np.savez(stream, classes=key.classes_of(drawn), colours=colours(len(key.breaks), dark=dark))
+    grid = draw(heatmap, region)
+    key = legend(grid)
+    np.savez(stream, classes=key.classes_of(grid), colours=colours(len(key.breaks), dark=dark))
 
 
 def tile_png(stream: BinaryIO, region: Region, tile: Tile, *, scale: int = 1) -> bytes:
@@ -73,13 +73,13 @@ def tile_png(stream: BinaryIO, region: Region, tile: Tile, *, scale: int = 1) ->
     rows = (lats > region.south) & (lats <= region.north) & (np.abs(lats) <= MERCATOR_LIMIT)
     pixels = np.zeros((SIDE * scale, SIDE * scale, 4), np.uint8)
     if columns.any() and rows.any():
-        with np.load(stream, allow_pickle=False) as kept:
+        with np.load(stream, allow_pickle=False) as arrays:
             place = region, lons[columns], lats[rows]
-            if "heat" in kept:
-                found = _heat(kept["heat"], *place)
+            if "heat" in arrays:
+                colours_there = _heat(arrays["heat"], *place)
             else:
-                found = kept["colours"][_cells(kept["classes"], *place)]
-        pixels[np.ix_(rows, columns)] = found
+                colours_there = arrays["colours"][_cells(arrays["classes"], *place)]
+        pixels[np.ix_(rows, columns)] = colours_there
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, "PNG", compress_level=_COMPRESSION)
     return content.getvalue()
@@ -94,17 +94,17 @@ def _cells(classes: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixel
 
 def _heat(picture: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixels:
     """Between the pixels of the surface by proportion, as opaque as on the page."""
-    seen = picture.astype(np.float32)  # of 8 bits: more would cost twice as much
-    alpha = seen[..., 3:] / 255
+    floats = picture.astype(np.float32)  # of 8 bits: more would cost twice as much
+    alpha = floats[..., 3:] / 255
     # Nothing has no colour to mix in.
-    mixed: Colours = np.concatenate((seen[..., :3] * alpha, alpha), axis=2, dtype=np.float32)
+    mixed: Colours = np.concatenate((floats[..., :3] * alpha, alpha), axis=2, dtype=np.float32)
     down = positions(region, lat=lats, lon=np.full(lats.size, region.west))[1]
     mixed = _between(mixed, down, axis=0)
     mixed = _between(mixed, (lons - region.west) / (region.east - region.west), axis=1)
     left = mixed[..., 3:]
     rgb = np.divide(mixed[..., :3], left, out=np.zeros_like(mixed[..., :3]), where=left > 0)
-    found = np.concatenate((rgb, 255 * OPACITY * left), axis=2)
-    return np.asarray(np.rint(found).astype(np.uint8))
+    rgba = np.concatenate((rgb, 255 * OPACITY * left), axis=2)
+    return np.asarray(np.rint(rgba).astype(np.uint8))
 
 
 def _between(values: Colours, at: Floats, axis: int) -> Colours:

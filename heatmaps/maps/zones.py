@@ -25,11 +25,11 @@ def zone_parts(shares: ZoneShares, region: Region) -> MapParts:
 
 def drawn_zones(shares: ZoneShares) -> tuple[DrawnRing, ...]:
     """Large ones first, so that no zone is hidden under another."""
-    drawn = [
-        (_size(zone), _drawn(zone, rank, share, shares))
+    sized_rings = [
+        (_size(zone), _ring_of(zone, rank, share, shares))
         for rank, (zone, share) in enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
     ]
-    return tuple(one for _, one in sorted(drawn, key=lambda pair: -pair[0]))
+    return tuple(ring for _, ring in sorted(sized_rings, key=lambda pair: -pair[0]))
 
 
 def zone_classes(shares: ZoneShares) -> tuple[LegendClass, ...]:
@@ -53,7 +53,7 @@ def _class_of(share: float, standard_error: float, step: float) -> str:
     return f"class-{FIRST + max(0, math.ceil(share / step - 1e-9) - 1)}"
 
 
-def _drawn(zone: Zone, rank: int, share: float, shares: ZoneShares) -> DrawnRing:
+def _ring_of(zone: Zone, rank: int, share: float, shares: ZoneShares) -> DrawnRing:
     error = shares.standard_error
     scale = Scale.of_shares(error)
     percent, within = scale.nearest(share), WITHIN_ERRORS * error

@@ -59,10 +59,10 @@ def accounts() -> QuerySet[User]:
 def account_for(administrator: Person, account_id: int) -> User:
     """Errors: PermissionDenied, Http404."""
     require_administrator(administrator)
-    found = accounts().filter(pk=account_id).first()
-    if found is None:
+    account = accounts().filter(pk=account_id).first()
+    if account is None:
         raise Http404("no such account")
-    return found
+    return account
 
 
 @transaction.atomic
@@ -98,13 +98,13 @@ def reopen(administrator: User, user: User) -> None:
 
 
 @transaction.atomic
-def set_administrator(administrator: User, user: User, *, wanted: bool) -> None:
+def set_administrator(administrator: User, user: User, *, is_administrator: bool) -> None:
     """Errors: PermissionDenied, LastAdministrator."""
     require_administrator(administrator)
-    if not wanted:
+    if not is_administrator:
         _check_administrators(user)
-    User.objects.filter(pk=user.pk).update(is_superuser=wanted, is_staff=wanted)
-    note("account.administrator" if wanted else "account.no_administrator", administrator, user)
+    User.objects.filter(pk=user.pk).update(is_superuser=is_administrator, is_staff=is_administrator)
+    note("account.administrator" if is_administrator else "account.no_administrator", administrator, user)
 
 
 def allow_datasets(administrator: User, user: User, *, allowed: bool) -> None:
@@ -245,8 +245,8 @@ def end_sessions(user: User, *, but: str | None = None) -> None:
 
 def note(event: str, by: User | None, user: User | None = None) -> None:
     """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
-    whose = {} if user is None else {"account": user.pk}
-    transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **whose))
+    subject = {} if user is None else {"account": user.pk}
+    transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **subject))
 
 
 def _lock_datasets(user: User) -> list[int]:
@@ -279,6 +279,6 @@ def _check_stewardship(user: User) -> None:
 
 def _check_administrators(user: User) -> None:
     administrators = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
-    held = {row.pk for row in administrators}
-    if held == {user.pk}:
+    ids = {row.pk for row in administrators}
+    if ids == {user.pk}:
         raise LastAdministrator

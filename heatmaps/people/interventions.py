@@ -51,12 +51,12 @@ def record(by: User | None, user: User, kind: str) -> None:
     Ledgers come first and in order, as every move takes them; then the account, so that it joins no dataset
     meanwhile which would not be told (`tell`). Errors: RolesMoved.
     """
-    told = set()
-    for held in Membership.objects.filter(user=user).select_related("dataset").order_by("dataset"):
-        transitions.record(held.dataset, kind, actor=by, before={}, after={"member": user.pk})
-        told.add(held.dataset_id)
+    dataset_ids = set()
+    for membership in Membership.objects.filter(user=user).select_related("dataset").order_by("dataset"):
+        transitions.record(membership.dataset, kind, actor=by, before={}, after={"member": user.pk})
+        dataset_ids.add(membership.dataset_id)
     User.objects.select_for_update().get(pk=user.pk)
-    if not told.issuperset(Membership.objects.filter(user=user).values_list("dataset", flat=True)):
+    if not dataset_ids.issuperset(Membership.objects.filter(user=user).values_list("dataset", flat=True)):
         raise RolesMoved
     column = _COLUMNS[kind]
     now = timezone.now()
@@ -66,8 +66,8 @@ def record(by: User | None, user: User, kind: str) -> None:
 
 def write_profile(user: User, **columns: object) -> None:
     """Accounts without a profile were made by a command, and may make datasets."""
-    made = {"may_create_datasets": True} | columns
-    Profile.objects.update_or_create(user=user, defaults=columns, create_defaults=made)
+    new_columns = {"may_create_datasets": True} | columns
+    Profile.objects.update_or_create(user=user, defaults=columns, create_defaults=new_columns)
 
 
 def of(user: User) -> Iterator[Intervention]:
@@ -84,6 +84,6 @@ def of(user: User) -> Iterator[Intervention]:
 
 def tell(member: Membership) -> None:
     """Write what was done before somebody joined into the dataset's ledger, which is locked."""
-    for one in of(member.user):
-        after: Facts = {"member": member.user_id, "done_at": numbers.moment(one.at)}
-        transitions.record(member.dataset, one.kind, actor=one.by, before={}, after=after)
+    for intervention in of(member.user):
+        after: Facts = {"member": member.user_id, "done_at": numbers.moment(intervention.at)}
+        transitions.record(member.dataset, intervention.kind, actor=intervention.by, before={}, after=after)

@@ -78,7 +78,7 @@ def revoke(actor: User, dataset: Dataset | None, invitation_id: UUID) -> None:
 
 def invitation(secret: str) -> Invitation:
     """The invitation of that secret. Errors: NoSuchLink."""
-    return _checked(_found(secret))
+    return _checked(_usable_invitation(secret))
 
 
 def may_sign_up(link: Invitation) -> bool:
@@ -119,12 +119,12 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
 @contextmanager
 def _claimed(secret: str) -> Iterator[Invitation]:
     """An invitation, looked at again while nobody changes the members of its dataset."""
-    found = invitation(secret)
+    link = invitation(secret)
     with transaction.atomic():
-        if found.dataset_id is None:
-            yield found
+        if link.dataset_id is None:
+            yield link
         else:
-            with transitions.locked(found.dataset_id):
+            with transitions.locked(link.dataset_id):
                 yield invitation(secret)
 
 
@@ -139,11 +139,11 @@ def _usable() -> QuerySet[Invitation]:
     return Invitation.objects.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
 
 
-def _found(secret: str) -> Invitation:
-    found = _usable().select_related("dataset", "made_by").filter(digest=_digest(secret)).first()
-    if found is None:
+def _usable_invitation(secret: str) -> Invitation:
+    link = _usable().select_related("dataset", "made_by").filter(digest=_digest(secret)).first()
+    if link is None:
         raise NoSuchLink
-    return found
+    return link
 
 
 def _checked(link: Invitation) -> Invitation:

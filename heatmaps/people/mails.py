@@ -59,8 +59,10 @@ def send(user: User, address: str, subject: str, text: str) -> None:
 
 
 def _tell(account_id: int, what: str) -> None:
-    found = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related("user")
-    for address in found:
+    addresses = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related(
+        "user"
+    )
+    for address in addresses:
         _tell_at(address.user, address.email, what)
 
 

@@ -75,10 +75,12 @@ def member_for(person: User, slug: str, account_id: int) -> Membership:
     if account_id != person.pk:
         require(person, dataset, Act.MANAGE_MEMBERS)
     user = User.objects.filter(pk=account_id).first()
-    found = Membership.objects.filter(dataset=dataset, user=user).select_related("user", "dataset").first()
-    if user is None or found is None:
+    membership = (
+        Membership.objects.filter(dataset=dataset, user=user).select_related("user", "dataset").first()
+    )
+    if user is None or membership is None:
         raise Http404("no such member")
-    return found
+    return membership
 
 
 def add(actor: User, dataset: Dataset, username: str, role: str, *, reason: str = "") -> Membership:
@@ -105,13 +107,13 @@ def join(
     # Locked: an account that is being closed does not become a steward meanwhile.
     if not User.objects.select_for_update().filter(pk=user.pk, is_active=True).exists():
         raise PermissionDenied("this account is closed")
-    held = Membership.objects.filter(dataset=dataset, user=user).first()
-    if held is not None:
-        raise AlreadyMember(held.role)
-    made = Membership.objects.create(dataset=dataset, user=user, role=_role(role))
-    _record(actor, made, before=NO_ROLE, after=made.role, reason=reason, invited_by=invited_by)
-    interventions.tell(made)
-    return made
+    existing = Membership.objects.filter(dataset=dataset, user=user).first()
+    if existing is not None:
+        raise AlreadyMember(existing.role)
+    membership = Membership.objects.create(dataset=dataset, user=user, role=_role(role))
+    _record(actor, membership, before=NO_ROLE, after=membership.role, reason=reason, invited_by=invited_by)
+    interventions.tell(membership)
+    return membership
 
 
 def change_role(actor: User, member: Membership, role: str, *, reason: str = "") -> Membership:

@@ -89,10 +89,10 @@ def roles(person: Person, dataset: Dataset) -> frozenset[str]:
     """The roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
-    held = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
+    own_roles = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
     if person.is_superuser:
-        held.add(ADMINISTRATOR)
-    return frozenset(held)
+        own_roles.add(ADMINISTRATOR)
+    return frozenset(own_roles)
 
 
 def memberships(person: User) -> QuerySet[Membership]:
@@ -103,10 +103,10 @@ def memberships(person: User) -> QuerySet[Membership]:
 
 def may(person: Person, dataset: Dataset, act: Act) -> bool:
     """Whether `person` may, who is about to; an administrator's reading is recorded."""
-    held = roles(person, dataset)
-    if ALLOWED[act].isdisjoint(held) or misfit(dataset, act):
+    own_roles = roles(person, dataset)
+    if ALLOWED[act].isdisjoint(own_roles) or misfit(dataset, act):
         return False
-    _note_outsider(person, dataset, held)
+    _note_outsider(person, dataset, own_roles)
     return True
 
 
@@ -132,15 +132,15 @@ def require(person: Person, dataset: Dataset, act: Act) -> User:
 
     Errors: Http404 for a stranger; PermissionDenied for a member whose role does not allow it.
     """
-    held = roles(person, dataset)
-    if not held or isinstance(person, AnonymousUser):  # types do not know that nobody unknown has a role
+    own_roles = roles(person, dataset)
+    if not own_roles or isinstance(person, AnonymousUser):  # types do not know that nobody unknown has a role
         raise Http404("no such dataset")
-    if ALLOWED[act].isdisjoint(held):
-        wanted = " or ".join(sorted(ALLOWED[act]))
-        raise PermissionDenied(f"this needs the role {wanted} in the dataset; ask one of its stewards")
+    if ALLOWED[act].isdisjoint(own_roles):
+        needed = " or ".join(sorted(ALLOWED[act]))
+        raise PermissionDenied(f"this needs the role {needed} in the dataset; ask one of its stewards")
     if reason := misfit(dataset, act):
         raise PermissionDenied(reason)
-    _note_outsider(person, dataset, held)
+    _note_outsider(person, dataset, own_roles)
     return person
 
 
@@ -148,20 +148,20 @@ def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
     """Which of these datasets a person is a member of; administrators as such are of none."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
-    mine = memberships(person).filter(dataset__in=set(dataset_ids))
-    return frozenset(mine.values_list("dataset", flat=True))
+    own_memberships = memberships(person).filter(dataset__in=set(dataset_ids))
+    return frozenset(own_memberships.values_list("dataset", flat=True))
 
 
 def note_reads(person: Person, dataset_ids: Iterable[int]) -> None:
     """Record that an administrator reads of these datasets, where no `require` came before: in lists."""
     if isinstance(person, User) and person.is_superuser:
-        shown = set(dataset_ids)
-        mine = memberships(person).filter(dataset__in=shown).values_list("dataset", flat=True)
-        administrator_reads.record(person, shown - set(mine))
+        ids = set(dataset_ids)
+        own_ids = memberships(person).filter(dataset__in=ids).values_list("dataset", flat=True)
+        administrator_reads.record(person, ids - set(own_ids))
 
 
-def _note_outsider(person: Person, dataset: Dataset, held: frozenset[str]) -> None:
-    if held == {ADMINISTRATOR} and isinstance(person, User):
+def _note_outsider(person: Person, dataset: Dataset, own_roles: frozenset[str]) -> None:
+    if own_roles == {ADMINISTRATOR} and isinstance(person, User):
         administrator_reads.record(person, [dataset.pk])
 
 

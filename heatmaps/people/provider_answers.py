@@ -73,8 +73,8 @@ def _confirmed(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
     """Somebody who is signed in said again at the provider who it is."""
     if sociallogin.state.get("process") != AGAIN or sociallogin.user.pk != request.user.pk:
         return provider_refused(request, "other", status=400)
-    known = {"provider": sociallogin.account.provider, "uid": sociallogin.account.uid}
-    record_authentication(request, request.user, "socialaccount", reauthenticated=True, **known)
+    identity = {"provider": sociallogin.account.provider, "uid": sociallogin.account.uid}
+    record_authentication(request, request.user, "socialaccount", reauthenticated=True, **identity)
     return redirect(sociallogin.state.get("next") or "account")
 
 

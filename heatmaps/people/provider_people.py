@@ -63,11 +63,11 @@ def remember(request: HttpRequest, uid: str, name: str, *, account: int | None =
 
 def remembered(request: HttpRequest) -> ProviderPerson | None:
     """Whom the provider named to the account that asks, or to nobody signed in; None if long ago."""
-    kept = request.session.get(_SESSION_KEY)
+    session_data = request.session.get(_SESSION_KEY)
     provider = settings.SIGN_IN_PROVIDER
-    if kept is None or provider is None:
+    if session_data is None or provider is None:
         return None
-    person = ProviderPerson(**kept)
+    person = ProviderPerson(**session_data)
     recent = time.time() - person.at < MINUTES * 60
     return person if recent and (person.provider, person.account) == (provider.key, request.user.pk) else None
 
@@ -103,12 +103,12 @@ def link(user: User, person: ProviderPerson) -> None:
 def unlink(user: User) -> None:
     """Errors: LastWayIn; Http404 where there is no link."""
     User.objects.select_for_update().get(pk=user.pk)
-    found = link_of(user)
-    if found is None:
+    link = link_of(user)
+    if link is None:
         raise Http404("no such link")
-    if not has_another_way_in(user, than=found):
+    if not has_another_way_in(user, than=link):
         raise LastWayIn
-    found.delete()
+    link.delete()
     accounts.note("account.provider_unlinked", user, user)
     mails.tell(user, f"The link of your account to {the_provider().name} was removed.")
 

@@ -49,9 +49,11 @@ class ProviderSession(Session):
         if not _places.acquire(timeout=PATIENCE_SECONDS):
             raise NotConnected("the provider has not answered those who asked before")
         named |= {"timeout": settings.PROVIDER_SECONDS, "allow_redirects": False, "stream": True}
-        asked = _Question(lambda: super(ProviderSession, self).request(str(method), url, *arguments, **named))
-        asked.start()
-        return asked.answer()
+        question = _Question(
+            lambda: super(ProviderSession, self).request(str(method), url, *arguments, **named)
+        )
+        question.start()
+        return question.answer()
 
 
 class _Question(Thread):

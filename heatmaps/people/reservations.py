@@ -23,7 +23,7 @@ class Ending:
 
     cancelled: int = 0  # or to be cancelled: their charges come back
     begun: int = 0  # these end as they would have
-    kept: int = 0  # by the wish of who ends the role or the account
+    retained: int = 0  # by the wish of who ends the role or the account
 
 
 def queued_by(user: User) -> QuerySet[Release]:
@@ -46,7 +46,7 @@ def end(actor: User, user: User, dataset_ids: Collection[int], *, keep: bool) ->
     queued = queued_by(user).filter(dataset__in=dataset_ids)
     if keep:
         ending = foreseen(queued)
-        return Ending(kept=ending.cancelled, begun=ending.begun)
+        return Ending(retained=ending.cancelled, begun=ending.begun)
     outcomes = [
         transitions.cancel(release_id, actor=actor)
         for release_id in queued.order_by("dataset", "starts_at").values_list("pk", flat=True)

@@ -98,9 +98,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def is_safe_url(self, url: str) -> bool:
         """Whether `next` may lead there: to this very host."""
-        asked: HttpRequest = context.request
+        request: HttpRequest = context.request
         return url_has_allowed_host_and_scheme(
-            url, allowed_hosts={asked.get_host()}, require_https=asked.is_secure()
+            url, allowed_hosts={request.get_host()}, require_https=request.is_secure()
         )
 
     def get_client_ip(self, request: HttpRequest) -> str:
@@ -165,11 +165,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, str]]:
         ways: list[dict[str, str]] = super().get_reauthentication_methods(user)
-        told = [way | {"description": _WAYS[way["id"]]} for way in ways]
+        methods = [way | {"description": _WAYS[way["id"]]} for way in ways]
         if user.is_authenticated and provider_people.link_of(user) is not None:
             words, page = f"Use {the_provider().name}", reverse("account-confirm-provider")
-            told.append({"id": "provider", "description": words, "url": page})
-        return told
+            methods.append({"id": "provider", "description": words, "url": page})
+        return methods
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, _CLOSED)
@@ -267,7 +267,7 @@ def unsealed(text: str) -> str | None:
 def _said_lately(request: HttpRequest) -> bool:
     """As `did_recently_reauthenticate` of allauth asks of the others."""
     records = get_authentication_records(request, request.user)
-    moments = [one["at"] for one in records if one.get("reauthenticated")]
+    moments = [record["at"] for record in records if record.get("reauthenticated")]
     return bool(moments) and time.time() - moments[-1] < account_settings.REAUTHENTICATION_TIMEOUT
 
 

@@ -166,8 +166,8 @@ def lost_charges() -> dict[int, int | None]:
     charges: dict[int, int | None] = {}
     for line in _lost():
         for account, amount in line["charges"].items():
-            known = charges.get(int(account), 0)
-            charges[int(account)] = None if known is None or amount is None else known + amount
+            units = charges.get(int(account), 0)
+            charges[int(account)] = None if units is None or amount is None else units + amount
     return charges
 
 

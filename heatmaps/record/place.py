@@ -24,8 +24,8 @@ class RecordError(OSError):
 def of_file(path: Path) -> dict[str, str]:
     """Tells the place of a journal: this machine, its file, its stamp, and the embedded database's file."""
     stamp = _stamp(path)
-    made = f"{_file(stamp)}:{stamp.stat().st_ctime_ns}" if stamp.is_file() else ""
-    return {"machine": _text(_MACHINE), "file": _file(path), "stamp": made, "database": _database()}
+    creation = f"{_file(stamp)}:{stamp.stat().st_ctime_ns}" if stamp.is_file() else ""
+    return {"machine": _text(_MACHINE), "file": _file(path), "stamp": creation, "database": _database()}
 
 
 def without_device(name: str, value: str) -> str:

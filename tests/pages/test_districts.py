@@ -125,7 +125,7 @@ def test_the_release_page_adds_the_map_up(client_of, counted, stored):
     assert "People in districts" in page
     assert "City of Hazel, 2026, CC0" in page
     assert "1 more lie outside this map" in page
-    assert all(row.people in page and row.within in page for row in district_sums.shown(found))
+    assert all(row.people in page and row.within in page for row in district_sums.rows_for_people(found))
 
     table = client.get(reverse("release-district-sums", args=[counted.pk, stored.pk]))
     lines = list(csv.DictReader(io.StringIO(table.content.decode())))

@@ -85,7 +85,7 @@ def test_what_a_removed_member_has_queued_is_cancelled(ask, remove, steward, dat
 
 def test_it_may_be_kept(ask, remove):
     release = ask()
-    assert remove(keep_queued=True) == Ending(kept=1)
+    assert remove(keep_queued=True) == Ending(retained=1)
     assert state_of(release) == "reserved"
     assert not Event.objects.filter(kind="cancel").exists()
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.ingest.formats.columns import Columns, Record
+from heatmaps.ingest.formats.columns import ColumnPositions, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class TextSource(Protocol):
         """Up to `count` rows; None at the end."""
 
 
-def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
+def batch_of(chunk: Chunk, columns: ColumnPositions, *, bytes_read: int) -> Batch:
     """The check-ins among the rows, and the others as rejections in the order of the file."""
     records, lines, rejected = chunk.records, chunk.lines, chunk.broken
     if not all(records):  # blank lines are nobody's fault
@@ -66,9 +66,9 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
     try:
         values = columns.values(records)
     except (IndexError, ValueError):
-        found: list[Rejection] = []
-        values = columns.values(_accepted(records, lines, columns, found))
-        rejected = sorted(found + rejected, key=lambda rejection: rejection.row)
+        rejections: list[Rejection] = []
+        values = columns.values(_accepted(records, lines, columns, rejections))
+        rejected = sorted(rejections + rejected, key=lambda rejection: rejection.row)
     users, times, lat, lon = values
     numbers = {name: number for number, name in enumerate(dict.fromkeys(users))}
     return Batch(
@@ -83,7 +83,7 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
 
 
 def _accepted(
-    records: list[Record], lines: Sequence[int], columns: Columns, rejected: list[Rejection]
+    records: list[Record], lines: Sequence[int], columns: ColumnPositions, rejected: list[Rejection]
 ) -> list[Record]:
     """The records without the bad ones, which are found by halving."""
     try:

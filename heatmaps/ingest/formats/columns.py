@@ -28,7 +28,7 @@ Values = tuple[list[str], NDArray[np.int64], NDArray[np.float64], NDArray[np.flo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class ColumnPositions:
     """Where the columns are. `values` converts many rows at once and fails if any is bad."""
 
     user: int
@@ -42,7 +42,7 @@ class Columns:
         """Errors: `ReaderError` when a column is missing or there twice."""
         user, time, lat, lon = (_position(field, names, options) for field in FIELDS)
         if user is None or lat is None or lon is None:
-            raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(names)}")
+            raise ReaderError("header", f"{EXPECTED_HEADER}; {_header_text(names)}")
         return cls(user=user, time=time, lat=lat, lon=lon, zone=options.zone)
 
     def values(self, records: list[Record]) -> Values:
@@ -57,17 +57,17 @@ class Columns:
 
 def _position(field: str, names: Record, options: Options) -> int | None:
     """Where a field's column is; None when there is none and nobody asked for one."""
-    known = [name.strip().lower() for name in names]
-    if not is_text(known):
+    lowered_names = [header_name.strip().lower() for header_name in names]
+    if not is_text(lowered_names):
         raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")
-    chosen = options.columns.get(field)
-    wanted = field if chosen is None else chosen.lower()
-    if wanted in known and known.count(wanted) == 1:
-        return known.index(wanted)
-    if known.count(wanted) > 1:
-        raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(known)}")
-    if chosen:
-        raise ReaderError("header", f"there is no column {chosen} for {field}; {_found(known)}")
+    option = options.columns.get(field)
+    header_name = field if option is None else option.lower()
+    if header_name in lowered_names and lowered_names.count(header_name) == 1:
+        return lowered_names.index(header_name)
+    if lowered_names.count(header_name) > 1:
+        raise ReaderError("header", f"{EXPECTED_HEADER}; {_header_text(lowered_names)}")
+    if option:
+        raise ReaderError("header", f"there is no column {option} for {field}; {_header_text(lowered_names)}")
     return None
 
 
@@ -127,7 +127,7 @@ def is_text(texts: list[str]) -> bool:
 _NAME = re.compile(r"[A-Za-z][\w .()-]{0,30}", re.ASCII)
 
 
-def _found(names: list[str]) -> str:
+def _header_text(names: list[str]) -> str:
     """What the header has instead; nothing of it where it could be somebody's check-in."""
     names = [name.strip().lower() for name in names]
     if not all(_NAME.fullmatch(name) for name in names):

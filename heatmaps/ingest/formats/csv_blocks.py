@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from heatmaps.ingest.formats.batch import Batch, batch_of
-from heatmaps.ingest.formats.columns import Columns, Record
+from heatmaps.ingest.formats.columns import ColumnPositions, Record
 from heatmaps.ingest.formats.lines import Lines, ReaderError, ReaderLimits
 from heatmaps.ingest.formats.text import CsvSource
 from heatmaps.ingest.formats.typed_columns import FIRST_SECOND, LAST_SECOND, Typed
@@ -38,16 +38,16 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
     lines = Lines(stream, limits)
     rows = _Rows(
         names=header.names,
-        columns=Columns.of_names(header.names, options),
+        columns=ColumnPositions.of_names(header.names, options),
         line_length=limits.line_length,
         batch_rows=batch_rows,
     )
     before, left = 0, list[str]()  # lines of a row that the next block may finish
     for block in lines.blocks(_BLOCK_BYTES):
-        found = None if left or before < header.lines_read else rows.by_arrow(block, before, lines)
-        if found is not None:
-            yield from found
-            before += sum(batch.numbers.size + len(batch.rejected) for batch in found)
+        arrow_batches = None if left or before < header.lines_read else rows.by_arrow(block, before, lines)
+        if arrow_batches is not None:
+            yield from arrow_batches
+            before += sum(batch.numbers.size + len(batch.rejected) for batch in arrow_batches)
             continue
         texts = lines.texts_of(block, before)
         header_left = max(0, header.lines_read - before)
@@ -59,15 +59,15 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _Rows:
     names: Record
-    columns: Columns
+    columns: ColumnPositions
     line_length: int
     batch_rows: int
 
     def by_lines(self, texts: list[str], before: int, lines: Lines, *, more: bool) -> _Batches:
         """Batches; returns the lines of a last row that further ones may finish. before: of the file."""
-        known = before + len(texts)
+        lines_there = before + len(texts)
         source = CsvSource(iter(texts), names=self.names, before=before)
-        while chunk := source.take(self.batch_rows, known=known if more else None):
+        while chunk := source.take(self.batch_rows, lines_there=lines_there if more else None):
             yield batch_of(chunk, self.columns, bytes_read=lines.bytes_read)
         return [] if source.unfinished is None else texts[source.unfinished - 1 - before :]
 
@@ -125,10 +125,10 @@ class _Rows:
 
 def _times(texts: Any, zone: tzinfo) -> Any:
     """Moments where all of them are written as Arrow reads them; otherwise the texts."""
-    given = pc.if_else(pc.equal(texts, ""), None, texts)
+    filled = pc.if_else(pc.equal(texts, ""), None, texts)
     for kind in (_ZONED, _NAIVE) if zone is UTC else (_ZONED,):
         try:
-            times = given.cast(kind)
+            times = filled.cast(kind)
         except pa.ArrowInvalid:
             continue
         ends = pc.min_max(times.cast(pa.int64())).as_py()

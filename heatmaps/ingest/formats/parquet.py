@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heatmaps.ingest.formats.batch import Batch
-from heatmaps.ingest.formats.columns import Columns
+from heatmaps.ingest.formats.columns import ColumnPositions
 from heatmaps.ingest.formats.lines import BLOCK_BYTES, ReaderError, ReaderLimits
 from heatmaps.ingest.formats.parquet_pages import unpacked_bytes
 from heatmaps.ingest.formats.typed_columns import Typed, check_lengths
@@ -42,13 +42,13 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
     size = stream.seek(0, 2)
     with _readable():
         plain = _opened(stream)
-        columns = Columns.of_names(plain.schema_arrow.names, options)
+        columns = ColumnPositions.of_names(plain.schema_arrow.names, options)
         typed = Typed.of(plain.schema_arrow, columns)
-        wanted = list(typed.names.values())
-        rows = _checked_rows(stream, plain.metadata, wanted, size, limits)
+        names = list(typed.names.values())
+        rows = _checked_rows(stream, plain.metadata, names, size, limits)
         _check_texts(_opened(stream, typed.texts), typed.texts)
         file, done = _opened(stream), 0
-        for part in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
+        for part in file.iter_batches(batch_size=batch_rows, columns=names, use_threads=False):
             before, done = done, done + part.num_rows
             if done > rows:
                 raise ReaderError("corrupt", "the Parquet file has more rows than it says")
@@ -92,7 +92,7 @@ def _check_texts(file: Any, texts: list[str]) -> None:
 
 
 def _checked_rows(
-    stream: BinaryIO, metadata: Any, wanted: list[str] | None, size: int, limits: ReaderLimits
+    stream: BinaryIO, metadata: Any, names: list[str] | None, size: int, limits: ReaderLimits
 ) -> int:
     """The number of rows, when they are not too many for the file's size. wanted: columns; None: all."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
@@ -101,7 +101,7 @@ def _checked_rows(
     unpacked = rows * LEAST_ROW_BYTES
     _check_weight(unpacked, size, limits)
     for part in parts:
-        if wanted is None or part.path_in_schema in wanted:
+        if names is None or part.path_in_schema in names:
             unpacked += max(unpacked_bytes(stream, size, part), int(part.total_uncompressed_size))
             _check_weight(unpacked, size, limits)
     return rows

@@ -43,9 +43,9 @@ class Preview:
     rows: list[list[str]]  # the first ones; none of a Parquet file of which only the end was sent
 
     @classmethod
-    def checked(cls, told: Mapping[str, object]) -> Self:
+    def checked(cls, facts: Mapping[str, object]) -> Self:
         """From JSON that nobody vouches for. Errors: Broken."""
-        columns, guess, rows = told.get("columns"), told.get("guess"), told.get("rows")
+        columns, guess, rows = facts.get("columns"), facts.get("guess"), facts.get("rows")
         if not (_are_texts(columns, MOST_COLUMNS) and isinstance(rows, list) and len(rows) <= FIRST_ROWS):
             raise Broken
         if not (isinstance(guess, dict) and _are_texts([*guess, *guess.values()], 2 * len(FIELDS))):
@@ -71,7 +71,7 @@ def preview(stream: BinaryIO, *, whole: bool = True, limits: ReaderLimits = _LIM
     return Preview(
         columns=[_readable(name.strip()) for name in names],
         guess={field: _guess(field, names) for field in FIELDS},
-        rows=[[_shown(value) for value in row[: len(names)]] for row in rows],
+        rows=[[_shortened(value) for value in row[: len(names)]] for row in rows],
     )
 
 
@@ -94,16 +94,16 @@ def _begun(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _guess(field: str, names: list[str]) -> str:
-    known = [name.strip() for name in names]
-    lowered = [name.lower() for name in known]
-    found = next((name for name in NAMES[field] if lowered.count(name) == 1), None)
-    return "" if found is None else known[lowered.index(found)]
+    stripped = [name.strip() for name in names]
+    lowered = [name.lower() for name in stripped]
+    match = next((name for name in NAMES[field] if lowered.count(name) == 1), None)
+    return "" if match is None else stripped[lowered.index(match)]
 
 
 def _readable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     readable = _readable(text)
     return readable if len(readable) <= LONGEST_SHOWN else f"{readable[: LONGEST_SHOWN - 1]}…"

@@ -75,7 +75,7 @@ class CsvSource:
         except StopIteration:
             raise ReaderError("empty", "the file is empty") from None
 
-    def take(self, count: int, *, known: int | None = None) -> Chunk | None:
+    def take(self, count: int, *, lines_there: int | None = None) -> Chunk | None:
         """known: lines of the file that are there, where more may follow; `unfinished` is the line in which
         a row begins that the following ones may finish.
         """
@@ -87,7 +87,7 @@ class CsvSource:
             broken = True
         lines = _starts(records, before + 1, self.lines_read - before - broken)
         start = lines[-1] + _height(records[-1]) if records else before + 1
-        if broken and self.lines_read == known:
+        if broken and self.lines_read == lines_there:
             self.unfinished, broken = start, False
         if not broken:
             return Chunk(records=records, lines=lines, broken=[]) if records else None

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.batch import Batch, Rejection
-from heatmaps.ingest.formats.columns import BAD_TIME, NO_TIME, Columns, epoch_seconds, is_text
+from heatmaps.ingest.formats.columns import BAD_TIME, NO_TIME, ColumnPositions, epoch_seconds, is_text
 from heatmaps.ingest.formats.lines import ReaderError
 
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -30,14 +30,14 @@ class Typed:
     texts: list[str]  # those of the columns that hold text
 
     @classmethod
-    def of(cls, schema: Any, columns: Columns) -> Self:
+    def of(cls, schema: Any, columns: ColumnPositions) -> Self:
         """Errors: `ReaderError` for a column of another type."""
-        found = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
+        positions = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
         if columns.time is not None:
-            found["time"] = columns.time
-        for field, position in found.items():
+            positions["time"] = columns.time
+        for field, position in positions.items():
             _check_type(field, schema.field(position).type)
-        names = {field: schema.field(position).name for field, position in found.items()}
+        names = {field: schema.field(position).name for field, position in positions.items()}
         texts = [name for name in names.values() if _is_text_type(schema.field(name).type)]
         return cls(names=names, zone=columns.zone, texts=texts)
 
@@ -98,9 +98,9 @@ _TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 
 
 def _check_type(field: str, kind: Any) -> None:
-    allowed, wanted = _TYPES[field]
+    allowed, expected = _TYPES[field]
     if not allowed(kind):
-        message = f"the column for {field} is of the type {str(kind)[:40]}; {wanted} are expected"
+        message = f"the column for {field} is of the type {str(kind)[:40]}; {expected} are expected"
         raise ReaderError("header", message)
 
 

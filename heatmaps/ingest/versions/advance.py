@@ -103,10 +103,10 @@ def make_visible(upload: Upload, lease: Lease) -> None:
     while not done:
         # Nothing is counted where no number was declared: a worker that dies here is soon found out.
         lease.renew(seconds=LEASE_SECONDS if upload.dataset.persons is None else COUNTING_SECONDS)
-        others = _ready(upload.dataset)
-        _check_rows(upload, others)
-        _check_persons(upload, others)
-        done = _step(upload, lease, others)
+        ready_ids = _ready(upload.dataset)
+        _check_rows(upload, ready_ids)
+        _check_persons(upload, ready_ids)
+        done = _step(upload, lease, ready_ids)
 
 
 def give_up(upload: Upload, lease: Lease, reason: str) -> None:
@@ -143,9 +143,9 @@ def _ready(dataset: Dataset) -> frozenset[UUID]:
     return frozenset(dataset.uploads.filter(state=UploadState.READY).values_list("pk", flat=True))
 
 
-def _check_rows(upload: Upload, others: frozenset[UUID]) -> None:
+def _check_rows(upload: Upload, ready_ids: frozenset[UUID]) -> None:
     """No more than the size class of the dataset, which decides how long a draw may take unseen."""
-    read = Upload.objects.filter(pk__in=[*others, upload.pk])
+    read = Upload.objects.filter(pk__in=[*ready_ids, upload.pk])
     stored = F("rows_accepted") - F("rows_expired")
     if upload.dataset.relation == RelationChoice.REPLACE:
         stored += F("rows_outside")
@@ -158,15 +158,15 @@ def _check_rows(upload: Upload, others: frozenset[UUID]) -> None:
         )
 
 
-def _check_persons(upload: Upload, others: frozenset[UUID]) -> None:
+def _check_persons(upload: Upload, ready_ids: frozenset[UUID]) -> None:
     declared = upload.dataset.persons
     if declared is None:
         return
-    checkins = CheckIn.objects.filter(upload__in=[*others, upload.pk]).values("person", "person_rest")
-    found = checkins.union(upload.dataset.enrolments.values("person", "person_rest")).count()
-    if found > declared:
+    checkins = CheckIn.objects.filter(upload__in=[*ready_ids, upload.pk]).values("person", "person_rest")
+    persons = checkins.union(upload.dataset.enrolments.values("person", "person_rest")).count()
+    if persons > declared:
         raise UploadError(
             "too_many_persons",
-            f"with this file the dataset would have {found} different users, but {declared} people were "
+            f"with this file the dataset would have {persons} different users, but {declared} people were "
             "declared when it was created; nothing was stored. Remove the users who are not enrolled",
         )

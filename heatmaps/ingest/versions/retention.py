@@ -73,21 +73,21 @@ def steps(version: DataVersion) -> list[Step]:
 
 def counted(uploads: "QuerySet[Upload]", version: DataVersion) -> Q:
     """Of check-ins: those that a version, which includes these uploads, has of days that are kept."""
-    found = Q(upload__in=[])
+    condition = Q(upload__in=[])
     for step in steps(version):
-        kept, days = step.among(uploads), Q()
+        uploads_kept, days = step.among(uploads), Q()
         if step.day is not None:
-            kept = kept.filter(created_at__gte=midnight(step.day))
+            uploads_kept = uploads_kept.filter(created_at__gte=midnight(step.day))
             days = Q(time=None) | Q(time__gte=_seconds(step.day))
         # By their keys, read first: compared row by row, faster than a join.
-        found |= Q(upload__in=list(kept.values_list("pk", flat=True))) & days
-    return found
+        condition |= Q(upload__in=list(uploads_kept.values_list("pk", flat=True))) & days
+    return condition
 
 
 def expired(upload: Upload, day: date) -> "QuerySet[CheckIn]":
     """An upload's check-ins of earlier days."""
-    found = CheckIn.objects.filter(upload=upload)
-    return found if upload.created_at < midnight(day) else found.filter(time__lt=_seconds(day))
+    checkins = CheckIn.objects.filter(upload=upload)
+    return checkins if upload.created_at < midnight(day) else checkins.filter(time__lt=_seconds(day))
 
 
 def _steps(up_to: int, rules: list[tuple[int, date]]) -> Iterator[Step]:

@@ -91,6 +91,6 @@ def _whole(name: str, value: object, low: int, high: int, what: str) -> None:
         raise ParameterError(name, "" if value is None else value, f"a whole number {low} to {high}, {what}")
 
 
-def _empty(name: str, value: object, wanted: str) -> None:
+def _empty(name: str, value: object, owner: str) -> None:
     if value is not None:
-        raise ParameterError(name, value, f"nothing; it belongs to {wanted}")
+        raise ParameterError(name, value, f"nothing; it belongs to {owner}")

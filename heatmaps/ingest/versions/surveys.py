@@ -140,28 +140,28 @@ def _begin(dataset_id: int) -> UUID | None:
 def _look(survey: SourceSurvey, tag: UUID) -> None:
     dataset = survey.dataset
     source = sources.of(dataset)
-    with _kept(dataset.pk, tag):
-        found = sources.pinned(source)
-        with sources.opened(source, found) as lake:
-            [counts] = lake.ask(question.invalid(found.columns)).to_pylist()
+    with _renewed_lease(dataset.pk, tag):
+        tables = sources.pinned(source)
+        with sources.opened(source, tables) as lake:
+            [counts] = lake.ask(question.invalid(tables.columns)).to_pylist()
             rows = counts.pop("checkins")
-            found.check_rows(rows, counts.pop("opt_outs"))
-            users = _users(dataset, lake, found.columns)
+            tables.check_rows(rows, counts.pop("opt_outs"))
+            users = _users(dataset, lake, tables.columns)
         with transaction.atomic():
             _enrol(dataset, users)  # takes minutes, in which the clock may not wait for the survey's row
-            if not _mine(dataset.pk, tag).select_for_update().exists():
+            if not _own_survey(dataset.pk, tag).select_for_update().exists():
                 transaction.set_rollback(True)
                 return
-            state = found.store(dataset, rows=rows, invalid=counts)
-            _mine(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
+            state = tables.store(dataset, rows=rows, invalid=counts)
+            _own_survey(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
 
 
 def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons | None:
     """`(k,)` different hashes of all users, of a dataset with declared persons."""
     if dataset.persons is None:
         return None
-    asked = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
-    names, hasher = lake.ask(asked)["person"], keys.PersonHasher.of(dataset)
+    query = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
+    names, hasher = lake.ask(query)["person"], keys.PersonHasher.of(dataset)
     # In blocks: all of them as objects of Python would take gigabytes.
     blocks = [hasher.hashes(names.slice(at, _BLOCK).to_pylist()) for at in range(0, len(names), _BLOCK)]
     return np.unique(np.concatenate(blocks)) if blocks else np.empty(0, PERSON)
@@ -211,31 +211,31 @@ def _appear(dataset_id: int, now: datetime) -> None:
 
 
 def _fail(dataset_id: int, tag: UUID, reason: str) -> None:
-    _mine(dataset_id, tag).update(state=SurveyState.FAILED, failure=reason, lease_until=None)
+    _own_survey(dataset_id, tag).update(state=SurveyState.FAILED, failure=reason, lease_until=None)
 
 
 def _try_again(dataset_id: int, tag: UUID, reason: str) -> None:
-    mine = _mine(dataset_id, tag)
-    if mine.filter(attempts__gte=MOST_ATTEMPTS).exists():
+    survey = _own_survey(dataset_id, tag)
+    if survey.filter(attempts__gte=MOST_ATTEMPTS).exists():
         _fail(dataset_id, tag, reason)
     else:
-        mine.update(lease_until=timezone.now() + PAUSE)
+        survey.update(lease_until=timezone.now() + PAUSE)
 
 
 def _waiting(dataset_id: int) -> "QuerySet[SourceSurvey]":
     return SourceSurvey.objects.filter(pk=dataset_id, state=SurveyState.WAITING)
 
 
-def _mine(dataset_id: int, tag: UUID) -> "QuerySet[SourceSurvey]":
+def _own_survey(dataset_id: int, tag: UUID) -> "QuerySet[SourceSurvey]":
     return _waiting(dataset_id).filter(tag=tag)
 
 
 @contextmanager
-def _kept(dataset_id: int, tag: UUID) -> Iterator[None]:
+def _renewed_lease(dataset_id: int, tag: UUID) -> Iterator[None]:
     """Renew the caller's lease until the block ends."""
 
     def renew() -> bool:
-        return _mine(dataset_id, tag).update(lease_until=timezone.now() + LEASE) == 1
+        return _own_survey(dataset_id, tag).update(lease_until=timezone.now() + LEASE) == 1
 
     with leases.renewed(renew, seconds=LEASE.total_seconds(), of=dataset_id):
         yield

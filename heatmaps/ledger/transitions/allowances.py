@@ -18,9 +18,10 @@ from heatmaps.models import Account, AccountKind, Allowance
 def change_allowance(
     account: Account, person: User | None, limit: int | FollowsDefault | None, *, actor: User, reason: str
 ) -> None:
-    """What `person` may take of an account (None: as much as there is), or everybody who follows the default.
+    """Sets what `person` may take of an account; a `limit` of None is as much as there is.
 
-    Below what was taken already it stops that person. `person` None sets the default.
+    Below what was taken already it stops that person. `person` None sets the default, for everybody who
+    follows it.
     Errors: InvalidLimit.
     """
     follows = isinstance(limit, FollowsDefault)

@@ -167,9 +167,9 @@ def _must_move(release: Release, name: str, **columns: object) -> None:
 
 
 def _batch(release_id: UUID) -> dict[str, Facts]:
-    """What a round was read from, which is public with its outcome; nothing of other releases."""
-    found = Round.objects.filter(pk=release_id).first()
-    return {} if found is None else {"batch": facts.batch_facts(found)}
+    """Returns what a round was read from, which is public with its outcome; nothing of other releases."""
+    row = Round.objects.filter(pk=release_id).first()
+    return {} if row is None else {"batch": facts.batch_facts(row)}
 
 
 def _append_move(ledger: Ledger, name: str, release: Release, **after: str | Facts) -> None:
@@ -197,7 +197,7 @@ def _give_back(charge: Charge) -> None:
     if charge.amount is not None:
         rows.update(committed=F("committed") - charge.amount)
     else:
-        others = Charge.objects.filter(account=charge.account_id, amount=None)
+        unbounded_charges = Charge.objects.filter(account=charge.account_id, amount=None)
         restored = RestoredCharge.objects.filter(account=charge.account_id, amount=None)
-        others = others.exclude(release__state=ReleaseState.CANCELLED)
-        rows.update(unbounded=others.exists() or restored.exists())
+        unbounded_charges = unbounded_charges.exclude(release__state=ReleaseState.CANCELLED)
+        rows.update(unbounded=unbounded_charges.exists() or restored.exists())

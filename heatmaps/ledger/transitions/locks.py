@@ -33,7 +33,7 @@ def locked(dataset_id: int) -> Iterator[Ledger]:
 
 @contextmanager
 def locked_release(release_id: UUID, *, durable: bool = False) -> Iterator[Ledger]:
-    """As `locked`, of the release's dataset; `durable`: refuses to be part of another transaction."""
+    """Locks the release's dataset as `locked` does; `durable`: refuses to be part of another transaction."""
     with transaction.atomic(durable=durable):
         yield _lock(Release.objects.values_list("dataset_id", flat=True).get(pk=release_id))
 

@@ -101,16 +101,16 @@ def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
 
 
 def end(ledger: Ledger, release: Release, now: datetime) -> None:
-    """It may have been drawn since the backup: it never is again, and keeps its charge."""
+    """Ends a release that may have been drawn since the backup: it never is again, and keeps its charge."""
     name = LOSE if release.state == MOVES[LOSE].before else FAIL
     move = MOVES[name]
     Drawing.objects.filter(pk=release.pk).delete()
     SourceReading.objects.filter(pk=release.pk).delete()
     Release.objects.filter(pk=release.pk, state=move.before).update(state=move.after, finished_at=now)
     after: dict[str, str | Facts] = {"state": str(move.after)}
-    planned = Round.objects.filter(pk=release.pk).first()
-    if name == FAIL and planned is not None:
-        after["batch"] = facts.batch_facts(planned)
+    row = Round.objects.filter(pk=release.pk).first()
+    if name == FAIL and row is not None:
+        after["batch"] = facts.batch_facts(row)
     events.append(
         ledger, name, actor=None, release=release.pk, before={"state": str(move.before)}, after=after
     )

@@ -28,7 +28,7 @@ def length(dataset: Dataset) -> timedelta:
 
 
 def queue(dataset_id: int) -> "QuerySet[Release]":
-    """What waits for its moments, in order of reservation."""
+    """Returns the releases that wait for their moments, in order of reservation."""
     queued = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
     return queued.order_by("starts_at", "requested_at", "pk")
 
@@ -39,13 +39,13 @@ def taken_until(dataset_id: int) -> "QuerySet[Release, datetime]":
     return queue(dataset_id).order_by("-visible_at").values_list("visible_at", flat=True)[:1]
 
 
-def next_slot(dataset: Dataset, now: datetime, taken: datetime | None) -> tuple[datetime, datetime]:
-    """`starts_at` and `visible_at` of a release reserved now, where the queue's slots are `taken_until` then.
+def next_slot(dataset: Dataset, now: datetime, busy_until: datetime | None) -> tuple[datetime, datetime]:
+    """Returns `starts_at` and `visible_at` of a release reserved now.
 
-    The caller holds the ledger's lock.
+    `busy_until` ends the last slot of the queue (`taken_until`). The caller holds the ledger's lock.
     """
     earliest = now + timedelta(seconds=settings.START_SECONDS)
-    starts_at = earliest if taken is None else max(earliest, taken)
+    starts_at = earliest if busy_until is None else max(earliest, busy_until)
     return starts_at, starts_at + length(dataset)
 
 

@@ -41,8 +41,8 @@ def build(packages: Path, folder: Path) -> None:
     names = json.dumps([asdict(country) for country in countries])
     _replace(folder / COUNTRIES, lambda path: path.write_text(names, "utf-8"))
     for detail in DETAILS:
-        for kind, found in rings.items():
-            pieces = (piece for ring in _coarse(found, detail, least=4) for piece in small_rings(ring))
+        for kind, outlines in rings.items():
+            pieces = (piece for ring in _coarse(outlines, detail, least=4) for piece in small_rings(ring))
             _replace(folder / f"{kind}-{detail}.npz", Shapes.of(pieces).save)
         _replace(folder / f"borders-{detail}.npz", Shapes.of(_coarse(borders, detail, least=2)).save)
 
@@ -99,8 +99,8 @@ def _borders(topology: dict[str, Any]) -> Iterator[Outline]:
 
 def _arcs(nested: Any) -> Iterator[int]:
     """Numbers of arcs; a negative one is its complement, backwards."""
-    for one in nested:
-        if isinstance(one, int):
-            yield one if one >= 0 else ~one
+    for item in nested:
+        if isinstance(item, int):
+            yield item if item >= 0 else ~item
         else:
-            yield from _arcs(one)
+            yield from _arcs(item)

@@ -32,16 +32,16 @@ class Shapes:
 
     @classmethod
     def of(cls, outlines: Iterable[Outline]) -> Self:
-        kept = [_with_short_steps(outline) for outline in outlines]
-        points = np.concatenate([*kept, np.empty((0, 2), np.int32)])
-        ends = np.cumsum([len(outline) for outline in kept], dtype=np.int64)
-        first = np.concatenate(([0], ends))[: len(kept)]
+        outlines_kept = [_with_short_steps(outline) for outline in outlines]
+        points = np.concatenate([*outlines_kept, np.empty((0, 2), np.int32)])
+        ends = np.cumsum([len(outline) for outline in outlines_kept], dtype=np.int64)
+        first = np.concatenate(([0], ends))[: len(outlines_kept)]
         own = np.ones(len(points), np.bool_)
         own[first] = False  # a step leads to each other point
         return cls(
             boxes=extents(points, first),
             starts=points[first],
-            ends=ends - np.arange(1, len(kept) + 1),
+            ends=ends - np.arange(1, len(outlines_kept) + 1),
             steps=np.diff(points, axis=0, prepend=0)[own].astype(np.int16),
         )
 
@@ -72,8 +72,8 @@ class Shapes:
         meets = (west <= box[2]) & (east >= box[0]) & (south <= box[3]) & (north >= box[1])
         meets &= np.maximum(east - west, north - south) >= least
         holds = (west >= box[0]) & (east <= box[2]) & (south >= box[1]) & (north <= box[3])
-        found = np.flatnonzero(meets)
-        yield from zip(found.tolist(), holds[found].tolist(), strict=True)
+        numbers = np.flatnonzero(meets)
+        yield from zip(numbers.tolist(), holds[numbers].tolist(), strict=True)
 
     def _outline(self, index: int) -> Outline:
         begin = self.ends[index - 1] if index else 0
@@ -100,7 +100,7 @@ def small_rings(ring: Outline) -> Iterator[Outline]:
             continue
         middle = int(low[axis]) + int(high[axis] - low[axis]) // 2
         halves = (half(piece, axis, middle, below=below) for below in (True, False))
-        waiting += [one for one in halves if len(one) > 3]
+        waiting += [piece_half for piece_half in halves if len(piece_half) > 3]
 
 
 def clipped(ring: Outline, box: Box) -> Outline:

@@ -24,7 +24,7 @@ Outline = NDArray[np.float64]  # (n, 2), east and north
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Things:
+class OsmFeatures:
     """What is drawn, in one order; geometries in degrees."""
 
     layers: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ class Things:
         self.properties.append(kind.properties)
         self.geometries.append(geometry)
 
-    def taken(self, layer: str) -> list[Any]:
+    def pop_layer(self, layer: str) -> list[Any]:
         """The geometries of a layer, which are no longer among the things."""
         own = [number for number, name in enumerate(self.layers) if name == layer]
         geometries = [self.geometries[number] for number in own]
@@ -48,42 +48,42 @@ class Things:
         return geometries
 
 
-def read(path: Path, region: Region, *, progress: Callable[[int], object]) -> Things:
+def read(path: Path, region: Region, *, progress: Callable[[int], object]) -> OsmFeatures:
     """What of the file lies in the region. `progress` takes how many things were read, now and then.
 
     Errors: RuntimeError for what is no OpenStreetMap file.
     """
-    found = Things()
+    features = OsmFeatures()
     for number, (kind, geometry) in enumerate(_things(path), start=1):
         inside = None if geometry is None else shapely.clip_by_rect(geometry, *region)
         if inside is not None and not inside.is_empty:
-            found.add(kind, inside)
+            features.add(kind, inside)
         if number % _CHUNK == 0:
             progress(number)
-    return found
+    return features
 
 
 def _things(path: Path) -> Iterator[tuple[Sorted, Any]]:
     keys = osmium.filter.KeyFilter(*layers.KEYS)
     factory = osmium.geom.WKBFactory()
-    for thing in osmium.FileProcessor(str(path)).with_locations().with_areas().with_filter(keys):
-        tags = dict(thing.tags)
-        if thing.is_node():
+    for osm_object in osmium.FileProcessor(str(path)).with_locations().with_areas().with_filter(keys):
+        tags = dict(osm_object.tags)
+        if osm_object.is_node():
             kind, shape = layers.of_point(tags), factory.create_point
-        elif thing.is_way():
+        elif osm_object.is_way():
             kind, shape = layers.of_line(tags), _lines
-        elif thing.is_area():
+        elif osm_object.is_area():
             kind, shape = layers.of_area(tags), factory.create_multipolygon
         else:
             continue
         if kind is not None:
-            yield kind, _geometry(shape, thing)
+            yield kind, _geometry(shape, osm_object)
 
 
-def _geometry(shape: Any, thing: Any) -> Any:
+def _geometry(shape: Any, osm_object: Any) -> Any:
     """None where an extract cut off what it needs."""
     try:
-        geometry = shape(thing)
+        geometry = shape(osm_object)
     except (osmium.InvalidLocationError, RuntimeError):
         return None
     return shapely.from_wkb(geometry) if isinstance(geometry, str) else geometry

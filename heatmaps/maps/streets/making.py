@@ -16,7 +16,7 @@ from pmtiles.writer import Writer
 
 from heatmaps.maps.ground import ground_of
 from heatmaps.maps.streets import OPENSTREETMAP, extract
-from heatmaps.maps.streets.extract import Outline, Things
+from heatmaps.maps.streets.extract import OsmFeatures, Outline
 from heatmaps.maps.streets.layers import COAST, FINEST_ZOOM, LAYERS, Sorted
 from heatmaps.maps.streets.tiles import Pyramid
 from mechanisms.check import ParameterError
@@ -27,7 +27,7 @@ _DEGREE: Final = 10_000_000  # of a header
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class StreetFile:
     """What there is in the file."""
 
     things: int
@@ -37,7 +37,7 @@ class Made:
 
 def make(
     source: Path, region: Region, output: Path, *, read: Callable[[int], object], cut: Callable[[int], object]
-) -> Made:
+) -> StreetFile:
     """Write the tiles of what lies in the region; a file that is there is replaced whole.
 
     `read` takes how many things were read, `cut` how many tiles were made, now and then. Errors:
@@ -55,13 +55,13 @@ def make(
     _add_coast(things, region)
     with _whole(output) as stream:
         tiles = _write(stream, things, region, cut)
-    return Made(things=count, tiles=tiles, size_bytes=output.stat().st_size)
+    return StreetFile(things=count, tiles=tiles, size_bytes=output.stat().st_size)
 
 
-def _add_coast(things: Things, region: Region) -> None:
+def _add_coast(things: OsmFeatures, region: Region) -> None:
     """Land and sea, by the file's own coast or else as the ground of the maps has them."""
     ground: Any = ground_of(region)
-    sea = extract.sea_by_coast(region, things.taken(COAST))
+    sea = extract.sea_by_coast(region, things.pop_layer(COAST))
     if sea is None and "sea" in ground:
         sea = extract.sea_by_rings(region, _rings(ground))
     if sea is None:
@@ -79,7 +79,7 @@ def _rings(ground: Any) -> Iterator[Outline]:
             yield lattice * ground["unit"] + ground["origin"]
 
 
-def _write(stream: BinaryIO, things: Things, region: Region, cut: Callable[[int], object]) -> int:
+def _write(stream: BinaryIO, things: OsmFeatures, region: Region, cut: Callable[[int], object]) -> int:
     writer, number = Writer(stream), 0
     for number, (tile, content) in enumerate(Pyramid(things).tiles(), start=1):
         writer.write_tile(zxy_to_tileid(*tile), gzip.compress(content, mtime=0))
