@@ -52,7 +52,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlurQuestion:
-    """As a form or the API sends it; `blur_for` says what is wrong with it."""
+    """Holds a question as a form or the API sends it; `blur_for` says what is wrong with it."""
 
     mechanism: str
     epsilon: str  # of one report at the radius
@@ -66,7 +66,7 @@ class BlurQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlurPlan:
-    """What will be done to the file, and what that promises."""
+    """Holds what will be done to the file, and what that promises."""
 
     blur: Blur
     radius_m: int
@@ -74,7 +74,7 @@ class BlurPlan:
 
 
 def plan_of(dataset: Dataset, question: BlurQuestion) -> BlurPlan:
-    """Everything that can be checked without the file. Errors: `ParameterError`."""
+    """Checks everything that can be checked without the file. Errors: `ParameterError`."""
     region = region_of(dataset)
     lattice, target = _cells_and_target(region, question)
     mechanism = local.build(
@@ -97,7 +97,7 @@ def plan_of(dataset: Dataset, question: BlurQuestion) -> BlurPlan:
 
 
 def no_better(dataset: Dataset, question: BlurQuestion) -> str:
-    """What no mechanism can do better than, whose loss rises evenly with distance to ε at the radius.
+    """Says what no mechanism can do better than, whose loss rises evenly with distance to ε at the radius.
 
     No mechanism is built: it takes milliseconds for any question. Errors: `ParameterError`.
     """

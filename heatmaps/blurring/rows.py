@@ -28,7 +28,7 @@ _SHOWN_REJECTIONS: Final = 3
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """Of a file's rows: for whoever holds the file."""
+    """Counts a file's rows, for whoever holds the file."""
 
     written: int = field(default=0, repr=False)
     outside: int = field(default=0, repr=False)  # at the region's border instead
@@ -76,7 +76,7 @@ class Blur:
         return tally
 
     def promise(self) -> dict[str, object]:
-        """What each report and a person's rows cost, what they err, and what is not protected."""
+        """Returns what each report and a person's rows cost, what they err, and what is not protected."""
         error, least = self.mechanism.expected_error(), least_of(self.mechanism)
         return {
             "mechanism": self.mechanism.name,
@@ -89,7 +89,10 @@ class Blur:
         }
 
     def write(self, path: Path, stream: BinaryIO, rng: RandomSource, tally: Tally) -> None:
-        """Rows `user,time,lat,lon` in the order of the file; the file is read again. Errors: as `check`."""
+        """Writes rows `user,time,lat,lon` in the order of the file; the file is read again.
+
+        Errors: as `check`.
+        """
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("user", "time", "lat", "lon"))
@@ -109,7 +112,7 @@ class Blur:
         text.detach()
 
     def _covered_rows(self, batch: Batch, reports: Counter[str]) -> NDArray[np.int64]:
-        """Places in the batch of each person's first rows, as many as the guarantee covers."""
+        """Returns the places in the batch of each person's first rows, as many as the guarantee covers."""
         rows = []
         for at, user in enumerate(user_names.normal(batch.users)):
             reports[user] += 1

@@ -38,7 +38,7 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class AreaSum:
-    """People in an area; numbers as in `mechanisms.results.district_sums.DistrictSum`."""
+    """Holds people in an area; numbers as in `mechanisms.results.district_sums.DistrictSum`."""
 
     name: str
     value: float
@@ -50,14 +50,14 @@ class AreaSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedUp:
-    """People in areas, in their order."""
+    """Holds people in areas, in their order."""
 
     rows: tuple[AreaSum, ...]
     is_bound: bool  # errors are bounds: the truth is within two of them more often than said
 
 
 def read(body: bytes, *, name_property: str) -> ReadFile:
-    """A file that somebody sent. Errors: `ParameterError` naming `file` or `name_property`; Busy."""
+    """Reads a file that somebody sent. Errors: `ParameterError` naming `file` or `name_property`; Busy."""
     _check_start(body, "file")
     with _believed("file"):
         answer, content = _run_child("reading_child", {"name_property": name_property}, body, field="file")
@@ -65,8 +65,10 @@ def read(body: bytes, *, name_property: str) -> ReadFile:
 
 
 def add_up(areas: bytes, *, packed: bool, result: bytes, region: Region) -> AddedUp:
-    """People in areas (GeoJSON; packed: as `ReadFile.content`) of a stored map. Errors: as `read`, naming
-    `areas` or `release`."""
+    """Adds up people in areas (GeoJSON; packed: as `ReadFile.content`) of a stored map.
+
+    Errors: as `read`, naming `areas` or `release`.
+    """
     if not packed:
         _check_start(areas, "areas")
     request = {"area_bytes": len(areas), "packed": packed, "region": list(region)}
@@ -88,7 +90,7 @@ def _believed(field: str) -> Iterator[None]:
 
 
 def _check_start(body: bytes, field: str) -> None:
-    """What is no object of JSON is refused at once: a child takes longer to start."""
+    """Refuses what is no object of JSON at once: a child takes longer to start."""
     if body.removeprefix(BOM_UTF8).lstrip()[:1] != b"{":
         raise ParameterError(field, "this text" if body else "nothing", geojson.ALLOWED)
 
@@ -96,7 +98,7 @@ def _check_start(body: bytes, field: str) -> None:
 def _run_child(
     child: str, request: Mapping[str, object], body: bytes, *, field: str
 ) -> tuple[dict[str, Any], bytes]:
-    """The line that the child answered with, and the bytes behind it."""
+    """Returns the line that the child answered with, and the bytes behind it."""
     with turn(), tempfile.TemporaryFile() as answer:
         line = json.dumps({**request, "descriptor": answer.fileno()}).encode()
         status = process.finished(
@@ -113,7 +115,7 @@ def _run_child(
 
 
 def _checked(answer: BinaryIO) -> tuple[dict[str, Any], bytes]:
-    """Errors: the child's own refusal."""
+    """Reads the child's answer. Errors: the child's own refusal."""
     answer.seek(0)
     reply: dict[str, Any] = json.loads(answer.readline(_LONGEST_LINE))
     if "refused" in reply:

@@ -30,7 +30,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistrictFileFacts:
-    """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
+    """Holds what a steward says of a file; public. Errors: `ParameterError` naming the field."""
 
     title: str
     source: str
@@ -42,12 +42,15 @@ class DistrictFileFacts:
 
 
 def files_of(dataset: Dataset) -> QuerySet[DistrictFile]:
-    """By title, without their contents. Whoever may see a map of the dataset may see them."""
+    """Selects the files by title, without their contents.
+
+    Whoever may see a map of the dataset may see them.
+    """
     return DistrictFile.objects.filter(dataset=dataset).defer("content").order_by("title")
 
 
 def file_of(dataset: Dataset, file_id: UUID) -> DistrictFile:
-    """One of them. Errors: Http404."""
+    """Returns one of them. Errors: Http404."""
     file = files_of(dataset).select_related("dataset", "stored_by").filter(pk=file_id).first()
     if file is None:
         raise Http404("no such district file")
@@ -55,14 +58,14 @@ def file_of(dataset: Dataset, file_id: UUID) -> DistrictFile:
 
 
 def geojson_of(file: DistrictFile) -> bytes:
-    """Its names and polygons as GeoJSON."""
+    """Returns its names and polygons as GeoJSON."""
     return geojson.unpacked(bytes(file.content))
 
 
 def store(
     person: Person, dataset: Dataset, body: bytes, facts: DistrictFileFacts, *, name_property: str = ""
 ) -> DistrictFile:
-    """Keep a file. Errors: as `require`; `ParameterError` naming the field; Busy."""
+    """Keeps a file. Errors: as `require`; `ParameterError` naming the field; Busy."""
     steward = require(person, dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
     with transaction.atomic():
@@ -84,7 +87,7 @@ def change(
     *,
     name_property: str = "",
 ) -> DistrictFile:
-    """Other facts, and with `body` other polygons. Errors: as `store`."""
+    """Stores other facts, and with `body` other polygons. Errors: as `store`."""
     steward = require(person, file.dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
     read = None if body is None else _read(body, name_property)
@@ -131,7 +134,7 @@ def _check_room(dataset: Dataset, facts: DistrictFileFacts) -> None:
 
 
 def _check_title(dataset: Dataset, facts: DistrictFileFacts, *, but: DistrictFile | None = None) -> None:
-    """Lock the dataset until the transaction ends, so that no two of its files take one title at once."""
+    """Locks the dataset until the transaction ends, so that no two of its files take one title at once."""
     Dataset.objects.select_for_update().get(pk=dataset.pk)
     same_title = files_of(dataset).filter(title=facts.title)
     if (same_title.exclude(pk=but.pk) if but else same_title).exists():

@@ -63,7 +63,7 @@ def read(content: bytes, *, name_property: str = "", field: str = "file") -> lis
 
 
 def merged_by_name(areas: Iterable[Area]) -> list[Area]:
-    """Areas of one name as one area, in the order in which names come first: islands of a district, say."""
+    """Merges areas of one name, in the order in which names come first: islands of a district, say."""
     by_name: dict[str, Polygons] = {}
     for area in areas:
         by_name.setdefault(area.name, []).extend(area.polygons)
@@ -71,7 +71,7 @@ def merged_by_name(areas: Iterable[Area]) -> list[Area]:
 
 
 def to_geojson(areas: Sequence[Area]) -> bytes:
-    """As GeoJSON of names and polygons alone."""
+    """Returns areas as GeoJSON of names and polygons alone."""
     collection = {"type": "FeatureCollection", "features": [area.feature for area in areas]}
     return json.dumps(collection, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -11,8 +11,11 @@ from mechanisms.check import ParameterError
 
 
 def main() -> None:
-    """Input: a line with the descriptor and the property of names, the file. Output, into the descriptor: a
-    line with what is in it, or with the refusal; the packed file."""
+    """Reads a file that somebody sent, in a child.
+
+    Input: a line with the descriptor and the property of names, the file. Output, into the descriptor: a
+    line with what is in it, or with the refusal; the packed file.
+    """
     request = json.loads(sys.stdin.buffer.readline())
     with os.fdopen(request["descriptor"], "wb") as stream:
         try:
@@ -26,10 +29,10 @@ def main() -> None:
 
 
 def refusal(error: ParameterError) -> dict[str, Any]:
-    """As `heatmaps.districts.children` raises it again."""
+    """Returns a refusal as `heatmaps.districts.children` raises it again."""
     return {"refused": [error.parameter, error.value.removeprefix("'").removesuffix("'"), error.allowed]}
 
 
 def write_line(facts: Mapping[str, object], stream: BinaryIO) -> None:
-    """One line of JSON."""
+    """Writes one line of JSON."""
     stream.write(json.dumps(facts).encode() + b"\n")

@@ -18,8 +18,11 @@ from mechanisms.space.grid import Region
 
 
 def main() -> None:
-    """Input: a line with the descriptor, the map's region, and how many bytes of GeoJSON follow, packed or
-    not; these; the stored map. Output, into the descriptor: a line with the rows, or with the refusal."""
+    """Adds up people in areas, in a child.
+
+    Input: a line with the descriptor, the map's region, and how many bytes of GeoJSON follow, packed or
+    not; these; the stored map. Output, into the descriptor: a line with the rows, or with the refusal.
+    """
     request = json.loads(sys.stdin.buffer.readline())
     area_bytes = sys.stdin.buffer.read(request["area_bytes"])
     content = geojson.unpacked(area_bytes) if request["packed"] else area_bytes
@@ -33,7 +36,7 @@ def main() -> None:
 
 
 def _answer(result: Result, region: Region, areas: Sequence[Area]) -> dict[str, object]:
-    """Name, value, error, share, the part that the map covers and that of the map it fills, of each area."""
+    """Returns name, value, error, share, the part the map covers and that of the map it fills, of each area."""
     summands = summands_of(result) if isinstance(result, Heatmap) else None
     if summands is None:
         raise ParameterError("release", "a map without errors", "a map with stated errors")

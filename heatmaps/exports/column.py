@@ -18,7 +18,10 @@ _BAR_HEIGHT: Final = 18  # pixels
 
 @dataclass(slots=True, kw_only=True)
 class Column:
-    """Where a picture is written next. Styles have the look's ink where they name no colour of their own."""
+    """Tracks where a picture is written next.
+
+    Styles have the look's ink where they name no colour of their own.
+    """
 
     image: Image.Image = field(repr=False)
     left: int  # pixels
@@ -53,7 +56,7 @@ class Column:
         self.top = write(self.canvas, (self.left, self.top), text, style, self.width) + after
 
     def note(self, text: str) -> None:
-        """What belongs under a legend."""
+        """Writes what belongs under a legend."""
         self.text(text, self.soft)
 
     def classes(self, title: str, rows: Iterable[LegendClass] = ()) -> None:

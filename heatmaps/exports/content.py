@@ -17,7 +17,7 @@ LAYERS: Final = (HEAT, SQUARES)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Released:
-    """What was released, where it lies, and its sheet: released and public values only."""
+    """Holds what was released, where it lies, and its sheet: released and public values only."""
 
     result: Result
     region: Region

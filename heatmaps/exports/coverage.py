@@ -16,7 +16,7 @@ _STEP: Final = 1e-6  # of a cell: what rounding may move an edge
 
 
 def part_of(stream: BinaryIO, box: Box) -> bytes:
-    """A GeoTIFF of the cells that a box touches, with the tags of the whole; empty where there are none.
+    """Cuts a GeoTIFF of the cells that a box touches, with the tags of the whole; empty where there are none.
 
     Errors: `ParameterError` naming `bbox` where they are too many.
     """

@@ -50,12 +50,12 @@ class ShownRow:
 
 
 def sums_of_file(release: Release, file: DistrictFile) -> Sums:
-    """Of a stored file. Errors: as `sums_of`."""
+    """Returns the sums of a stored file's areas. Errors: as `sums_of`."""
     return _sums(release, bytes(file.content), packed=True)
 
 
 def sums_of(release: Release, areas: bytes) -> Sums:
-    """Of GeoJSON that somebody sent.
+    """Returns the sums of GeoJSON that somebody sent.
 
     Errors: `ParameterError` naming `areas`, or `release` where it is no map with stated errors; Busy,
     NotRendered.
@@ -69,7 +69,7 @@ def has_sums(release: Release) -> bool:
 
 
 def rows_for_people(sums: Sums) -> list[ShownRow]:
-    """For people: the most people first."""
+    """Writes sums for people: the most people first."""
     return [_row_for_people(row) for row in sorted(sums.rows, key=lambda row: (-row.value, row.name))]
 
 
@@ -99,7 +99,7 @@ def _sums(release: Release, areas: bytes, *, packed: bool) -> Sums:
 
 
 def _added_up(areas: bytes, packed: bool, result: bytes, region: Region) -> dict[str, object] | None:
-    """None where a map states no errors. What was too costly is not tried again for a while."""
+    """Adds up; None where a map states no errors. What was too costly is not tried again for a while."""
     try:
         sums = children.add_up(areas, packed=packed, result=result, region=region)
     except children.TooCostly as refusal:

@@ -55,7 +55,7 @@ class Example:
 
 
 def example(dataset: Dataset, parameters: Mapping[str, str]) -> Example | None:
-    """The example for a question's `mechanism`, `epsilon` and `resolution`; None where there is none.
+    """Returns the example for a question's `mechanism`, `epsilon` and `resolution`; None where there is none.
 
     ε and the number of people are rounded: few pictures serve all questions.
     """
@@ -94,7 +94,7 @@ def is_kept(example: Example, *, look: str) -> bool:
 
 
 def draw_example(example: Example, rng: RandomSource) -> Heatmap:
-    """What the mechanism releases of the made-up people."""
+    """Returns what the mechanism releases of the made-up people."""
     entry = registry.get(example.mechanism)
     target = Target(
         relation=example.relation,

@@ -42,7 +42,7 @@ def write_lines(released: Released, stream: BinaryIO) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Features:
-    """What one file of features holds; lines are read when they are asked for."""
+    """Holds what one file of features has; lines are read when they are asked for."""
 
     count: int
     _stream: BinaryIO = field(repr=False)

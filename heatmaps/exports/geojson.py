@@ -49,7 +49,7 @@ def feature_lines(
 
 
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
-    """Closed rings, counter-clockwise, longitude first."""
+    """Yields closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
     total, distinguished, rectangles = (
         float(heatmap.values.sum()),
@@ -98,7 +98,7 @@ def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
 
 
 def _bounds(released: Released, part: slice) -> NDArray[np.float64]:
-    """`(k, 4)` west, south, east, north in degrees."""
+    """Returns `(k, 4)` west, south, east, north in degrees."""
     levels, prefixes = released.heatmap.levels[part], released.heatmap.prefixes[part]
     bounds = np.empty((levels.size, 4))
     for level in np.unique(levels).tolist():

@@ -47,7 +47,7 @@ def heat_key(column: Column, heat: HeatView) -> None:
 
 
 def _colours_on_land(look: Look) -> NDArray[np.uint8]:
-    """(256, 3) the colours as they look on land."""
+    """Returns the (256, 3) colours as they look on land."""
     land = np.array(ImageColor.getrgb(look.land))
     return np.rint(OPACITY * ramp(dark=look.is_dark) + (1 - OPACITY) * land).astype(np.uint8)
 

@@ -42,7 +42,7 @@ _FASTER: Final = 1 << 18  # cells from which a ZIP is packed for speed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Everything but the result's own bytes: released and public values only."""
+    """Holds everything but the result's own bytes: released and public values only."""
 
     # A format's suffix without its dot, with ".zip" behind it or not; a sheet; or one of the names above.
     wanted: str
@@ -68,7 +68,7 @@ class Job:
     layer: str = HEAT  # of pictures
 
     def key(self, version: str) -> str:
-        """SHA-256 of the job. version: of the code that does it."""
+        """Returns the SHA-256 of the job. version: of the code that does it."""
         return hashlib.sha256(f"{version} {self.to_json()}".encode()).hexdigest()
 
     def to_json(self) -> str:
@@ -79,7 +79,7 @@ class Job:
         return cls(**json.loads(text))
 
     def write(self, content: bytes, stream: BinaryIO) -> None:
-        """Write the file. content: the stored result. Errors: ValueError, `ParameterError`."""
+        """Writes the file. content: the stored result. Errors: ValueError, `ParameterError`."""
         result, region = result_from_bytes(content), Region(*self.region)
         kind = RESULT_KINDS[self.kind]
         if self.wanted == PARTS:

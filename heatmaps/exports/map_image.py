@@ -35,8 +35,10 @@ class MapImage:
 
 
 def map_image(heatmap: Heatmap, region: Region, look: Look = LIGHT) -> MapImage:
-    """Every drawn cell has whole pixels of one colour; where there are more cells than pixels, cells are
-    merged by summing, as on the web map."""
+    """Draws a map, every drawn cell as whole pixels of one colour.
+
+    Where there are more cells than pixels, cells are merged by summing, as on the web map.
+    """
     scene = Scene.of(region, size(region, 1 << _finest(heatmap, region)), look)
     image = draw_cells(scene, heatmap, region)
     scene.name_places()
@@ -44,7 +46,7 @@ def map_image(heatmap: Heatmap, region: Region, look: Look = LIGHT) -> MapImage:
 
 
 def draw_cells(scene: Scene, heatmap: Heatmap, region: Region) -> MapImage:
-    """The cells in the region's part of a picture, as fine as its pixels allow."""
+    """Draws the cells in the region's part of a picture, as fine as its pixels allow."""
     left, top, right, bottom = scene.box_of(region)
     width, height = right - left, bottom - top
     grid = draw(heatmap, region, finest_level=_level(heatmap, region, width, height))

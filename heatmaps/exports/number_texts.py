@@ -14,7 +14,8 @@ def texts(numbers: NDArray[np.float64], *, missing: str) -> Any:
 
 
 def decimals(numbers: NDArray[np.float64], *, missing: str) -> Any:
-    """As `texts`, also whole numbers with a point: programs guess a column's kind by its first rows."""
+    """Writes numbers as `texts` does, also whole ones with a point: programs guess a column's kind by its
+    first rows."""
     plain = texts(numbers, missing=missing)
     whole = pc.match_substring_regex(plain, r"^-?\d+$")
     return pc.if_else(whole, pc.binary_join_element_wise(plain, ".0", ""), plain)

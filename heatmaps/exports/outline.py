@@ -88,7 +88,7 @@ def _paths(ground: Any, kind: str, frame: _Frame) -> Iterator[str]:
 
 
 def _names(frame: _Frame) -> Iterator[PlaceName]:
-    """The most populous places; none over another."""
+    """Yields the names of the most populous places; none over another."""
     occupied: list[tuple[float, float, float]] = []
     for place in places_in(frame.view, most=_MOST_NAMES):
         x, y = frame.at(lat=place.lat, lon=place.lon)

@@ -28,8 +28,10 @@ _LEAST_SHAPE: Final = 0.5  # height over width, of a picture of heat, or width o
 
 
 def write_map(released: Released, stream: BinaryIO) -> None:
-    """The map as the page shows it, north up: its heat, or its squares where it has none or they are wanted;
-    the sheet is in the PNG's texts."""
+    """Writes the map as the page shows it, north up; the sheet is in the PNG's texts.
+
+    It is the heat, or the squares where a map has none or they are wanted.
+    """
     if released.layer == HEAT and summands_of(released.heatmap) is not None:
         scene = _with_surroundings(released)
         sketch = sketch_map(scene, released)
@@ -41,7 +43,10 @@ def write_map(released: Released, stream: BinaryIO) -> None:
 
 
 def write_drawing(released: Released, stream: BinaryIO) -> None:
-    """The region with what was released, north up, for what has no cells; the sheet is in the PNG's texts."""
+    """Writes the region with what was released, north up, for what has no cells.
+
+    The sheet is in the PNG's texts.
+    """
     scene = blank(released.region, released.look)
     sketch = kind_of_result(released.result).sketched(scene, released)
     scene.name_places(around=sketch.occupied)
@@ -91,7 +96,7 @@ def _facts(column: Column, words: SheetWords) -> None:
 
 
 def _texts(released: Released) -> PngInfo:
-    """Of the PNG itself, for programs; a day, no time."""
+    """Returns the texts of the PNG itself, for programs; a day, no time."""
     texts = PngInfo()
     texts.add_itxt("Title", released.title)
     texts.add_itxt("Description", in_words(released.sheet).headline)

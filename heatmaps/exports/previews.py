@@ -54,7 +54,7 @@ def write_og_image(released: Released, stream: BinaryIO) -> None:
 def _draw_preview(
     released: Released, size: tuple[int, int], *, names: int, letters: int
 ) -> tuple[Scene, Key]:
-    """A picture of at most that size, and how its legend is written."""
+    """Draws a picture of at most that size; returns how its legend is written, too."""
     view = view_of(_subject(released), size, around=_AROUND)
     scene = Scene.of(view, fitted(view, size), released.look)
     sketch = kind_of_result(released.result).sketched(scene, released)

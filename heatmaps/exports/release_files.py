@@ -97,7 +97,7 @@ class Download:
 
     @property
     def size_bytes(self) -> int | None:
-        """None where it is not made yet."""
+        """Returns the size of the file; None where it is not made yet."""
         return file_cache.size_of(self.key)
 
     def open(self) -> BinaryIO:
@@ -106,7 +106,7 @@ class Download:
 
 
 def formats_for(release: Release) -> tuple[Format, ...]:
-    """What a release can be had as: very fine grids have no file with every cell."""
+    """Returns what a release can be had as: very fine grids have no file with every cell."""
     formats = kind_of(release).formats.values()
     return tuple(file_format for file_format in formats if file_format.fits(release.resolution))
 
@@ -120,12 +120,12 @@ def check_kind(release: Release, kind: ResultKind) -> None:
 
 
 def kind_of(release: Release) -> ResultKind:
-    """What was released."""
+    """Returns what was released."""
     return kind_of_release(release)
 
 
 def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
-    """A published release as a file.
+    """Returns a published release as a file.
 
     `suffix`: that of a format without its dot ("tif"); with ".zip" behind it, together with the release
     sheet; "json" or "yaml" for the sheet alone. look, layer: of a PNG; other files have no others than these.
@@ -152,13 +152,13 @@ def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
 
 
 def picture(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
-    """What the tiles of a published map are cut from. Errors: `ParameterError`."""
+    """Returns what the tiles of a published map are cut from. Errors: `ParameterError`."""
     _check_looks(_PICTURE, look=(look, [*LOOKS]), layer=(layer, LAYERS))
     return _download(release, PICTURE, "", "application/octet-stream", look=look, layer=layer)
 
 
 def features(release: Release) -> Download:
-    """What was released feature by feature, as `heatmaps.exports.features` reads it."""
+    """Returns what was released feature by feature, as `heatmaps.exports.features` reads it."""
     return _download(release, FEATURES, "", "application/octet-stream")
 
 
@@ -173,7 +173,7 @@ def parts_of(release: Release) -> MapParts:
 
 
 def heat_of(release: Release) -> dict[str, Any] | None:
-    """What the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
+    """Returns what the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
     heat: dict[str, Any] | None = _part(release, SURFACE)["heat"]
     return heat
 
@@ -191,7 +191,7 @@ def _part(release: Release, name: str) -> dict[str, Any]:
 
 
 def _check_looks(suffix: str, **words: tuple[str, Sequence[str]]) -> None:
-    """given: words and those there are, the first of which is usual. Errors: `ParameterError`."""
+    """Checks words against those there are, the first of which is usual. Errors: `ParameterError`."""
     for name, (word, allowed) in words.items():
         if word not in allowed:
             raise ParameterError(name, word, " or ".join(allowed))
@@ -264,7 +264,10 @@ def _opened(release: Release, job: Job, key: str) -> BinaryIO:
 
 
 def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
-    """Errors: NotRendered where the child took more than it may, RuntimeError where it broke."""
+    """Has a child make the file.
+
+    Errors: NotRendered where the child took more than it may, RuntimeError where it broke.
+    """
     limits = process.Limits(
         memory_bytes=_MEMORY_BYTES, cpu_seconds=_CPU_SECONDS, file_bytes=settings.RENDERED_BYTES
     )
@@ -281,7 +284,7 @@ def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
 
 
 def _child_settings() -> dict[str, object]:
-    """What templates, static files and the ground need: no database, no keys."""
+    """Returns the settings that templates, static files and the ground need: no database, no keys."""
     templates: list[dict[str, Any]] = settings.TEMPLATES
     return {
         "TEMPLATES": [

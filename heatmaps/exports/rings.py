@@ -11,8 +11,10 @@ from heatmaps.maps.rings import DrawnRing
 def draw_rings(
     scene: Scene, rings: tuple[DrawnRing, ...], colours: Mapping[str, str], *, size: int = 18
 ) -> list[Box]:
-    """A ring of a class without a colour is not filled; the boxes of their signs, of which those with less
-    weight give way. size: of their letters."""
+    """Draws rings; returns the boxes of their signs, of which those with less weight give way.
+
+    A ring of a class without a colour is not filled. size: of the signs' letters.
+    """
     canvas, style = scene.canvas, Style(size=size, colour=scene.look.ink)
     for ring in rings:
         corners = [scene.pixel_of(lat=lat, lon=lon) for lat, lon in ring.corners]

@@ -12,12 +12,13 @@ from mechanisms.check import ParameterError
 
 
 def sheet_path(path: Path) -> Path:
-    """Where the release sheet of a file goes: beside it, with the suffix .json."""
+    """Returns where the release sheet of a file goes: beside it, with the suffix .json."""
     return path.with_suffix(".json")
 
 
 def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Format:
-    """The format to write, once everything that can stop the writing was looked at; nothing is created.
+    """Returns the format to write, once everything that can stop the writing was looked at; nothing is
+    created.
 
     Errors: `ParameterError` naming `output` or `resolution`.
     """

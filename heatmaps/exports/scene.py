@@ -47,12 +47,12 @@ class Scene:
 
     @property
     def credit(self) -> str:
-        """Whose ground and names it shows."""
+        """Says whose ground and names it shows."""
         ground_credit = ground.attribution()
         return " · ".join(filter(None, (ground_credit, gazetteer.ATTRIBUTION)))
 
     def give_credit(self, *, size: int) -> Box:
-        """Write a short credit into the lower right corner; the box it takes."""
+        """Writes a short credit into the lower right corner; returns the box it takes."""
         credit = (
             "© OpenStreetMap contributors, Natural Earth, GeoNames" if ground.attribution() else "GeoNames"
         )
@@ -63,7 +63,7 @@ class Scene:
         return self.canvas.textbbox(**text)
 
     def pixel_of(self, *, lat: float, lon: float) -> tuple[float, float]:
-        """Where a point lies, from the left and the top."""
+        """Returns where a point lies, in pixels from the left and the top."""
         x, y = position(self.view, lat=lat, lon=lon)
         return x * self.image.width, y * self.image.height
 
@@ -76,7 +76,7 @@ class Scene:
     def name_places(
         self, *, most: int = _NAMED_PLACES, size: int = _NAME_SIZE, around: Iterable[Box] = ()
     ) -> None:
-        """Place names with a halo, the most populous first, none over another or one of these boxes."""
+        """Writes place names with a halo, the most populous first, none over another or one of these boxes."""
         canvas, occupied, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
         dot, halo = max(round(size / 6), 2), max(round(size / 6), 2)
         for place in places.places_in(self.view, most=most):
@@ -92,8 +92,10 @@ class Scene:
 
 
 def view_of(region: Region, size: tuple[int, int], *, around: float) -> Region:
-    """What a picture of that size shows of the region and its surroundings, at least `around` of its extent
-    on each side; less where the earth ends."""
+    """Returns what a picture of that size shows of the region and its surroundings.
+
+    That is at least `around` of its extent on each side; less where the earth ends.
+    """
     south, north = (mercator(latitude) for latitude in (region.south, region.north))
     west, east = math.radians(region.west), math.radians(region.east)
     height = (1 + 2 * around) * max(north - south, (east - west) * size[1] / size[0])

@@ -138,7 +138,7 @@ def _together(guarantee: Guarantee, region: Region, radius_m: Fraction | int | N
 
 
 def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
-    """Of presence, or of a whole record that is exchanged for any other."""
+    """Returns the loss of presence, or of a whole record that is exchanged for any other."""
     replaced = guarantee.relation is Relation.REPLACE
     return record_loss(guarantee, region.diameter_m if replaced else None)
 

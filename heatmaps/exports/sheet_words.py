@@ -29,7 +29,7 @@ _TRUST: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetWords:
-    """What a page, a picture or a file shows of a sheet."""
+    """Holds what a page, a picture or a file shows of a sheet."""
 
     title: str
     headline: str
@@ -86,7 +86,7 @@ def _mechanism(sheet: Mapping[str, Any]) -> str:
 
 
 def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Nothing where the map began from none."""
+    """Returns lines about the guide; none where the map began without."""
     guide = sheet.get("guide")
     if guide is None:
         return []
@@ -104,7 +104,7 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _collection(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Nothing where check-ins were uploaded."""
+    """Returns lines about the collection; none where check-ins were uploaded."""
     collection = sheet.get("collection")
     if collection is None:
         return []
@@ -153,7 +153,7 @@ def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _errors(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """Nothing of sheets that were written before they said it."""
+    """Returns how far off values are; nothing of sheets that were written before they said it."""
     sentences = tuple(map(_sentence, sheet.get("errors", ())))
     return [("How far off values are", sentences)] if sentences else []
 
@@ -168,7 +168,7 @@ def _readable(exact: str, *, digits: int = 12) -> str:
 
 
 def _data_slice(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Nothing where all the data were asked about."""
+    """Returns lines about the data slice; none where all the data were asked about."""
     whole, period = sheet["part_of_region"], sheet["period"]
     lines = [] if whole is None else [("A part of the data’s region", box_words(whole))]
     return lines if period is None else [*lines, (PERIOD, period_words(period["since"], period["until"]))]

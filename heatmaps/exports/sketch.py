@@ -17,7 +17,7 @@ Key: TypeAlias = Callable[[Column], None]  # writes what the signs of a picture 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sketch:
-    """What was drawn."""
+    """Holds what was drawn."""
 
     key: Key
     occupied: Sequence[Box] = ()  # where no name may stand

@@ -36,7 +36,7 @@ class MapTiles:
 
 
 def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> MapTiles:
-    """Of a published map. Errors: `ParameterError` where something else than a map was released."""
+    """Returns the tiles of a published map. Errors: `ParameterError` where something else was released."""
     release_files.check_kind(release, RESULT_KINDS["heatmap"])
     region = queries.released_region(release)
     return MapTiles(

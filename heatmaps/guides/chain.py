@@ -11,7 +11,7 @@ from mechanisms.guarantee import Guarantee, Relation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Together:
-    """Of a map and of all maps of its dataset that it goes back to."""
+    """Holds the promise of a map and of all maps of its dataset that it goes back to."""
 
     guarantee: Guarantee
     is_alone: bool  # it goes back to none that is counted

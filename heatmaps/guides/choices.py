@@ -63,7 +63,7 @@ class Chosen:
 
     @property
     def guide(self) -> Guide:
-        """What a mechanism takes. Errors: `ParameterError` for a stored map that was changed."""
+        """Returns what a mechanism takes. Errors: `ParameterError` for a stored map that was changed."""
         if self.release is None:
             return _of_file(self.file)
         digest = Result.objects.values_list("sha256", flat=True).filter(pk=self.release.pk).first()
@@ -71,7 +71,7 @@ class Chosen:
 
 
 def resolved(dataset: Dataset, guide_id: str, data_slice: DataSlice) -> Chosen:
-    """The guide of that id, for a question about a slice of the latest data version.
+    """Returns the guide of that id, for a question about a slice of the latest data version.
 
     Errors: `ParameterError`, the same one whether there is no such map, none that fits, or none to be seen.
     """
@@ -88,8 +88,8 @@ def resolved(dataset: Dataset, guide_id: str, data_slice: DataSlice) -> Chosen:
 
 
 def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
-    """Guides for a question about the latest data version, the newest first: the dataset's own maps, its
-    files, public maps of other datasets; `MOST_OFFERED` of each."""
+    """Lists guides for a question about the latest data version, the newest first: the dataset's own maps,
+    its files, public maps of other datasets; `MOST_OFFERED` of each."""
     place = text_of(_covered(dataset, data_slice))
     own = _maps().filter(dataset=dataset, covered=place)[:MOST_OFFERED]
     public_maps = _maps().exclude(dataset=dataset).filter(IS_PUBLIC, covered=place)[:MOST_OFFERED]
@@ -101,7 +101,7 @@ def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
 
 
 def bound(release: Release) -> Chosen | None:
-    """The guide that a stored release names, whoever may see it by now; None where it names none."""
+    """Returns the guide that a stored release names, whoever may see it by now; None where it names none."""
     if release.guide_file is not None:
         return Chosen(file=release.guide_file, version_id=release.version_id)
     if release.guide_release is None:
@@ -110,7 +110,10 @@ def bound(release: Release) -> Chosen | None:
 
 
 def bound_guide(release: Release) -> Guide | None:
-    """What a stored release is drawn with. Errors: `ParameterError` where it is not the one it names."""
+    """Returns what a stored release is drawn with.
+
+    Errors: `ParameterError` where it is not the one it names.
+    """
     choice = bound(release)
     if choice is None:
         return None
@@ -131,7 +134,7 @@ def _maps() -> QuerySet[Release]:
 
 
 def _releases(dataset: Dataset, rows: Iterable[Release], data_slice: DataSlice) -> Iterator[Chosen]:
-    """Of these rows the ones that cover the same."""
+    """Yields those of these rows that cover the same."""
     version_id = DataVersion.objects.filter(dataset=dataset).order_by("-number").values_list("pk", flat=True)
     latest = version_id.first()
     covered = _covered(dataset, data_slice)

@@ -45,7 +45,7 @@ def sizes(dataset: Dataset) -> tuple[int, int]:
 def refusal(
     guide_id: str, dataset: Dataset, mechanism: str, parameters: Mapping[str, object]
 ) -> ParameterError:
-    """Of a guide whatever it is. Errors: `ParameterError` for a wrong parameter."""
+    """Returns the refusal of a guide, whatever it is. Errors: `ParameterError` for a wrong parameter."""
     allowed = epsilons(dataset, mechanism, parameters)
     if allowed is not None:
         return ParameterError("guide", guide_id, f"none at this epsilon, one at an {in_words(allowed)}")
@@ -56,7 +56,7 @@ def refusal(
 
 
 def in_words(allowed: tuple[Fraction, Fraction]) -> str:
-    """As "ε from 2 to 20"; rounded inwards."""
+    """Writes an interval as "ε from 2 to 20"; rounded inwards."""
     return f"ε from {number(allowed[0], rounding=UP)} to {number(allowed[1], rounding=DOWN)}"
 
 

@@ -44,7 +44,7 @@ class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideFileFacts:
-    """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
+    """Holds what a steward says of a file; public. Errors: `ParameterError` naming the field."""
 
     title: str
     source: str
@@ -62,7 +62,7 @@ def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
 
 
 def may_store(dataset: Dataset) -> bool:
-    """Whether there was no upload yet, nor a look at a lake: for stewards only."""
+    """Tells whether there was no upload yet, nor a look at a lake: for stewards only."""
     tables = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
     had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in tables)
     return not (had_data or DataVersion.objects.filter(dataset=dataset).exists())

@@ -16,7 +16,7 @@ _NODES: Final = 257  # a side; projections are exact there, and linear between: 
 
 
 def pixels_of(raster: Any, region: Region) -> tuple[Floats, Floats]:
-    """Columns and rows of places all over the region; none where the coordinates know none of it."""
+    """Returns columns and rows of places all over the region; none where the coordinates know none of it."""
     steps = np.linspace(0, 1, 2 * SIDE + 1)
     east, north = np.meshgrid(
         region.west + steps * (region.east - region.west),

@@ -46,7 +46,7 @@ def values_of(raster: Any, part: PixelBox) -> Floats:
 
 
 def box_of(raster: Any, columns: Floats, rows: Floats) -> PixelBox:
-    """Of the raster's pixels, those between the first and last of these."""
+    """Returns the box of the raster's pixels between the first and last of these."""
     return PixelBox(
         left=max(0, math.floor(columns.min())),
         top=max(0, math.floor(rows.min())),
@@ -56,7 +56,7 @@ def box_of(raster: Any, columns: Floats, rows: Floats) -> PixelBox:
 
 
 def parts_of(raster: Any, box: PixelBox, most: int) -> Iterator[PixelBox]:
-    """Of at most so many pixels, and of whole blocks of the file where they are not larger."""
+    """Cuts a box into parts of at most so many pixels, and of whole blocks of the file where these fit."""
     high, wide = raster.block_shapes[0]
     across = min(most, box.right - box.left + wide, max(wide, 2048 // wide * wide))
     down = max(1, most // max(across, SIDE))  # sums are as wide as a guide

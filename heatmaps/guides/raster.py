@@ -96,7 +96,7 @@ def _read(stream: FileIO, path: Path, region: Region) -> RasterGuide:
 
 
 def _answered(answer: BinaryIO) -> tuple[Guide, FileSheet | None]:
-    """Errors: the child's own refusal."""
+    """Reads the child's answer. Errors: the child's own refusal."""
     answer.seek(0)
     reply = json.loads(answer.readline(_LONGEST_LINE))
     if "refused" in reply:

@@ -36,8 +36,11 @@ UNREADABLE: Final = "a GeoTIFF that is whole, and that less memory can read"
 
 
 def main() -> None:
-    """Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
-    JSON, with the refusal or the release sheet, if there is one; 4,096 shares, little-endian."""
+    """Reads a raster as a guide, in a child.
+
+    Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
+    JSON, with the refusal or the release sheet, if there is one; 4,096 shares, little-endian.
+    """
     request = json.loads(sys.stdin.buffer.readline())
     with os.fdopen(request["file"], "rb") as stream:
         content = stream.read()
@@ -69,7 +72,7 @@ def guide_of(content: bytes, region: Region) -> tuple[Guide, FileSheet | None]:
 
 
 def _check(raster: Any) -> None:
-    """What can be refused without reading a pixel."""
+    """Refuses what can be refused without reading a pixel."""
     pixels, place = raster.width * raster.height, raster.transform
     if pixels > MOST_PIXELS:
         raise ParameterError(

@@ -182,7 +182,7 @@ def _of(rows: "QuerySet[Suppression]", persons: list[record.Person]) -> Iterator
 
 
 def _checked(users: Iterable[str]) -> list[str]:
-    """As the reader takes them: without blanks around."""
+    """Returns names as the reader takes them: without blanks around."""
     names = dict[str, None]()
     for user in users:
         if name := user.strip():

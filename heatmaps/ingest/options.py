@@ -78,7 +78,7 @@ class Options:
 
 
 def parsed_columns(text: str) -> dict[str, str]:
-    """`user=uid,lat=latitude`; a part with a comma is quoted as in CSV. Errors: `ParameterError`."""
+    """Parses `user=uid,lat=latitude`; a part with a comma is quoted as in CSV. Errors: `ParameterError`."""
     try:
         parts = next(csv.reader([text.strip()], strict=True, skipinitialspace=True), [])
     except csv.Error:

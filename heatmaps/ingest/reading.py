@@ -63,7 +63,7 @@ class _Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _Preparation:
-    """What turns names and degrees into hashes and cells."""
+    """Turns names and degrees into hashes and cells."""
 
     hasher: keys.PersonHasher
     region: Region

@@ -30,7 +30,7 @@ def receive(
     options: Options,
     enqueue: bool,
 ) -> list[Receipt]:
-    """For each file, in their order, its upload or why it was refused; the others are taken all the same.
+    """Returns each file's upload or why it was refused, in their order; the others are taken all the same.
 
     Errors: `keys.KeyFileError`, before any file is read; those of the disk and of the database, after which
     nothing is stored.

@@ -101,7 +101,7 @@ def _copy(upload_id: UUID, block: Block) -> None:
 
 
 def _binary(upload_id: UUID, block: Block, selection: NDArray[np.bool_]) -> bytes:
-    """The chosen rows, of which either all or none have a time: rows of one width."""
+    """Packs the selected rows, of which either all or none have a time: rows of one width."""
     has_time = bool((block.times[selection] != NO_TIME).all())
     rows: NDArray[Any] = np.zeros(
         int(selection.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE)

@@ -55,7 +55,7 @@ def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
 
 
 def path_of(upload_id: UUID) -> Path:
-    """Where an upload's file is while it is needed."""
+    """Returns where an upload's file is while it is needed."""
     return Path(settings.UPLOAD_DIR) / f"{upload_id}{_RAW}"
 
 

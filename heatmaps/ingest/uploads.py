@@ -52,7 +52,7 @@ def receive(
     options: Options = DEFAULT_OPTIONS,
     enqueue: bool = True,
 ) -> Upload:
-    """Take a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
+    """Takes a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
 
     `advance`: once it is ready, make it available in a new data version; where a schedule advances the
     versions, the next one that is due includes it, whatever is said here. `options`: how to read it.
@@ -77,7 +77,7 @@ def receive_all(
     advance: bool = True,
     options: Options = DEFAULT_OPTIONS,
 ) -> list[Receipt]:
-    """Take files together: they become available in one data version, once the last of them was read.
+    """Takes files together: they become available in one data version, once the last of them was read.
 
     For each of them, in their order, its upload or why it was refused. Errors: as `permissions.require`;
     `keys.KeyFileError`.

@@ -16,12 +16,12 @@ CIRCLE: Final = "distance"  # class of a circle
 
 
 def distance_parts(result: PlaceDistances, region: Region) -> MapParts:
-    """Distances as Leaflet shows them, before they become a document."""
+    """Returns distances as Leaflet shows them, before they become a document."""
     return parts_of(drawn_circles(result), region, legend=LEGEND, meaning=MEANING)
 
 
 def drawn_circles(result: PlaceDistances) -> tuple[DrawnRing, ...]:
-    """Large ones first, so that no circle is hidden under another."""
+    """Returns large circles first, so that none is hidden under another."""
     scale = distances_scale(result)
     within = scale.up(WITHIN_ERRORS * result.standard_error_m)
     several = enumerate(zip(result.places, result.distances_m, strict=True), start=1)

@@ -19,7 +19,7 @@ _EARTH_RADIUS_KM: Final = 6371.0072  # sphere of the same surface as WGS84
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnGrid:
-    """Arrays of shape (side, side), row 0 north, column 0 west."""
+    """Holds arrays of shape (side, side), row 0 north, column 0 west."""
 
     region: Region
     level: int
@@ -36,7 +36,7 @@ class DrawnGrid:
 
 
 def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> DrawnGrid:
-    """The grid of a released map, coarsened to `finest_level` by summing where it is finer."""
+    """Returns the grid of a released map, coarsened to `finest_level` by summing where it is finer."""
     coarse, distinguished = _coarsened(heatmap, min(heatmap.level, finest_level)), told_of(heatmap)
     return DrawnGrid(
         region=region,
@@ -49,7 +49,7 @@ def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_L
 
 
 def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
-    """Which regions are not told apart from empty ones; none where the release says nothing about it."""
+    """Tells which regions are not told apart from empty ones; none where the release says nothing about it."""
     distinguished = told_of(heatmap)
     if distinguished is None:
         return np.zeros(heatmap.values.size, np.bool_)
@@ -57,7 +57,7 @@ def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
 
 
 def _distinguished_cells(heatmap: Heatmap, distinguished: ToldApart) -> NDArray[np.bool_]:
-    """`(side, side)` cells told apart at the level that is drawn, and those of coarser told regions."""
+    """Returns `(side, side)` cells told apart at the level drawn, and those of coarser regions told apart."""
     coarse = heatmap.levels < heatmap.level
     levels, prefixes = heatmap.levels[coarse], heatmap.prefixes[coarse]
     is_distinguished, own = distinguished.has(levels, prefixes), distinguished.at(heatmap.level)

@@ -53,7 +53,8 @@ def mercator(latitude: float) -> float:
 
 
 def position(region: Region, *, lat: float, lon: float) -> tuple[float, float]:
-    """Where a point lies on a Mercator map of the region: shares of its width and, from the top, height."""
+    """Returns where a point lies on a Mercator map of the region: shares of its width and, from the top,
+    height."""
     across, down = positions(region, lat=np.array([lat]), lon=np.array([lon]))
     return float(across[0]), float(down[0])
 
@@ -61,7 +62,7 @@ def position(region: Region, *, lat: float, lon: float) -> tuple[float, float]:
 def positions(
     region: Region, *, lat: NDArray[np.float64], lon: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """As `position`, of many points."""
+    """Returns the `position` of many points."""
     (south, west), (north, east) = bounds(region)
     top, bottom = mercator(north), mercator(south)
     latitudes = np.clip(lat, -MERCATOR_LIMIT, MERCATOR_LIMIT)

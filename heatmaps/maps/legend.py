@@ -51,7 +51,7 @@ class LegendClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Legend:
-    """What the classes of a drawn map mean. `breaks` are the classes' lower bounds, ascending."""
+    """Holds what the classes of a drawn map mean. `breaks` are the classes' lower bounds, ascending."""
 
     unit: str
     unit_km2: float
@@ -66,7 +66,7 @@ class Legend:
         return f"Share of the total per {self.unit}"
 
     def classes_of(self, grid: DrawnGrid) -> NDArray[np.uint8]:
-        """(side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
+        """Returns (side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
         percents = grid.densities * (100 * self.unit_km2)
         classes = np.digitize(percents, self.breaks[1:]) + FIRST
         if grid.uncertain is None:
@@ -109,7 +109,7 @@ def uncertain_row(label: str) -> LegendClass:
 
 
 def legend(grid: DrawnGrid) -> Legend:
-    """The classes that fit a map's own values."""
+    """Returns the classes that fit a map's own values."""
     marked = grid.shares == 0 if grid.uncertain is None else grid.uncertain
     densities = grid.densities[~marked & (grid.shares > 0)]
     top_density = float(densities.max()) if densities.size else 0.0

@@ -40,7 +40,7 @@ class FoundPlace:
 
 
 def find_places(text: str, *, most: int, region: Region | None = None) -> list[FoundPlace]:
-    """Places of which a name has words that begin as `text` does, case and accents aside.
+    """Finds places of which a name has words that begin as `text` does, case and accents aside.
 
     First are those whose own name is the text, then the most populous, where a name that is not the place's
     own counts less. Those inside the region precede, and few others follow. What stands behind a comma begins
@@ -60,7 +60,7 @@ def find_places(text: str, *, most: int, region: Region | None = None) -> list[F
 
 
 def extent(index: int) -> Region:
-    """The square of a place of the gazetteer that holds its people at 1,500 a square kilometre.
+    """Returns the square of a place of the gazetteer that holds its people at 1,500 a square kilometre.
 
     It reaches no farther from the centre than to the nearest place with more people, at least 3 km and at
     most 60 km. Public facts alone: population and neighbours.
@@ -82,7 +82,7 @@ def extent(index: int) -> Region:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class _Names:
-    """Every name of every place, one a line, and in a second text as it is spelled, line by line."""
+    """Holds every name of every place, one a line, and in a second text as it is spelled, line by line."""
 
     folded: bytes  # a space stands before each word
     starts: NDArray[np.int64]  # of the lines of `folded`
@@ -128,7 +128,7 @@ class _Match:
 
 
 def _matches(beginning: str) -> list[_Match]:
-    """Of each place one."""
+    """Returns one match of each place."""
     if len(beginning.encode()) < _SHORTEST:
         return []
     names = _names()

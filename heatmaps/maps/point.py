@@ -25,7 +25,7 @@ class PointWords:
 
 
 def point_parts(point: Point, region: Region) -> MapParts:
-    """A released point as Leaflet shows it, before it becomes a document."""
+    """Returns a released point as Leaflet shows it, before it becomes a document."""
     meaning = f"within {error_length(point.within_m)} of the true mean, 19 times in 20"
     marks = MapLayer(
         "point", {"lat": point.lat, "lon": point.lon, "circle": circle(point), "meaning": meaning}

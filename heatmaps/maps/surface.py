@@ -38,18 +38,18 @@ _SQUARE: Final = _cumulated(2) / _TOTAL**2
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PointLattice:
-    """A lattice of points, and the width of the Gaussian there."""
+    """Holds a lattice of points, and the width of the Gaussian there."""
 
     columns: Floats  # ascending shares of the region's width, from west
     rows: Floats  # ascending shares of its height, from north
     widths: tuple[float, float]  # of the Gaussian, as shares of both
 
     def across(self, x: Integers, level: int) -> "_Windows":
-        """What squares of a level, from west, add in each column."""
+        """Returns what squares of a level, from west, add in each column."""
         return _Windows.of(x, level, self.columns, self.widths[0])
 
     def down(self, y: Integers, level: int) -> "_Windows":
-        """What squares of a level, from north, add in each row."""
+        """Returns what squares of a level, from north, add in each row."""
         return _Windows.of(y, level, self.rows, self.widths[1])
 
 
@@ -78,7 +78,7 @@ class Surface:
 
 
 def smooth(squares: Sequence[Squares], points: PointLattice) -> Surface:
-    """The surface at these points."""
+    """Returns the surface at these points."""
     values, variances = (np.zeros((points.rows.size, points.columns.size)) for _ in range(2))
     for level in squares:
         for part in level.parts():

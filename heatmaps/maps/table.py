@@ -49,7 +49,8 @@ def map_table(heatmap: Heatmap, region: Region) -> MapTable:
 
 
 def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRow, ...]:
-    """The `most` regions with the greatest released values, the greatest first; those with 0 are left out.
+    """Lists the `most` regions with the greatest released values, the greatest first; those with 0 are left
+    out.
 
     Of a map of areas its centres.
     """

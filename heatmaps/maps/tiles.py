@@ -56,7 +56,7 @@ def largest_zoom(region: Region, resolution: int) -> int:
 
 
 def write_picture(heatmap: Heatmap, region: Region, stream: BinaryIO, *, heat: bool, dark: bool) -> None:
-    """What `tile_png` cuts from: the heat, or the classes of cells where it has none or they are wanted."""
+    """Writes what `tile_png` cuts from: the heat, or the cells' classes where it has none or they are wanted."""
     view = heat_view(heatmap, region) if heat else None
     if view is not None:
         np.savez(stream, heat=view.pixels(dark=dark))
@@ -67,7 +67,7 @@ def write_picture(heatmap: Heatmap, region: Region, stream: BinaryIO, *, heat: b
 
 
 def tile_png(stream: BinaryIO, region: Region, tile: Tile, *, scale: int = 1) -> bytes:
-    """A tile of `scale` times `SIDE` pixels, transparent where the map shows nothing and outside of it."""
+    """Draws a tile of `scale` times `SIDE` pixels, transparent where the map shows nothing and outside of it."""
     lons, lats = tile.centres(SIDE * scale)
     columns = (lons >= region.west) & (lons < region.east)
     rows = (lats > region.south) & (lats <= region.north) & (np.abs(lats) <= MERCATOR_LIMIT)
@@ -93,7 +93,7 @@ def _cells(classes: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixel
 
 
 def _heat(picture: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixels:
-    """Between the pixels of the surface by proportion, as opaque as on the page."""
+    """Interpolates between the pixels of the surface by proportion, as opaque as on the page."""
     floats = picture.astype(np.float32)  # of 8 bits: more would cost twice as much
     alpha = floats[..., 3:] / 255
     # Nothing has no colour to mix in.

@@ -24,7 +24,7 @@ def zone_parts(shares: ZoneShares, region: Region) -> MapParts:
 
 
 def drawn_zones(shares: ZoneShares) -> tuple[DrawnRing, ...]:
-    """Large ones first, so that no zone is hidden under another."""
+    """Returns large zones first, so that none is hidden under another."""
     sized_rings = [
         (_size(zone), _ring_of(zone, rank, share, shares))
         for rank, (zone, share) in enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
@@ -41,7 +41,7 @@ def zone_classes(shares: ZoneShares) -> tuple[LegendClass, ...]:
 
 
 def _step(shares: ZoneShares) -> float:
-    """Of the classes' bounds, round."""
+    """Returns the step of the classes' bounds, round."""
     least = max(0.001, *shares.shares) / MOST_CLASSES
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * step for step in _STEPS if power * step >= least * (1 - 1e-9))

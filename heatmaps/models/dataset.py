@@ -19,7 +19,7 @@ class RelationChoice(models.TextChoices):
 
 
 class Role(models.TextChoices):
-    """What a member of one dataset may do; the rules are in `heatmaps.people.permissions`."""
+    """Names what a member of one dataset may do; the rules are in `heatmaps.people.permissions`."""
 
     STEWARD = "steward", "Steward"
     ANALYST = "analyst", "Analyst"
@@ -27,7 +27,7 @@ class Role(models.TextChoices):
 
 
 class UserForm(models.TextChoices):
-    """What is done to the name of a user before it is hashed."""
+    """Names what is done to the name of a user before it is hashed."""
 
     AS_SENT = "", "as files have it"
     NFC = "nfc", "in Unicode's normal form C"
@@ -198,7 +198,7 @@ class DataVersion(models.Model):
 
     @property
     def since(self) -> datetime:
-        """What is shown as its moment: the public one, not when a worker came to it."""
+        """Returns what is shown as its moment: the public one, not when a worker came to it."""
         return self.due_at or self.created_at
 
     @property

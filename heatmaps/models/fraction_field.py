@@ -41,8 +41,8 @@ class FractionField(models.Field):  # type: ignore[type-arg]  # at run time it t
         exact = self.to_python(value)
         return fraction_text(exact) if isinstance(exact, Fraction) else super().get_prep_value(exact)
 
-    def value_to_string(self, obj: models.Model) -> str:
-        return fraction_text(self.value_from_object(obj))
+    def value_to_string(self, row: models.Model) -> str:
+        return fraction_text(self.value_from_object(row))
 
 
 def fraction_text(value: Fraction) -> str:

@@ -24,7 +24,7 @@ class Ledger(models.Model):
 
 
 class AccountKind(models.TextChoices):
-    """What an account counts. ε accounts hold units of 1e-12, the δ account units of 1e-18."""
+    """Names what an account counts. ε accounts hold units of 1e-12, the δ account units of 1e-18."""
 
     PRESENCE = "presence", "presence (ε)"
     RECORD = "record", "whole record (ε)"
@@ -58,7 +58,8 @@ class Account(models.Model):
 
 
 class Allowance(models.Model):
-    """What one person may take of an account, and what was taken; policy, not a promise: people collude.
+    """Holds what one person may take of an account, and what was taken; policy, not a promise: people
+    collude.
 
     The row without a person is the default of everybody who follows it; it counts nothing.
     """

@@ -36,7 +36,7 @@ class PackedCheckIns(models.Model):
 
 
 class PackingAttempts(models.Model):
-    """Of an upload whose copy was begun and is not there: how often, and until when nobody begins again.
+    """Counts how often an upload's missing copy was begun, and says until when nobody begins again.
 
     Counted before each attempt, so that one that killed its worker counts; deleted with the first success.
     """

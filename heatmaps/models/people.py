@@ -21,7 +21,7 @@ def hidden_columns(account: str) -> tuple[str, ...]:
 
 
 class Profile(models.Model):
-    """What an administrator allowed an account.
+    """Holds what an administrator allowed an account.
 
     Accounts without a row were made by a command of the operator and may make datasets; invited ones have
     a row that says whether they may.

@@ -173,7 +173,7 @@ class Charge(models.Model):
 
 
 class Result(models.Model):
-    """What was drawn, as `to_bytes` of a result wrote it (`mechanisms.results.serialization`)."""
+    """Holds what was drawn, as `to_bytes` of a result wrote it (`mechanisms.results.serialization`)."""
 
     release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="result")
     content = models.BinaryField()

@@ -57,7 +57,7 @@ def accounts() -> QuerySet[User]:
 
 
 def account_for(administrator: Person, account_id: int) -> User:
-    """Errors: PermissionDenied, Http404."""
+    """Returns an account for an administrator. Errors: PermissionDenied, Http404."""
     require_administrator(administrator)
     account = accounts().filter(pk=account_id).first()
     if account is None:
@@ -88,7 +88,10 @@ def close(administrator: User, user: User, *, keep_queued: bool = False) -> Endi
 
 @transaction.atomic
 def reopen(administrator: User, user: User) -> None:
-    """Nothing from before comes back: the person signs in anew. Errors: PermissionDenied."""
+    """Reopens an account; nothing from before comes back: the person signs in anew.
+
+    Errors: PermissionDenied.
+    """
     require_administrator(administrator)
     # Once more: a sign-in under way at the closing may have made a session, or an operator a token, since.
     ApiToken.objects.filter(user=user).delete()
@@ -99,7 +102,7 @@ def reopen(administrator: User, user: User) -> None:
 
 @transaction.atomic
 def set_administrator(administrator: User, user: User, *, is_administrator: bool) -> None:
-    """Errors: PermissionDenied, LastAdministrator."""
+    """Makes an account an administrator's, or not. Errors: PermissionDenied, LastAdministrator."""
     require_administrator(administrator)
     if not is_administrator:
         _check_administrators(user)
@@ -244,7 +247,7 @@ def end_sessions(user: User, *, but: str | None = None) -> None:
 
 
 def note(event: str, by: User | None, user: User | None = None) -> None:
-    """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
+    """Writes a line of the log once the act is committed: what, by whom, on whose account; numbers only."""
     subject = {} if user is None else {"account": user.pk}
     transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **subject))
 

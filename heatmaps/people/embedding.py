@@ -34,7 +34,10 @@ _LAST_PORT: Final = 65_535
 
 
 def check(origins: Iterable[str]) -> list[str]:
-    """The origins as browsers write them, each once. Errors: `ParameterError` naming `embed_origins`."""
+    """Returns the origins as browsers write them, each once.
+
+    Errors: `ParameterError` naming `embed_origins`.
+    """
     unique_origins = list(dict.fromkeys(map(_origin, origins)))
     if len(unique_origins) > MOST_ORIGINS:
         raise ParameterError("embed_origins", f"{len(unique_origins)} websites", f"at most {MOST_ORIGINS}")
@@ -42,12 +45,15 @@ def check(origins: Iterable[str]) -> list[str]:
 
 
 def origins_of(dataset: Dataset) -> tuple[str, ...]:
-    """Who may frame its public maps; empty: nobody. Checked again, as they are about to be a header."""
+    """Returns who may frame its public maps; empty: nobody.
+
+    Checked again, as they are about to be a header.
+    """
     return tuple(check(dataset.embed_origins))
 
 
 def change(person: Person, dataset: Dataset, origins: Iterable[str], *, reason: str) -> None:
-    """Let these websites, and no others, show the dataset's public maps.
+    """Lets these websites, and no others, show the dataset's public maps.
 
     Errors: as `permissions.require`; `ParameterError` for an origin, or without a reason.
     """

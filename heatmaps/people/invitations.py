@@ -118,7 +118,7 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
 
 @contextmanager
 def _claimed(secret: str) -> Iterator[Invitation]:
-    """An invitation, looked at again while nobody changes the members of its dataset."""
+    """Yields an invitation, looked at again while nobody changes the members of its dataset."""
     link = invitation(secret)
     with transaction.atomic():
         if link.dataset_id is None:

@@ -34,7 +34,7 @@ def later(act: Callable[[], None]) -> Future[None]:
 
 
 def tell(user: User, what: str) -> None:
-    """That something changed in how `user` signs in, at the address that was verified, if there is one."""
+    """Tells `user` that something changed in how they sign in, at the address that was verified, if any."""
     if settings.MAIL is not None:
         later(partial(_tell, user.pk, what))
 

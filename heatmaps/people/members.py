@@ -69,7 +69,7 @@ def changes_of(dataset: Dataset) -> QuerySet[Event]:
 
 
 def member_for(person: User, slug: str, account_id: int) -> Membership:
-    """A member, for those who may manage members; one's own membership for anybody. Errors: Http404,
+    """Returns a member, for those who may manage members; one's own membership for anybody. Errors: Http404,
     PermissionDenied."""
     dataset = dataset_for(person, slug)
     if account_id != person.pk:
@@ -100,7 +100,7 @@ def add(actor: User, dataset: Dataset, username: str, role: str, *, reason: str 
 def join(
     actor: User, dataset: Dataset, user: User, role: str, *, reason: str, invited_by: User | None = None
 ) -> Membership:
-    """A new member, whom somebody was allowed to make one. The caller holds the ledger's lock.
+    """Adds a member, whom somebody was allowed to make one. The caller holds the ledger's lock.
 
     Errors: AlreadyMember; PermissionDenied for a closed account; `ParameterError` naming `role`.
     """

@@ -93,12 +93,12 @@ def require_removable(passkey: Authenticator) -> None:
 
 
 def refusal() -> ValidationError:
-    """What is said of every passkey that is not right."""
+    """Returns what is said of every passkey that is not right."""
     return ValidationError("This passkey was not accepted. Try again, or choose another one.", code="passkey")
 
 
 def _name_instead(request: HttpRequest) -> str:
-    """Where the same server has passkeys, as far as it knows."""
+    """Names where the same server has passkeys, as far as it knows."""
     if LOCAL in settings.ALLOWED_HOSTS and _address(host_of(request)).is_loopback:
         return f"{LOCAL}{request.get_host().removeprefix(host_of(request))}"
     return "maps.example.org"

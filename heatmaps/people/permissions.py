@@ -86,7 +86,7 @@ Person = User | AnonymousUser
 
 
 def roles(person: Person, dataset: Dataset) -> frozenset[str]:
-    """The roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
+    """Returns the roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
     own_roles = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
@@ -102,7 +102,7 @@ def memberships(person: User) -> QuerySet[Membership]:
 
 
 def may(person: Person, dataset: Dataset, act: Act) -> bool:
-    """Whether `person` may, who is about to; an administrator's reading is recorded."""
+    """Tells whether `person` may, who is about to; an administrator's reading is recorded."""
     own_roles = roles(person, dataset)
     if ALLOWED[act].isdisjoint(own_roles) or misfit(dataset, act):
         return False
@@ -128,7 +128,7 @@ def is_stranger(person: Person, dataset: Dataset) -> bool:
 
 
 def require(person: Person, dataset: Dataset, act: Act) -> User:
-    """The person, who may do `act`.
+    """Returns the person, who may do `act`.
 
     Errors: Http404 for a stranger; PermissionDenied for a member whose role does not allow it.
     """
@@ -145,7 +145,7 @@ def require(person: Person, dataset: Dataset, act: Act) -> User:
 
 
 def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
-    """Which of these datasets a person is a member of; administrators as such are of none."""
+    """Returns which of these datasets a person is a member of; administrators as such are of none."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
     own_memberships = memberships(person).filter(dataset__in=set(dataset_ids))
@@ -153,7 +153,7 @@ def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
 
 
 def note_reads(person: Person, dataset_ids: Iterable[int]) -> None:
-    """Record that an administrator reads of these datasets, where no `require` came before: in lists."""
+    """Records that an administrator reads of these datasets, where no `require` came before: in lists."""
     if isinstance(person, User) and person.is_superuser:
         ids = set(dataset_ids)
         own_ids = memberships(person).filter(dataset__in=ids).values_list("dataset", flat=True)

@@ -70,7 +70,7 @@ def provider_refused(request: HttpRequest, why: str, *, status: int) -> HttpResp
 
 
 def _confirmed(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
-    """Somebody who is signed in said again at the provider who it is."""
+    """Records that somebody who is signed in said again at the provider who it is."""
     if sociallogin.state.get("process") != AGAIN or sociallogin.user.pk != request.user.pk:
         return provider_refused(request, "other", status=400)
     identity = {"provider": sociallogin.account.provider, "uid": sociallogin.account.uid}

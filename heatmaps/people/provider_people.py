@@ -62,7 +62,7 @@ def remember(request: HttpRequest, uid: str, name: str, *, account: int | None =
 
 
 def remembered(request: HttpRequest) -> ProviderPerson | None:
-    """Whom the provider named to the account that asks, or to nobody signed in; None if long ago."""
+    """Returns whom the provider named to the account that asks, or to nobody signed in; None if long ago."""
     session_data = request.session.get(_SESSION_KEY)
     provider = settings.SIGN_IN_PROVIDER
     if session_data is None or provider is None:
@@ -101,7 +101,7 @@ def link(user: User, person: ProviderPerson) -> None:
 
 @transaction.atomic
 def unlink(user: User) -> None:
-    """Errors: LastWayIn; Http404 where there is no link."""
+    """Removes the link to the provider. Errors: LastWayIn; Http404 where there is no link."""
     User.objects.select_for_update().get(pk=user.pk)
     link = link_of(user)
     if link is None:

@@ -42,7 +42,7 @@ class ProviderSession(Session):
         self.auth = _as_it_is  # else a .netrc of the machine would say who we are
 
     def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **named: Any) -> Response:
-        """As that of `requests`; `PROVIDER_SECONDS` of settings for all of an answer."""
+        """Sends a request as that of `requests` does; `PROVIDER_SECONDS` of settings for all of an answer."""
         parts = urlsplit(url if isinstance(url, str) else url.decode())
         if f"{parts.scheme}://{parts.netloc}" not in self._origins:
             raise InvalidURL("the provider names a host that HAZEMAP_OIDC_HOSTS does not list")

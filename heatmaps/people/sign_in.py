@@ -97,7 +97,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
         return False  # one kind of answer only: a page
 
     def is_safe_url(self, url: str) -> bool:
-        """Whether `next` may lead there: to this very host."""
+        """Tells whether `next` may lead there: to this very host."""
         request: HttpRequest = context.request
         return url_has_allowed_host_and_scheme(
             url, allowed_hosts={request.get_host()}, require_https=request.is_secure()
@@ -121,7 +121,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
         mails.later(send)
 
     def send_notification_mail(self, template_prefix: str, user: User, *options: Any, **more: Any) -> None:
-        """Nothing of allauth's: `mails` tells what changed."""
+        """Sends nothing of allauth's: `mails` tells what changed."""
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
         """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
@@ -233,7 +233,7 @@ def tell_the_address_before(from_email_address: EmailAddress | None, **_options:
 
 @receiver(email_removed)
 def tell_the_address_removed(email_address: EmailAddress, **_options: object) -> None:
-    """Nobody else could be told."""
+    """Tells the address that it was removed: nobody else could be told."""
     mails.tell_at(email_address, "This mail address was removed from your account.")
 
 
@@ -257,7 +257,7 @@ def sealed(text: str) -> str:
 
 
 def unsealed(text: str) -> str | None:
-    """None where it was sealed with another key."""
+    """Opens a sealed secret; None where it was sealed with another key."""
     try:
         return _fernet(settings.SECRET_KEY).decrypt(text.encode()).decode()
     except InvalidToken:
@@ -265,7 +265,8 @@ def unsealed(text: str) -> str | None:
 
 
 def _said_lately(request: HttpRequest) -> bool:
-    """As `did_recently_reauthenticate` of allauth asks of the others."""
+    """Tells whether somebody said lately who it is, as `did_recently_reauthenticate` of allauth asks of
+    others."""
     records = get_authentication_records(request, request.user)
     moments = [record["at"] for record in records if record.get("reauthenticated")]
     return bool(moments) and time.time() - moments[-1] < account_settings.REAUTHENTICATION_TIMEOUT

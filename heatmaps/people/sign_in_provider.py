@@ -40,13 +40,13 @@ Json = dict[str, Any]
 
 
 class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
-    """How the provider is asked. Errors: ProviderException, OAuth2Error, requests.RequestException."""
+    """Asks the provider. Errors: ProviderException, OAuth2Error, requests.RequestException."""
 
     state: Json = {}
 
     @property
     def openid_config(self) -> Json:
-        """What the provider says of itself, if it is the issuer that settings name."""
+        """Returns what the provider says of itself, if it is the issuer that settings name."""
         if not hasattr(self, "_openid_config"):
             self._openid_config = _checked(_json_at(self.get_provider().server_url))
         return self._openid_config
@@ -71,7 +71,7 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         return SocialToken(token=data["access_token"])
 
     def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **named: Any) -> Any:
-        """What a signed token says, and what the provider says of the same person when asked with it."""
+        """Joins what a signed token says and what the provider says of the same person when asked with it."""
         claims = self._verified(named["response"].get("id_token"), app.client_id)
         if not secrets.compare_digest(str(claims.get("nonce", "")), str(self.state.get("nonce") or object())):
             raise ProviderException("the token answers another sign-in")
@@ -122,7 +122,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
         data: Json | None = None,
         **_: object,
     ) -> HttpResponse:
-        """Nothing in the address of a request changes what the provider is asked."""
+        """Sends somebody to the provider; nothing in the address of a request changes what it is asked."""
         nonce = secrets.token_urlsafe(24)
         again = {"prompt": "login", "max_age": "0"} if process == AGAIN else {}
         options: Json = {"scope": [SCOPE], "auth_params": {"nonce": nonce} | again, "nonce": nonce}
@@ -132,7 +132,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
         return answer
 
     def extract_uid(self, data: Json) -> str:
-        """Of issuer and subject together. Errors: ProviderException."""
+        """Returns the SHA-256 of issuer and subject together. Errors: ProviderException."""
         subject = data.get("sub")
         if not isinstance(subject, str) or not subject.isascii() or not 0 < len(subject) <= LONGEST_SUBJECT:
             raise ProviderException("the provider does not say who somebody is")
@@ -160,7 +160,7 @@ def proposed_name(claim: object) -> str:
 
 
 def _json_at(address: str, **named: Any) -> Json:
-    """A JSON object at an address. Errors: ProviderException, requests.RequestException."""
+    """Fetches the JSON object at an address. Errors: ProviderException, requests.RequestException."""
     with get_adapter().get_requests_session() as session:
         response = session.get(address, **named)
         response.raise_for_status()
@@ -174,7 +174,10 @@ def _json_at(address: str, **named: Any) -> Json:
 
 
 def _checked(configuration: Json) -> Json:
-    """Errors: ProviderException. Which hosts may be asked, `provider_requests` checks."""
+    """Checks what a provider says of itself. Errors: ProviderException.
+
+    Which hosts may be asked, `provider_requests` checks.
+    """
     if configuration.get("issuer") != the_provider().issuer:
         raise ProviderException("the provider calls itself another issuer than HAZEMAP_OIDC_ISSUER")
     if not all(
@@ -197,7 +200,7 @@ def _checked(configuration: Json) -> Json:
 
 
 def _key_of(token: str, keys: Json) -> jwt.PyJWK:
-    """The key that a token names, or the only one there is."""
+    """Returns the key that a token names, or the only one there is."""
     name = jwt.get_unverified_header(token).get("kid")
     candidates = [key for key in jwt.PyJWKSet.from_dict(keys).keys if name is None or key.key_id == name]
     if len(candidates) != 1:

@@ -80,7 +80,7 @@ def _file(path: Path) -> str:
 
 
 def _database() -> str:
-    """Nothing where the database is a server's, which tells no place."""
+    """Names the embedded database's file; nothing where it is a server's, which tells no place."""
     path = Path(str(settings.DATABASES["default"]["NAME"]))
     return _file(path) if connection.vendor == "sqlite" and path.is_file() else ""
 

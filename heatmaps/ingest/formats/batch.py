@@ -58,7 +58,7 @@ class TextSource(Protocol):
 
 
 def batch_of(chunk: Chunk, columns: ColumnPositions, *, bytes_read: int) -> Batch:
-    """The check-ins among the rows, and the others as rejections in the order of the file."""
+    """Returns the check-ins among the rows, and the others as rejections in the order of the file."""
     records, lines, rejected = chunk.records, chunk.lines, chunk.broken
     if not all(records):  # blank lines are nobody's fault
         filled = [at for at, record in enumerate(records) if record]

@@ -72,7 +72,10 @@ def batches(
 
 
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
-    """As `heatmaps.ingest.formats.preview.preview`, which a child runs. Errors: `ReaderError`."""
+    """Returns what `heatmaps.ingest.formats.preview.preview` does, which a child runs.
+
+    Errors: `ReaderError`.
+    """
     with _refused():
         return Preview.checked(_facts(_CHILD, stream, ReaderLimits(), whole=whole))
 
@@ -89,7 +92,7 @@ def names(stream: BinaryIO, limits: ReaderLimits) -> list[str]:
 def _facts(
     module: str, stream: BinaryIO, limits: ReaderLimits, *, whole: bool = True, most: int = 0
 ) -> dict[str, Any]:
-    """What a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
+    """Returns what a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
     request = {"options": None, "whole": whole, "limits": asdict(limits)}
     with _reading(module, stream, request, allowed) as child:

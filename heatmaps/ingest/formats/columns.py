@@ -29,7 +29,7 @@ Values = tuple[list[str], NDArray[np.int64], NDArray[np.float64], NDArray[np.flo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnPositions:
-    """Where the columns are. `values` converts many rows at once and fails if any is bad."""
+    """Holds where the columns are. `values` converts many rows at once and fails if any is bad."""
 
     user: int
     time: int | None
@@ -56,7 +56,7 @@ class ColumnPositions:
 
 
 def _position(field: str, names: Record, options: Options) -> int | None:
-    """Where a field's column is; None when there is none and nobody asked for one."""
+    """Returns where a field's column is; None when there is none and nobody asked for one."""
     lowered_names = [header_name.strip().lower() for header_name in names]
     if not is_text(lowered_names):
         raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")
@@ -128,7 +128,7 @@ _NAME = re.compile(r"[A-Za-z][\w .()-]{0,30}", re.ASCII)
 
 
 def _header_text(names: list[str]) -> str:
-    """What the header has instead; nothing of it where it could be somebody's check-in."""
+    """Says what the header has instead; nothing of it where it could be somebody's check-in."""
     names = [name.strip().lower() for name in names]
     if not all(_NAME.fullmatch(name) for name in names):
         return "the first line holds something else than names of columns separated by commas"

@@ -32,7 +32,7 @@ _NAIVE: Final = pa.timestamp("s")
 
 
 def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
-    """Batches of a CSV file. Errors: `ReaderError`."""
+    """Yields batches of a CSV file. Errors: `ReaderError`."""
     header = CsvSource(iter(Lines(stream, limits)))
     stream.seek(0)
     lines = Lines(stream, limits)
@@ -64,7 +64,7 @@ class _Rows:
     batch_rows: int
 
     def by_lines(self, texts: list[str], before: int, lines: Lines, *, more: bool) -> _Batches:
-        """Batches; returns the lines of a last row that further ones may finish. before: of the file."""
+        """Yields batches; returns the lines of a last row that further ones may finish. before: of the file."""
         lines_there = before + len(texts)
         source = CsvSource(iter(texts), names=self.names, before=before)
         while chunk := source.take(self.batch_rows, lines_there=lines_there if more else None):
@@ -72,7 +72,8 @@ class _Rows:
         return [] if source.unfinished is None else texts[source.unfinished - 1 - before :]
 
     def by_arrow(self, block: bytes, before: int, lines: Lines) -> list[Batch] | None:
-        """None where the block may mean something else by lines. before: lines, of the file."""
+        """Reads a block with Arrow; None where it may mean something else by lines. before: lines, of the
+        file."""
         if b'"' in block or block.count(b"\r") != block.count(b"\r\n") or block.startswith(codecs.BOM_UTF8):
             return None
         breaks = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n"))
@@ -124,7 +125,7 @@ class _Rows:
 
 
 def _times(texts: Any, zone: tzinfo) -> Any:
-    """Moments where all of them are written as Arrow reads them; otherwise the texts."""
+    """Returns moments where all of them are written as Arrow reads them; otherwise the texts."""
     filled = pc.if_else(pc.equal(texts, ""), None, texts)
     for kind in (_ZONED, _NAIVE) if zone is UTC else (_ZONED,):
         try:

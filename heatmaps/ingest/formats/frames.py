@@ -39,13 +39,13 @@ def write_batch(batch: Batch, stream: BinaryIO) -> None:
 
 
 def write_text(kind: bytes, facts: object, stream: BinaryIO) -> None:
-    """A frame without numbers."""
+    """Writes a frame without numbers."""
     _write(kind, facts, stream)
     stream.flush()
 
 
 def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[str, Any]]:
-    """Batches of at most `most_rows` rows, or the facts of a file as JSON.
+    """Yields batches of at most `most_rows` rows, or the facts of a file as JSON.
 
     Errors: Broken; `ReaderError` as it was sent.
     """

@@ -35,7 +35,7 @@ class ReaderError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderLimits:
-    """What one file may cost to read."""
+    """Limits what one file may cost to read."""
 
     line_length: int = 2**16  # characters
     total_bytes: int = 2**36  # after decompression
@@ -80,7 +80,7 @@ class Lines:
             yield rest
 
     def _end_of_lines(self, text: bytes) -> int:
-        """Where the last whole line ends, or the text where the line after it is too long already."""
+        """Returns where the last whole line ends, or the text where the line after it is too long already."""
         # A "\r" at the end may be the half of a line break.
         end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
         unfinished = text[end:].removesuffix(b"\r").decode(errors="surrogateescape")

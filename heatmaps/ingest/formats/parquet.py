@@ -38,7 +38,7 @@ def recognised(stream: BinaryIO) -> bool:
 
 
 def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
-    """Batches as of any other format; their rows count from 1. Errors: `ReaderError`."""
+    """Yields batches as of any other format; their rows count from 1. Errors: `ReaderError`."""
     size = stream.seek(0, 2)
     with _readable():
         plain = _opened(stream)
@@ -80,7 +80,7 @@ def _opened(stream: BinaryIO, dictionaries: list[str] | None = None) -> Any:
 
 
 def _check_texts(file: Any, texts: list[str]) -> None:
-    """What rows share stands before the first of them; `file` gives the texts as dictionaries.
+    """Checks what rows share, which stands before the first of them; `file` gives the texts as dictionaries.
 
     Not used for the rows themselves: the dictionaries would grow with the row group.
     """
@@ -94,7 +94,7 @@ def _check_texts(file: Any, texts: list[str]) -> None:
 def _checked_rows(
     stream: BinaryIO, metadata: Any, names: list[str] | None, size: int, limits: ReaderLimits
 ) -> int:
-    """The number of rows, when they are not too many for the file's size. wanted: columns; None: all."""
+    """Returns the number of rows, if they are not too many for the file's size. names: columns; None: all."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     parts = [group.column(number) for group in groups for number in range(group.num_columns)]
     rows = int(metadata.num_rows)

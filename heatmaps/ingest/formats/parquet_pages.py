@@ -34,7 +34,7 @@ class _Page:
 
 
 def unpacked_bytes(stream: BinaryIO, size: int, chunk: Any) -> int:
-    """What a column of a row group takes, unpacked, as its pages say.
+    """Returns what a column of a row group takes, unpacked, as its pages say.
 
     chunk: its metadata. Errors: `ReaderError`, also for a page that is larger than pages are.
     """
@@ -49,7 +49,7 @@ def unpacked_bytes(stream: BinaryIO, size: int, chunk: Any) -> int:
 
 
 def _pages(stream: BinaryIO, size: int, chunk: Any) -> Iterator[_Page]:
-    """As they are read: from the dictionary, if there is one, until all values were there."""
+    """Yields pages as they are read: from the dictionary, if there is one, until all values were there."""
     at, left = int(chunk.data_page_offset), int(chunk.num_values)
     if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < at:
         at = int(chunk.dictionary_page_offset)

@@ -44,7 +44,7 @@ class Preview:
 
     @classmethod
     def checked(cls, facts: Mapping[str, object]) -> Self:
-        """From JSON that nobody vouches for. Errors: Broken."""
+        """Takes a preview from JSON that nobody vouches for. Errors: Broken."""
         columns, guess, rows = facts.get("columns"), facts.get("guess"), facts.get("rows")
         if not (_are_texts(columns, MOST_COLUMNS) and isinstance(rows, list) and len(rows) <= FIRST_ROWS):
             raise Broken
@@ -56,7 +56,8 @@ class Preview:
 
 
 def preview(stream: BinaryIO, *, whole: bool = True, limits: ReaderLimits = _LIMITS) -> Preview:
-    """Of a file or of its beginning; of a Parquet file, whose columns stand at the end, `whole` or its end.
+    """Previews a file or its beginning; of a Parquet file, whose columns stand at the end, `whole` or its
+    end.
 
     For a child: `heatmaps.ingest.formats.child_process` has one run it. Errors: `ReaderError`.
     """

@@ -69,7 +69,10 @@ def read_checkins(
 
 
 def read_file(path: Path, options: Options = DEFAULT_OPTIONS) -> Iterator[Batch]:
-    """As `read_checkins`, of a file by its path. Errors: `ReaderError`, its text beginning with its name."""
+    """Reads a file by its path as `read_checkins` does.
+
+    Errors: `ReaderError`, whose text begins with its name.
+    """
     try:
         with path.open("rb") as stream:
             yield from read_checkins(stream, options=options)

@@ -76,8 +76,10 @@ class CsvSource:
             raise ReaderError("empty", "the file is empty") from None
 
     def take(self, count: int, *, lines_there: int | None = None) -> Chunk | None:
-        """known: lines of the file that are there, where more may follow; `unfinished` is the line in which
-        a row begins that the following ones may finish.
+        """Takes at most `count` rows; None at the end.
+
+        lines_there: lines of the file that are there, where more may follow; `unfinished` is the line in
+        which a row begins that the following ones may finish.
         """
         records: list[Record] = []
         before, broken = self.lines_read, False

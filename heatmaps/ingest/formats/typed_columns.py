@@ -23,7 +23,7 @@ _BAD: Final = NO_TIME + 1  # a time that is none
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """Where the columns are among the wanted ones, and what may be in them."""
+    """Holds where the columns are among those that are read, and what may be in them."""
 
     names: Mapping[str, str]  # of the columns for user, lat, lon and, if there is one, time
     zone: tzinfo  # of times without one
@@ -31,7 +31,7 @@ class Typed:
 
     @classmethod
     def of(cls, schema: Any, columns: ColumnPositions) -> Self:
-        """Errors: `ReaderError` for a column of another type."""
+        """Checks the columns' types. Errors: `ReaderError` for a column of another type."""
         positions = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
         if columns.time is not None:
             positions["time"] = columns.time

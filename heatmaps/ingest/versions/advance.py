@@ -94,7 +94,7 @@ def _kept_from(dataset: Dataset, moment_of_version: datetime) -> date | None:
 
 
 def make_visible(upload: Upload, lease: Lease) -> None:
-    """One short transaction: the upload is ready, and in the next version if it asked for that.
+    """Makes the upload ready, and part of the next version if it asked for that, in one short transaction.
 
     Persons are counted before it, without a lock, and again if another upload became ready meanwhile.
     Errors: `UploadError` when there are more persons than declared.
@@ -144,7 +144,7 @@ def _ready(dataset: Dataset) -> frozenset[UUID]:
 
 
 def _check_rows(upload: Upload, ready_ids: frozenset[UUID]) -> None:
-    """No more than the size class of the dataset, which decides how long a draw may take unseen."""
+    """Refuses more rows than the size class of the dataset, which decides how long a draw may take unseen."""
     read = Upload.objects.filter(pk__in=[*ready_ids, upload.pk])
     stored = F("rows_accepted") - F("rows_expired")
     if upload.dataset.relation == RelationChoice.REPLACE:

@@ -35,19 +35,19 @@ class Step:
     day: date | None
 
     def among(self, uploads: "QuerySet[Upload]") -> "QuerySet[Upload]":
-        """Those that the step is about."""
+        """Selects the uploads that the step is about."""
         return uploads.filter(version__number__gt=self.after, version__number__lte=self.up_to)
 
 
 def check(days: int | None) -> int | None:
-    """None: for ever. Errors: `ParameterError`."""
+    """Checks a number of days; None: for ever. Errors: `ParameterError`."""
     if days is None or (isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= MOST_DAYS):
         return days
     raise ParameterError("retention_days", days, f"a whole number of days from 1 to {MOST_DAYS}, or nothing")
 
 
 def words(days: int | None) -> str:
-    """For people, such as "30 days"."""
+    """Writes days for people, such as "30 days"."""
     return "for ever" if days is None else f"{count(days)} day{'' if days == 1 else 's'}"
 
 
@@ -62,7 +62,7 @@ def midnight(day: date) -> datetime:
 
 
 def steps(version: DataVersion) -> list[Step]:
-    """What the rules of all versions up to this one leave of the uploads, by who included them.
+    """Returns what the rules of all versions up to this one leave of the uploads, by who included them.
 
     An upload passes the rule of each version from its own on, so the latest day among them counts.
     """
@@ -72,7 +72,7 @@ def steps(version: DataVersion) -> list[Step]:
 
 
 def counted(uploads: "QuerySet[Upload]", version: DataVersion) -> Q:
-    """Of check-ins: those that a version, which includes these uploads, has of days that are kept."""
+    """Selects the check-ins that a version, which includes these uploads, has of days that are kept."""
     condition = Q(upload__in=[])
     for step in steps(version):
         uploads_kept, days = step.among(uploads), Q()
@@ -85,7 +85,7 @@ def counted(uploads: "QuerySet[Upload]", version: DataVersion) -> Q:
 
 
 def expired(upload: Upload, day: date) -> "QuerySet[CheckIn]":
-    """An upload's check-ins of earlier days."""
+    """Selects an upload's check-ins of earlier days."""
     checkins = CheckIn.objects.filter(upload=upload)
     return checkins if upload.created_at < midnight(day) else checkins.filter(time__lt=_seconds(day))
 

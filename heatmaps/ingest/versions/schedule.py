@@ -54,7 +54,7 @@ class Schedule:
 
     @property
     def text(self) -> str:
-        """As the database and the ledger's events write it, such as `weekly monday 03:00`."""
+        """Writes it as the database and the ledger's events do, such as `weekly monday 03:00`."""
         return " ".join(filter(None, (self.every, self.weekday, str(self.day or ""), f"{self.hour:02}:00")))
 
     @property

@@ -157,7 +157,7 @@ def _look(survey: SourceSurvey, tag: UUID) -> None:
 
 
 def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons | None:
-    """`(k,)` different hashes of all users, of a dataset with declared persons."""
+    """Returns `(k,)` different hashes of all users, of a dataset with declared persons."""
     if dataset.persons is None:
         return None
     query = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
@@ -232,7 +232,7 @@ def _own_survey(dataset_id: int, tag: UUID) -> "QuerySet[SourceSurvey]":
 
 @contextmanager
 def _renewed_lease(dataset_id: int, tag: UUID) -> Iterator[None]:
-    """Renew the caller's lease until the block ends."""
+    """Renews the caller's lease until the block ends."""
 
     def renew() -> bool:
         return _own_survey(dataset_id, tag).update(lease_until=timezone.now() + LEASE) == 1

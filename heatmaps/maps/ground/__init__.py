@@ -28,7 +28,7 @@ Steps = list[int]  # x, y of an outline's first point, then the way to each next
 
 
 def ground_of(region: Region) -> dict[str, object]:
-    """What lies under a map of the region: outlines in `unit`s of degrees east and north of `origin`."""
+    """Returns what lies under a map of the region: outlines in `unit`s of degrees east and north of `origin`."""
     box = _box(region)
     try:
         unit, sea, lakes = _water(box)

@@ -25,7 +25,7 @@ _SHORTEST_LAKE: Final = 1_500
 
 
 def build(packages: Path, folder: Path) -> None:
-    """Write the index of the packages in `node_modules`; what was there is replaced whole.
+    """Writes the index of the packages in `node_modules`; what was there is replaced whole.
 
     Errors: FileNotFoundError for a package that is missing, ValueError for one of another shape.
     """
@@ -48,7 +48,7 @@ def build(packages: Path, folder: Path) -> None:
 
 
 def _coarse(outlines: list[Outline], detail: int, *, least: int) -> Iterator[Outline]:
-    """Those that show on a map of that detail, on its lattice."""
+    """Yields the outlines that show on a map of that detail, on its lattice."""
     if detail == DETAILS[0]:
         yield from outlines
         return
@@ -98,7 +98,7 @@ def _borders(topology: dict[str, Any]) -> Iterator[Outline]:
 
 
 def _arcs(nested: Any) -> Iterator[int]:
-    """Numbers of arcs; a negative one is its complement, backwards."""
+    """Yields numbers of arcs; a negative one is its complement, backwards."""
     for item in nested:
         if isinstance(item, int):
             yield item if item >= 0 else ~item

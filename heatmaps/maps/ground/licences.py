@@ -9,7 +9,7 @@ _TYPES: Final = "@types/"  # declarations for compilers: nothing of them is hand
 
 
 def shipped(lock: Path) -> dict[str, str]:
-    """The licence of each package by its name, as the lock file of npm states them. Errors: OSError."""
+    """Returns the licence of each package by its name, as the lock file of npm states it. Errors: OSError."""
     packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
     named = {path.rpartition("node_modules/")[2]: about for path, about in packages.items() if path}
     return {

@@ -55,7 +55,7 @@ class Shapes:
             np.savez(file, **{field.name: getattr(self, field.name) for field in fields(self)})
 
     def rings_in(self, box: Box, *, least: int) -> Iterator[Outline]:
-        """What of the rings lies in the box; those of fewer than `least` units both ways are left out."""
+        """Yields what of the rings lies in the box; those of fewer than `least` units both ways are left out."""
         for index, inside in self._meeting(box, least):
             ring = self._outline(index)
             if inside or len(ring := clipped(ring, box)):
@@ -67,7 +67,7 @@ class Shapes:
             yield self._outline(index)
 
     def _meeting(self, box: Box, least: int) -> Iterator[tuple[int, bool]]:
-        """Numbers of outlines, and whether the box holds them."""
+        """Yields numbers of outlines, and whether the box holds them."""
         west, south, east, north = self.boxes.T
         meets = (west <= box[2]) & (east >= box[0]) & (south <= box[3]) & (north >= box[1])
         meets &= np.maximum(east - west, north - south) >= least
@@ -89,7 +89,7 @@ def snapped(outline: Outline, unit: int) -> Outline:
 
 
 def small_rings(ring: Outline) -> Iterator[Outline]:
-    """The ring in pieces of few points, cut in the middle of the longer side."""
+    """Yields the ring in pieces of few points, cut in the middle of the longer side."""
     waiting = [ring]
     while waiting:
         piece = waiting.pop()
@@ -104,7 +104,7 @@ def small_rings(ring: Outline) -> Iterator[Outline]:
 
 
 def clipped(ring: Outline, box: Box) -> Outline:
-    """What of a ring lies in the box; empty where nothing does."""
+    """Returns what of a ring lies in the box; empty where nothing does."""
     for axis, at, below in ((0, box[0], False), (1, box[1], False), (0, box[2], True), (1, box[3], True)):
         if len(ring):
             ring = half(ring, axis, at, below=below)
@@ -112,7 +112,7 @@ def clipped(ring: Outline, box: Box) -> Outline:
 
 
 def half(ring: Outline, axis: int, at: int, *, below: bool) -> Outline:
-    """What of a ring lies on one side of a line, by Sutherland and Hodgman's rule; a ring again."""
+    """Returns what of a ring lies on one side of a line, by Sutherland and Hodgman's rule; a ring again."""
     inside = ring[:, axis] <= at if below else ring[:, axis] >= at
     if inside.all():
         return ring

@@ -25,7 +25,7 @@ Outline = NDArray[np.float64]  # (n, 2), east and north
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OsmFeatures:
-    """What is drawn, in one order; geometries in degrees."""
+    """Holds what is drawn, in one order; geometries in degrees."""
 
     layers: list[str] = field(default_factory=list)
     first_zooms: list[int] = field(default_factory=list)
@@ -39,7 +39,7 @@ class OsmFeatures:
         self.geometries.append(geometry)
 
     def pop_layer(self, layer: str) -> list[Any]:
-        """The geometries of a layer, which are no longer among the things."""
+        """Takes the geometries of a layer out of the features, and returns them."""
         own = [number for number, name in enumerate(self.layers) if name == layer]
         geometries = [self.geometries[number] for number in own]
         for number in reversed(own):
@@ -49,7 +49,7 @@ class OsmFeatures:
 
 
 def read(path: Path, region: Region, *, progress: Callable[[int], object]) -> OsmFeatures:
-    """What of the file lies in the region. `progress` takes how many things were read, now and then.
+    """Reads what of the file lies in the region. `progress` takes how many features were read, now and then.
 
     Errors: RuntimeError for what is no OpenStreetMap file.
     """
@@ -81,7 +81,7 @@ def _things(path: Path) -> Iterator[tuple[Sorted, Any]]:
 
 
 def _geometry(shape: Any, osm_object: Any) -> Any:
-    """None where an extract cut off what it needs."""
+    """Returns the geometry of an OpenStreetMap object; None where an extract cut off what it needs."""
     try:
         geometry = shape(osm_object)
     except (osmium.InvalidLocationError, RuntimeError):
@@ -97,14 +97,14 @@ def _lines(way: Any) -> Any:
 
 
 def sea_by_rings(region: Region, rings: Iterable[Outline]) -> Any:
-    """What an odd number of the sea's rings (degrees) is around."""
+    """Returns what an odd number of the sea's rings (degrees) is around."""
     parts = (shapely.make_valid(shapely.Polygon(ring)) for ring in rings)
     sea = reduce(shapely.symmetric_difference, parts, shapely.Polygon())
     return areas(shapely.intersection(sea, shapely.box(*region)))
 
 
 def sea_by_coast(region: Region, lines: Sequence[Any]) -> Any:
-    """What lies to the right of coastlines, as OpenStreetMap draws them.
+    """Returns what lies to the right of coastlines, as OpenStreetMap draws them.
 
     None where there are none, or where one ends inside the region: then land and sea are not parted.
     """

@@ -103,7 +103,7 @@ Properties = dict[str, str | int | bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorted:
-    """Where a thing belongs, and from which zoom on it is drawn."""
+    """Holds where a feature belongs, and from which zoom on it is drawn."""
 
     layer: str
     first_zoom: int

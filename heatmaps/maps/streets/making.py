@@ -28,7 +28,7 @@ _DEGREE: Final = 10_000_000  # of a header
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreetFile:
-    """What there is in the file."""
+    """Counts what there is in the file."""
 
     things: int
     tiles: int
@@ -38,7 +38,7 @@ class StreetFile:
 def make(
     source: Path, region: Region, output: Path, *, read: Callable[[int], object], cut: Callable[[int], object]
 ) -> StreetFile:
-    """Write the tiles of what lies in the region; a file that is there is replaced whole.
+    """Writes the tiles of what lies in the region; a file that is there is replaced whole.
 
     `read` takes how many things were read, `cut` how many tiles were made, now and then. Errors:
     `ParameterError` naming `file` or `bbox`, OSError.

@@ -67,7 +67,7 @@ class Pyramid:
                 yield from self._below(child, part.within(_box(child)))
 
     def _encoded(self, tile: Tile, part: _Part) -> bytes:
-        """Empty where nothing of it is large enough to be seen."""
+        """Encodes a tile; empty where nothing of it is large enough to be seen."""
         zoom = tile[0]
         visible = np.flatnonzero(self._first_zooms[part.numbers] <= zoom)
         geometries = _simplified(shapely.transform(part.geometries[visible], _units(tile)), zoom)
@@ -85,7 +85,7 @@ class Pyramid:
     def _features(
         self, numbers: NDArray[np.int64], geometries: NDArray[Any], zoom: int
     ) -> list[dict[str, Any]]:
-        """Lines of the same properties as one feature; everything else by itself."""
+        """Returns lines of the same properties as one feature; everything else by itself."""
         features, lines = [], dict[tuple[Any, ...], list[Any]]()
         for number, geometry in zip(numbers.tolist(), geometries, strict=True):
             properties = self._properties[number]
@@ -104,7 +104,7 @@ class Pyramid:
 
 
 def _simplified(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
-    """What of them is seen at a zoom; what is smaller than a pixel or two is empty."""
+    """Returns what of them is seen at a zoom; what is smaller than a pixel or two is empty."""
     finest = zoom == FINEST_ZOOM
     types = shapely.get_type_id(geometries)
     areas, lines = np.isin(types, _POLYGONS), np.isin(types, _LINES)
