@@ -106,7 +106,7 @@ def no_better(dataset: Dataset, question: BlurQuestion) -> str:
 
 
 def blurred(steward: User, dataset: Dataset, question: BlurQuestion, file: BinaryIO) -> BinaryIO:
-    """A ZIP with the blurred rows and the statement; whoever sends it closes it.
+    """Returns a ZIP with the blurred rows and the statement; whoever sends it closes it.
 
     Errors: `ParameterError`; `UploadError` for a file that is too large, cannot be read, or has rows that are
     refused.

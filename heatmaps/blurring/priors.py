@@ -14,7 +14,8 @@ _ALLOWED: Final = "an NPY file of a map of the bbox: numbers of at least 0, (row
 
 
 def prior_of(path: Path, lattice: Lattice) -> tuple[int, ...]:
-    """Weight of each cell, column · rows + row: the sum of the map's squares whose centre it holds.
+    """Returns the weight of each cell, column · rows + row: the sum of the map's squares whose centre it
+    holds.
 
     Such maps are what `manage.py heatmap` and releases are saved as. Errors: `ParameterError` naming `prior`.
     """

@@ -49,7 +49,7 @@ class Blur:
     most_rows: int | None = None  # of a file; None: as many as it has
 
     def check(self, path: Path) -> Tally:
-        """Read the whole file once, so that nothing is written of one that is to be refused.
+        """Reads the whole file once, so that nothing is written of one that is to be refused.
 
         Memory grows with the number of persons, not of rows. Errors: `ReaderError`; `ParameterError` naming
         `max_reports` when a person has more rows.

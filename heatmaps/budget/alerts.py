@@ -57,14 +57,14 @@ def of_balances(rows: list[Balance]) -> tuple[Alert, ...]:
 
 
 def level(committed: int, limit: int | None) -> int:
-    """The highest of `LEVELS` that is reached; 0: none, as where nothing was ever taken."""
+    """Returns the highest of `LEVELS` that is reached; 0: none, as where nothing was ever taken."""
     if limit is None or committed <= 0:
         return 0
     return next((percent for percent in LEVELS if 100 * committed >= percent * limit), 0)
 
 
 def log_crossings(dataset: Dataset, charges: Charges) -> None:
-    """One log line for each limit that has just got to a higher level by these charges."""
+    """Writes one log line for each limit that has just got to a higher level by these charges."""
     for account in Account.objects.filter(dataset=dataset):
         charge = charges[AccountKind(account.kind)] or 0
         before, now = (

@@ -19,7 +19,7 @@ OPTIONAL: Final = (AccountKind.RECORD, AccountKind.RADIUS)
 
 
 def units(name: str, kind: AccountKind, text: str) -> int:
-    """The limit in the account's units, exactly: rounding one up would allow more than was written.
+    """Returns the limit in the account's units, exactly: rounding one up would allow more than was written.
 
     Errors: `ParameterError` naming `name`.
     """

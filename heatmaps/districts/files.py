@@ -106,7 +106,7 @@ def change(
 
 
 def delete(person: Person, file: DistrictFile) -> None:
-    """Forget a file for good; maps stay as they are. Errors: as `require`."""
+    """Forgets a file for good; maps stay as they are. Errors: as `require`."""
     steward = require(person, file.dataset, Act.KEEP_DISTRICTS)
     DistrictFile.objects.filter(pk=file.pk).delete()
     _log.info("districts.deleted", by=steward.pk, dataset=file.dataset_id, file=file.pk)
@@ -127,7 +127,7 @@ def _save(file: DistrictFile, read: children.ReadFile, steward: User, name_prope
 
 
 def _check_room(dataset: Dataset, facts: DistrictFileFacts) -> None:
-    """Before the file is read, and again when it is stored."""
+    """Refuses a file too many or a title twice: before the file is read, and again when it is stored."""
     _check_title(dataset, facts)
     if files_of(dataset).count() >= MOST_FILES:
         raise ParameterError("file", "one more file", f"{MOST_FILES} files a dataset; delete one first")

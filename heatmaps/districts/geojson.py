@@ -47,7 +47,7 @@ class Area:
 
 
 def read(content: bytes, *, name_property: str = "", field: str = "file") -> list[Area]:
-    """The areas of GeoJSON, at most `MOST_AREAS` with `MOST_CORNERS` corners in all.
+    """Reads the areas of GeoJSON, at most `MOST_AREAS` with `MOST_CORNERS` corners in all.
 
     name_property: which property has the names; empty: name, title or label, else areas are numbered.
     Errors: `ParameterError` naming `field` or `name_property`.
@@ -77,12 +77,12 @@ def to_geojson(areas: Sequence[Area]) -> bytes:
 
 
 def packed(content: bytes) -> bytes:
-    """GeoJSON as it is stored."""
+    """Packs GeoJSON as it is stored."""
     return zlib.compress(content, 6)
 
 
 def unpacked(content: bytes) -> bytes:
-    """GeoJSON that was stored."""
+    """Unpacks GeoJSON that was stored."""
     return zlib.decompressobj().decompress(content, _LARGEST)
 
 
@@ -111,7 +111,7 @@ def _features(body: Any, field: str) -> list[Any]:
 
 
 def _check_degrees(body: Mapping[str, Any], field: str) -> None:
-    """Files of before RFC 7946 may name another coordinate system."""
+    """Refuses other coordinates than degrees: files of before RFC 7946 may name another coordinate system."""
     match body.get("crs"):
         case {"properties": {"name": str(name)}} if name not in _DEGREES:
             raise ParameterError(field, f"coordinates in {name}", "longitude and latitude in degrees (WGS84)")

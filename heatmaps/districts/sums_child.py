@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _answer(result: Result, region: Region, areas: Sequence[Area]) -> dict[str, object]:
-    """Returns name, value, error, share, the part the map covers and that of the map it fills, of each area."""
+    """Returns each area's name, value, error, share, the part the map covers and that of the map it fills."""
     summands = summands_of(result) if isinstance(result, Heatmap) else None
     if summands is None:
         raise ParameterError("release", "a map without errors", "a map with stated errors")

@@ -20,7 +20,7 @@ _SECONDS: Final = 20.0  # for which a request waits for another one that makes t
 
 
 def comparison_of(first: Release, second: Release) -> MapParts | None:
-    """Two published maps as `maps.comparison.comparison_document` takes them.
+    """Returns two published maps as `maps.comparison.comparison_document` takes them.
 
     None where they share no ground, or one states no errors. Errors: Busy, NotRendered.
     """

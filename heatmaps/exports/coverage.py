@@ -37,7 +37,7 @@ def part_of(stream: BinaryIO, box: Box) -> bytes:
 
 
 def _window(raster: Any, box: Box) -> Window | None:
-    """Whole cells; None where the box is outside."""
+    """Returns a window of whole cells; None where the box is outside."""
     left, bottom, right, top = raster.bounds
     across, down = (right - left) / raster.width, (top - bottom) / raster.height
     columns = _cells((box[0] - left) / across, (box[2] - left) / across, raster.width)
@@ -48,7 +48,7 @@ def _window(raster: Any, box: Box) -> Window | None:
 
 
 def _cells(low: float, high: float, count: int) -> tuple[int, int]:
-    """The first cell, and the one after the last; of a line between two cells, the one behind it."""
+    """Returns the first cell, and the one after the last; of a line between two cells, the one behind it."""
     first, end = max(low, 0.0), min(high, float(count))
     if first > end:
         return 0, 0

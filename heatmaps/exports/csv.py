@@ -17,7 +17,8 @@ COLUMNS: Final = ("row", "col", "west", "south", "east", "north", "value", "stan
 
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
-    """A line a cell, row 0 in the north first, column 0 in the west; degrees and values to the last bit.
+    """Writes a line a cell, row 0 in the north first, column 0 in the west; degrees and values to the last
+    bit.
 
     Values sum to 1 as in `Heatmap.dense`; a region's value is spread evenly over its cells. Nineteen times in
     twenty a share is at most `WITHIN_ERRORS` standard errors from the truth; they are empty where none is
@@ -31,7 +32,7 @@ def write_csv(released: Released, stream: BinaryIO) -> None:
 
 
 def _errors(heatmap: Heatmap) -> NDArray[np.float64]:
-    """`(side, side)` standard errors in the unit of `dense`; nan where none is known.
+    """Returns `(side, side)` standard errors in the unit of `dense`; nan where none is known.
 
     How the mass of a region lies in its cells nobody measured: only regions of one cell have an error.
     """
@@ -52,7 +53,7 @@ def _errors(heatmap: Heatmap) -> NDArray[np.float64]:
 def _lines(
     values: NDArray[np.float64], errors: NDArray[np.float64], region: Region, level: int
 ) -> Iterator[bytes]:
-    """The lines of one row of the grid at a time."""
+    """Yields the lines of one row of the grid at a time."""
     columns = np.arange(1 << level)
     west, _, east, _ = region.cell_bounds(level, morton_encode(columns, np.zeros_like(columns), level))
     _, south, _, north = region.cell_bounds(level, morton_encode(np.zeros_like(columns), columns, level))

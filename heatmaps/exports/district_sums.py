@@ -64,7 +64,7 @@ def sums_of(release: Release, areas: bytes) -> Sums:
 
 
 def has_sums(release: Release) -> bool:
-    """Whether it is a map, which can be added up."""
+    """Tells whether it is a map, which can be added up."""
     return kind_of(release).stem == "heatmap"
 
 
@@ -74,7 +74,7 @@ def rows_for_people(sums: Sums) -> list[ShownRow]:
 
 
 def write_csv(sums: Sums, stream: BinaryIO) -> None:
-    """`COLUMNS`; `within` holds the truth to either side 19 times in 20."""
+    """Writes `COLUMNS`; `within` holds the truth to either side 19 times in 20."""
     rows = [(row.name, row.value, WITHIN * row.error, row.share, row.covered) for row in sums.rows]
     write_table(COLUMNS, rows, stream)
 

@@ -89,7 +89,7 @@ def opened(example: Example, *, look: str) -> BinaryIO:
 
 
 def is_kept(example: Example, *, look: str) -> bool:
-    """Whether its picture was drawn before."""
+    """Tells whether its picture was drawn before."""
     return file_cache.size_of(_name(example, look)) is not None
 
 
@@ -114,7 +114,7 @@ def draw_example(example: Example, rng: RandomSource) -> Heatmap:
 
 
 def write(heatmap: Heatmap, stream: BinaryIO, *, look: str) -> None:
-    """A small picture of a map of the made-up city."""
+    """Draws a small picture of a map of the made-up city."""
     view = view_of(REGION, _SIZE, around=_AROUND)
     scene = Scene.of(view, fitted(view, _SIZE), LOOKS[look])
     heat = heat_view(heatmap, REGION)

@@ -50,26 +50,26 @@ class Features:
 
     @classmethod
     def of(cls, stream: BinaryIO) -> "Features":
-        """Read a file that `write_lines` wrote, which stays open."""
+        """Opens a file that `write_lines` wrote, which stays open."""
         size = stream.seek(0, io.SEEK_END)
         stream.seek(size - _WORD)
         count = int(np.frombuffer(stream.read(_WORD), np.int64)[0])
         return cls(count=count, _stream=stream, _boxes_at=size - _WORD * (1 + (count + 1) + 4 * count))
 
     def within(self, box: Box | None) -> NDArray[np.int64]:
-        """The numbers, from 0, of those whose own box touches one; all for None."""
+        """Returns the numbers, from 0, of those whose own box touches one; all for None."""
         if box is None:
             return np.arange(self.count)
         touching = [_touching(boxes, box) + first for first, boxes in self._boxes()]
         return np.concatenate([np.empty(0, np.int64), *touching])
 
     def read(self, numbers: NDArray[np.int64]) -> list[bytes]:
-        """GeoJSON of these; the `id` of each is its number, from 1."""
+        """Returns GeoJSON of these; the `id` of each is its number, from 1."""
         places = [self._place(number) for number in numbers.tolist()]
         return [self._line(number, *place) for number, place in zip(numbers.tolist(), places, strict=True)]
 
     def _boxes(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Some at a time, and the number of the first of them."""
+        """Yields some boxes at a time, and the number of the first of them."""
         self._stream.seek(self._boxes_at)
         for first in range(0, self.count, _BOXES_AT_ONCE):
             some = min(_BOXES_AT_ONCE, self.count - first)
@@ -97,7 +97,7 @@ def _touching(boxes: NDArray[np.float64], box: Box) -> NDArray[np.int64]:
 
 
 def _lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
-    """Lines, and the box of each."""
+    """Yields lines, and the box of each."""
     if isinstance(released.result, Heatmap):
         # Programs learn from the first page what columns and shapes there are.
         yield from feature_lines(released, centres_first=True)

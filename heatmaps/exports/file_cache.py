@@ -44,7 +44,7 @@ def size_of(name: str) -> int | None:
 
 
 def opened(name: str, make: Callable[[BinaryIO], object], *, seconds: float = 2.0) -> BinaryIO:
-    """The file of that name at its start, made first where it is not there.
+    """Opens the file of that name at its start, made first where it is not there.
 
     seconds: for which one that somebody else is making is waited for. Whoever gets it closes it; it can be
     read to its end, whatever is deleted meanwhile. Errors: Busy, NotRendered, and those of `make`.
@@ -117,7 +117,7 @@ def _locked(lock: BinaryIO) -> bool:
 
 
 def _make_room() -> None:
-    """Delete what was read longest ago, until the rest fits; and what a process left that died."""
+    """Deletes what was read longest ago, until the rest fits; and what a process left that died."""
     files = []
     for entry in os.scandir(_folder()):
         with suppress(FileNotFoundError):  # another process was faster

@@ -20,7 +20,7 @@ _BETWEEN: Final = b",\n"
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """A FeatureCollection with the release sheet as its foreign member `release_sheet`.
+    """Writes a FeatureCollection with the release sheet as its foreign member `release_sheet`.
 
     Properties, null where not stated: `value`, `standard_error` and the ends `low` and `high` of a 95 %
     interval in persons; `deviation`, which is added in quadrature for the error of several squares together;
@@ -89,7 +89,7 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
 
 
 def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
-    """Points after the squares, of a map of areas: the heaviest area's centre first."""
+    """Yields points after the squares, of a map of areas: the heaviest area's centre first."""
     for rank, centre in enumerate(centres_of(released.heatmap, released.region), start=1):
         place = {"type": "Point", "coordinates": [centre.lon, centre.lat]}
         facts = {"centre": rank, "value": centre.persons, "share": centre.share}

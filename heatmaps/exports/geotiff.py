@@ -27,7 +27,7 @@ _COG: Final = {
 
 
 def write_geotiff(released: Released, stream: BinaryIO) -> None:
-    """One float64 band as in `Heatmap.dense`, north up, EPSG:4326; the release sheet is in the tags.
+    """Writes one float64 band as in `Heatmap.dense`, north up, EPSG:4326; the release sheet is in the tags.
 
     A tag a key of the sheet: texts as they are, everything else as JSON. Overviews have the mean of the cells
     under a pixel. Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written

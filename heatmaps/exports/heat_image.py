@@ -24,7 +24,7 @@ _SMOOTHED: Final = (
 
 
 def draw_heat(scene: Scene, heat: HeatView, region: Region) -> None:
-    """The surface, and the border of the region it is about."""
+    """Draws the surface, and the border of the region it is about."""
     left, top, right, bottom = box = scene.box_of(region)
     pixels = Image.fromarray(heat.pixels(dark=scene.look.is_dark))
     smooth = pixels.resize((right - left, bottom - top), Image.Resampling.BICUBIC)
@@ -34,7 +34,7 @@ def draw_heat(scene: Scene, heat: HeatView, region: Region) -> None:
 
 
 def heat_key(column: Column, heat: HeatView) -> None:
-    """Write the legend; its note has the width of the Gaussian, and what it means that nothing is drawn."""
+    """Writes the legend; its note has the width of the Gaussian, and what it means that nothing is drawn."""
     column.text(TITLE, column.heading, after=6)
     if heat.span is None:
         column.text(_NOBODY)
@@ -53,5 +53,5 @@ def _colours_on_land(look: Look) -> NDArray[np.uint8]:
 
 
 def _rounded(value: float) -> str:
-    """To two significant digits."""
+    """Rounds to two significant digits."""
     return number(float(f"{value:.2g}"))

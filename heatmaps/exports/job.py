@@ -133,7 +133,7 @@ class Job:
         )
 
     def _member(self, suffix: str) -> zipfile.ZipInfo:
-        """Dated by the day of the release, not by the clock."""
+        """Returns a member of a ZIP, dated by the day of the release, not by the clock."""
         day = date.fromisoformat(self.released)
         member = zipfile.ZipInfo(f"{self.stem}{suffix}", date_time=(day.year, day.month, day.day, 0, 0, 0))
         member.compress_type = zipfile.ZIP_DEFLATED

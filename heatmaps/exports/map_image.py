@@ -28,7 +28,7 @@ class MapImage:
     merged: int  # cells of the release a side in one drawn cell
 
     def key(self, column: Column) -> None:
-        """Write the legend."""
+        """Writes the legend."""
         column.classes(self.legend.title, self.legend.rows)
         if self.merged > 1:
             column.note(f"Drawn in squares of {self.merged} × {self.merged} cells, their shares added up.")
@@ -60,12 +60,12 @@ def draw_cells(scene: Scene, heatmap: Heatmap, region: Region) -> MapImage:
 
 
 def blank(region: Region, look: Look = LIGHT) -> Scene:
-    """A picture of the region with nothing on it, for what is not drawn in cells."""
+    """Returns a picture of the region with nothing on it, for what is not drawn in cells."""
     return Scene.of(region, size(region, 1024), look)
 
 
 def size(region: Region, side: int) -> tuple[int, int]:
-    """(width, height) in pixels: the shape that Mercator gives the region, columns equally wide.
+    """Returns (width, height) in pixels: the shape that Mercator gives the region, columns equally wide.
 
     A strip more than `THINNEST` times as long as wide is drawn as if it were that.
     """
@@ -75,7 +75,7 @@ def size(region: Region, side: int) -> tuple[int, int]:
 
 
 def _finest(heatmap: Heatmap, region: Region) -> int:
-    """The finest level at which a picture of the region has pixels for every cell."""
+    """Returns the finest level at which a picture of the region has pixels for every cell."""
     for level in range(min(heatmap.level, FINEST_DRAWN_LEVEL), 0, -1):
         width, height = size(region, 1 << level)
         if max(width, height) <= LONGEST and _level(heatmap, region, width, height) >= level:
@@ -84,7 +84,7 @@ def _finest(heatmap: Heatmap, region: Region) -> int:
 
 
 def _level(heatmap: Heatmap, region: Region, width: int, height: int) -> int:
-    """The finest level at which so many pixels show every cell."""
+    """Returns the finest level at which so many pixels show every cell."""
     for level in range(min(heatmap.level, FINEST_DRAWN_LEVEL), 0, -1):
         skipped = np.diff(mercator_rows(region, 1 << level, height=height)).max(initial=0) > 1
         if 1 << level <= width and not skipped:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def texts(numbers: NDArray[np.float64], *, missing: str) -> Any:
-    """Shortest decimals that are the same numbers again; `missing` for nan."""
+    """Returns the shortest decimals that are the same numbers again; `missing` for nan."""
     return pc.fill_null(pc.cast(pa.array(numbers, from_pandas=True), pa.string()), missing)
 
 

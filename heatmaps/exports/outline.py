@@ -42,7 +42,7 @@ class Outline:
 
 
 def outline(region: Region) -> Outline:
-    """A picture of the region and its surroundings; of land alone where the ground is not installed."""
+    """Draws a picture of the region and its surroundings; of land alone where the ground is not installed."""
     frame = _Frame.around(region)
     ground: Any = ground_of(frame.view)
     left, top = frame.at(lat=region.north, lon=region.west)
@@ -76,7 +76,7 @@ class _Frame:
 
 
 def _paths(ground: Any, kind: str, frame: _Frame) -> Iterator[str]:
-    """One after the other, each as fine as can be seen."""
+    """Yields paths one after the other, each as fine as can be seen."""
     for steps in ground.get(kind, []):
         lattice = np.cumsum(np.array(steps).reshape(-1, 2), axis=0)
         lon, lat = (lattice * ground["unit"] + ground["origin"]).T

@@ -54,7 +54,7 @@ def write_drawing(released: Released, stream: BinaryIO) -> None:
 
 
 def write_page(released: Released, scene: Scene, key: Key, stream: BinaryIO) -> None:
-    """A picture with title, loss, scale and facts."""
+    """Writes a picture with title, loss, scale and facts."""
     words, look, picture = in_words(released.sheet), released.look, scene.image
     size = (picture.width + PANEL + 3 * MARGIN, picture.height + _SPARE)
     page = Image.new("RGB", size, look.panel)
@@ -80,7 +80,7 @@ def _with_surroundings(released: Released) -> Scene:
 
 
 def _below(page: Image.Image, scene: Scene, at: tuple[int, int]) -> int:
-    """The scale, and whose ground and names these are, under the map; where it ends."""
+    """Writes the scale, and whose ground and names these are, under the map; returns where it ends."""
     right = draw_scale(ImageDraw.Draw(page), at, scene) + MARGIN
     credit = Style(size=16, colour=scene.look.soft)
     width = max(at[0] + scene.image.width - right, PANEL // 2)

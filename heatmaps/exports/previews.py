@@ -28,7 +28,7 @@ _LEGEND_SIZE: Final = 16  # of letters, pixels
 
 
 def write_thumbnail(released: Released, stream: BinaryIO) -> None:
-    """The map alone, of `THUMBNAIL` pixels, as WebP of at most 40 kB."""
+    """Writes the map alone, of `THUMBNAIL` pixels, as WebP of at most 40 kB."""
     picture = Image.new("RGB", THUMBNAIL, released.look.panel)
     scene, _ = _draw_preview(released, THUMBNAIL, names=5, letters=12)
     _paste(picture, scene.image, (0, 0), THUMBNAIL)
@@ -41,7 +41,7 @@ def write_thumbnail(released: Released, stream: BinaryIO) -> None:
 
 
 def write_og_image(released: Released, stream: BinaryIO) -> None:
-    """Title, promise and legend beside the map, of `OG_IMAGE` pixels, as PNG."""
+    """Writes title, promise and legend beside the map, of `OG_IMAGE` pixels, as PNG."""
     size = (OG_IMAGE[0] - _PANEL, OG_IMAGE[1])
     picture = Image.new("RGB", OG_IMAGE, released.look.panel)
     scene, key = _draw_preview(released, size, names=8, letters=17)
@@ -64,7 +64,7 @@ def _draw_preview(
 
 
 def _subject(released: Released) -> Region:
-    """The region; of a map with heat where its people are."""
+    """Returns the region; of a map with heat where its people are."""
     if not isinstance(released.result, Heatmap):
         return released.region
     heat = heat_view(released.heatmap, released.region)
@@ -72,13 +72,14 @@ def _subject(released: Released) -> Region:
 
 
 def _paste(page: Image.Image, picture: Image.Image, at: tuple[int, int], size: tuple[int, int]) -> None:
-    """In the middle of a part of the page: where the earth ends, a picture is smaller than that."""
+    """Pastes a picture into the middle of a part of the page: where the earth ends, a picture is smaller than
+    that."""
     left, top = ((whole - own) // 2 for whole, own in zip(size, picture.size, strict=True))
     page.paste(picture, (at[0] + left, at[1] + top))
 
 
 def _tell(page: Image.Image, released: Released, key: Key) -> None:
-    """The panel left of the map."""
+    """Writes the panel left of the map."""
     words, look = in_words(released.sheet), released.look
     column = Column(image=page, left=_MARGIN, top=_MARGIN, width=_PANEL - 2 * _MARGIN, look=look)
     column.text("Hazemap", column.soft, after=8)

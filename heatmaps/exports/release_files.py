@@ -101,7 +101,7 @@ class Download:
         return file_cache.size_of(self.key)
 
     def open(self) -> BinaryIO:
-        """At its start; whoever sends it closes it. Errors: Busy, NotRendered."""
+        """Opens the file at its start; whoever sends it closes it. Errors: Busy, NotRendered."""
         return _opened(self.release, self.job, self.key)
 
 
@@ -112,7 +112,10 @@ def formats_for(release: Release) -> tuple[Format, ...]:
 
 
 def check_kind(release: Release, kind: ResultKind) -> None:
-    """Errors: `ParameterError` naming the files there are, where a release is of another kind."""
+    """Checks the kind.
+
+    Errors: `ParameterError` naming the files there are, where a release is of another kind.
+    """
     own = kind_of(release)
     if own is not kind:
         files = ", ".join(f"{own.stem}{suffix}" for suffix in own.formats)
@@ -145,7 +148,7 @@ def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: st
 
 
 def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
-    """A small picture of a published release. name: one of `PREVIEWS`. Errors: `ParameterError`."""
+    """Returns a small picture of a published release. name: one of `PREVIEWS`. Errors: `ParameterError`."""
     _check_looks(_PICTURE, look=(look, [*LOOKS]))
     suffix, content_type = PREVIEWS[name]
     return _download(release, name, f"-{name}{suffix}", content_type, look=look)
@@ -163,7 +166,7 @@ def features(release: Release) -> Download:
 
 
 def sheet_of(release: Release) -> dict[str, Any]:
-    """The release sheet. Errors: Busy, NotRendered."""
+    """Returns the release sheet. Errors: Busy, NotRendered."""
     return _part(release, SHEET)
 
 
@@ -179,7 +182,7 @@ def heat_of(release: Release) -> dict[str, Any] | None:
 
 
 def table_of(release: Release) -> dict[str, Any]:
-    """The numbers beside the map, as the kind's table shows them. Errors: as `sheet_of`."""
+    """Returns the numbers beside the map, as the kind's table shows them. Errors: as `sheet_of`."""
     return _part(release, TABLE)
 
 

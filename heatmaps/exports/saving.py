@@ -36,7 +36,7 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
 
 
 def save(path: Path, released: Released) -> None:
-    """Write the map and its sheet: each under a temporary name, then renamed. Errors: OSError."""
+    """Writes the map and its sheet: each under a temporary name, then renamed. Errors: OSError."""
     content = (json.dumps(released.sheet, indent=2, ensure_ascii=False) + "\n").encode()
     with Replacement(path) as new_map, Replacement(sheet_path(path)) as new_sheet:
         new_sheet.write(lambda stream: stream.write(content))

@@ -31,7 +31,7 @@ class Scene:
 
     @classmethod
     def of(cls, view: Region, size: tuple[int, int], look: Look = LIGHT) -> "Scene":
-        """The ground of the view, in pixels."""
+        """Draws the ground of the view, in pixels."""
         return cls(image=ground_picture(view, size, look), view=view, look=look)
 
     @property
@@ -40,7 +40,7 @@ class Scene:
 
     @property
     def metres_per_pixel(self) -> float:
-        """On the middle parallel of the view."""
+        """Returns metres a pixel on the middle parallel of the view."""
         middle = math.radians((self.view.south + self.view.north) / 2)
         across = math.radians(self.view.east - self.view.west)
         return EARTH_RADIUS_M * math.cos(middle) * across / self.image.width
@@ -68,7 +68,7 @@ class Scene:
         return x * self.image.width, y * self.image.height
 
     def box_of(self, region: Region) -> tuple[int, int, int, int]:
-        """The whole pixels of a region, at least one each way."""
+        """Returns the whole pixels of a region, at least one each way."""
         left, top = map(round, self.pixel_of(lat=region.north, lon=region.west))
         right, bottom = map(round, self.pixel_of(lat=region.south, lon=region.east))
         return left, top, max(right, left + 1), max(bottom, top + 1)
@@ -76,7 +76,7 @@ class Scene:
     def name_places(
         self, *, most: int = _NAMED_PLACES, size: int = _NAME_SIZE, around: Iterable[Box] = ()
     ) -> None:
-        """Writes place names with a halo, the most populous first, none over another or one of these boxes."""
+        """Writes place names with a halo, the most populous first, none over another or over these boxes."""
         canvas, occupied, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
         dot, halo = max(round(size / 6), 2), max(round(size / 6), 2)
         for place in places.places_in(self.view, most=most):
@@ -106,14 +106,14 @@ def view_of(region: Region, size: tuple[int, int], *, around: float) -> Region:
 
 
 def fitted(view: Region, size: tuple[int, int]) -> tuple[int, int]:
-    """(width, height) in pixels of the largest picture of the view within a size."""
+    """Returns (width, height) in pixels of the largest picture of the view within a size."""
     shape = mercator_height(view)
     width, height = min(float(size[0]), size[1] / shape), min(float(size[1]), size[0] * shape)
     return max(round(width), 1), max(round(height), 1)
 
 
 def _placed(middle: float, extent: float, limit: float) -> tuple[float, float]:
-    """An interval around a middle, moved where it would pass the limit on one side."""
+    """Returns an interval around a middle, moved where it would pass the limit on one side."""
     half = min(extent / 2, limit)
     middle = min(max(middle, half - limit), limit - half)
     return middle - half, middle + half

@@ -37,7 +37,7 @@ class Seal:
 
     @property
     def blocks(self) -> int:
-        """An empty file has one block, too."""
+        """Returns the number of blocks: an empty file has one block, too."""
         return max(-(-self.size // BLOCK_BYTES), 1)
 
     def tag(self, number: int, block: bytes) -> bytes:

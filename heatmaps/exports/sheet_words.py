@@ -38,12 +38,12 @@ class SheetWords:
 
 
 def in_words(sheet: Mapping[str, Any]) -> SheetWords:
-    """`sheet` is one of `heatmaps.exports.sheet.release_sheet`."""
+    """Puts a sheet into words. `sheet` is one of `heatmaps.exports.sheet.release_sheet`."""
     return SheetWords(title=sheet["title"], headline=headline(sheet), facts=facts(sheet), lists=_lists(sheet))
 
 
 def headline(sheet: Mapping[str, Any]) -> str:
-    """ "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
+    """Returns "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
     goes_back = ", with the maps it started from" if "together" in sheet else ""
     guide = sheet.get("guide", {})
     conditions = guide.get("conditions", [NOT_FROM_THESE_PEOPLE]) if guide.get("unchecked") else []
@@ -52,12 +52,13 @@ def headline(sheet: Mapping[str, Any]) -> str:
 
 
 def citation(sheet: Mapping[str, Any], address: str) -> str:
-    """One line that names a release in a text: what, when, with which privacy loss, and where it is read."""
+    """Returns one line that names a release in a text: what, when, with which privacy loss, and where it is
+    read."""
     return f"{sheet['title']}. Released {sheet['released']} with Hazemap, {headline(sheet)}. {address}"
 
 
 def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text), the most important first."""
+    """Returns (title, text), the most important first."""
     titles = _parameter_titles(sheet["mechanism"])
     own = [("Of this, of this map alone", _losses(sheet, sheet))] if "together" in sheet else []
     return (
@@ -77,7 +78,7 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _mechanism(sheet: Mapping[str, Any]) -> str:
-    """With its version, where it has had several; sheets of before do not say it."""
+    """Names the mechanism with its version, where it has had several; sheets of before do not say it."""
     on_devices = {entry.name: entry.title for entry in catalogue.entries()} if "collection" in sheet else {}
     name, version = sheet["mechanism"], sheet.get("mechanism_version", 1)
     title = on_devices.get(name) or mechanism_title(name)
@@ -163,7 +164,7 @@ def _loss(epsilon: str, what: str) -> str:
 
 
 def _readable(exact: str, *, digits: int = 12) -> str:
-    """An exact number of the sheet; a fraction, which nobody reads, as a decimal that is rounded up."""
+    """Writes an exact number of the sheet; a fraction, which nobody reads, as a decimal rounded up."""
     return decimal(Fraction(exact), digits=digits) if "/" in exact else exact
 
 

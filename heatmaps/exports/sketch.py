@@ -24,7 +24,7 @@ class Sketch:
 
 
 def sketch_map(scene: Scene, released: Released) -> Sketch:
-    """The heat, or the cells where a map has none or they are wanted."""
+    """Draws the heat, or the cells where a map has none or they are wanted."""
     heat = heat_view(released.heatmap, released.region) if released.layer == HEAT else None
     if heat is None:
         return Sketch(key=draw_cells(scene, released.heatmap, released.region).key)

@@ -23,14 +23,14 @@ class MapTiles:
     picture: Download
 
     def has(self, tile: Tile) -> bool:
-        """Whether it is one of a web map's, at a zoom that shows more than the one before."""
+        """Tells whether it is one of a web map's, at a zoom that shows more than the one before."""
         return tile.exists and tile.zoom <= self.largest_zoom
 
     def etag(self, tile: Tile, scale: int) -> str:
         return f'"{self.picture.key}-{tile.zoom}-{tile.x}-{tile.y}-{scale}"'
 
     def png(self, tile: Tile, scale: int) -> bytes:
-        """Errors: Busy, NotRendered."""
+        """Returns a tile as PNG. Errors: Busy, NotRendered."""
         with self.picture.open() as stream:
             return tiles.tile_png(stream, self.region, tile, scale=scale)
 

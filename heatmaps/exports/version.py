@@ -42,7 +42,8 @@ _PACKAGES: Final = (
 
 @cache
 def version() -> str:
-    """SHA-256 of the code, templates and static files, and of the packages' versions; read once a process."""
+    """Returns the SHA-256 of the code, templates and static files, and of the packages' versions; read once a
+    process."""
     digest = hashlib.sha256()
     for path in sorted(path for part in _CODE for path in _files(_ROOT / part)):
         digest.update(f"{path.relative_to(_ROOT)}\0".encode())

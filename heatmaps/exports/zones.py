@@ -16,12 +16,12 @@ COLUMNS: Final = ("zone", "name", "share", "standard_error")
 
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
-    """A line a zone, in the order in which they were given."""
+    """Writes a line a zone, in the order in which they were given."""
     write_table(COLUMNS, _rows(released.of(ZoneShares)), stream)
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """The zones, with the columns of the table as their properties."""
+    """Writes the zones, with the columns of the table as their properties."""
     shares = released.of(ZoneShares)
     features = (
         ({"type": "Polygon", "coordinates": [_wound(zone.degrees)]}, dict(zip(COLUMNS, row, strict=True)))
@@ -31,7 +31,7 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 
 
 def sketch_zones(scene: Scene, released: Released) -> Sketch:
-    """The zones in their classes."""
+    """Draws the zones in their classes."""
     shares, dark = released.of(ZoneShares), scene.look.is_dark
     rows = zone_classes(shares)
     colours = {row.key: row.dark if dark else row.light for row in rows}
@@ -46,6 +46,6 @@ def _rows(shares: ZoneShares) -> Iterator[tuple[int, str, float, float]]:
 
 
 def _wound(ring: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Counter-clockwise, as RFC 7946 wants outer rings."""
+    """Winds a ring counter-clockwise, as RFC 7946 wants outer rings."""
     doubled = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(ring))
     return ring if doubled >= 0 else ring[::-1]

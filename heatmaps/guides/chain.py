@@ -54,14 +54,14 @@ def counted_sheet(start: Chosen | None, relation: Relation) -> FileSheet | None:
 
 
 def chain(guide: Release | None) -> Iterator[Release]:
-    """A guide, its own guide, and so on to the first."""
+    """Yields a guide, its own guide, and so on to the first."""
     while guide is not None:
         yield guide
         guide = guide.guide_release
 
 
 def rests_on_file(start: Chosen) -> bool:
-    """Whether the first of them started from a file, of which nobody can check what it was made from."""
+    """Tells whether the first of them started from a file, whose making nobody can check."""
     return _first_file(start) is not None
 
 

@@ -124,7 +124,7 @@ def bound_guide(release: Release) -> Guide | None:
 
 
 def _maps() -> QuerySet[Release]:
-    """Published maps that are small enough, the newest first."""
+    """Selects published maps that are small enough, the newest first."""
     rows = Release.objects.filter(
         Q(mechanism=_SPARSE) | Q(resolution__lte=MOST_CELLS_A_SIDE),
         state=ReleaseState.PUBLISHED,

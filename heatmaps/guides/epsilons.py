@@ -16,7 +16,7 @@ from mechanisms.guarantee import Relation
 
 
 def persons_of(dataset: Dataset, mechanism: str, parameters: Mapping[str, object]) -> int | None:
-    """How many people a question expects; None where it says no number. Errors: `ParameterError`."""
+    """Returns how many people a question expects; None where it says no number. Errors: `ParameterError`."""
     persons = registry.get(mechanism).parsed(parameters).get("expected_persons", dataset.public_persons)
     return persons if isinstance(persons, int) else None
 
@@ -24,7 +24,7 @@ def persons_of(dataset: Dataset, mechanism: str, parameters: Mapping[str, object
 def epsilons(
     dataset: Dataset, mechanism: str, parameters: Mapping[str, object]
 ) -> tuple[Fraction, Fraction] | None:
-    """The least and the largest ε of a release that may name a guide; None: there is none.
+    """Returns the least and the largest ε of a release that may name a guide; None: there is none.
 
     Errors: `ParameterError` for a wrong parameter.
     """
@@ -37,7 +37,7 @@ def epsilons(
 
 
 def sizes(dataset: Dataset) -> tuple[int, int]:
-    """The fewest and the most people for whom there is such an ε."""
+    """Returns the fewest and the most people for whom there is such an ε."""
     least, most = _persons_times_epsilon(dataset)
     return math.ceil(least / settings.MAX_EPSILON), math.floor(most / settings.MIN_EPSILON)
 

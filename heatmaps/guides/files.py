@@ -56,7 +56,7 @@ class GuideFileFacts:
 
 
 def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
-    """The newest first."""
+    """Selects the files, the newest first."""
     rows = GuideFile.objects.filter(dataset=dataset).defer("shares").select_related("stored_by")
     return rows.order_by("-stored_at", "pk")
 
@@ -69,7 +69,7 @@ def may_store(dataset: Dataset) -> bool:
 
 
 def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -> GuideFile:
-    """Keep the map of a GeoTIFF. Errors: as `require`; `ParameterError` naming the field; TooLateForGuides;
+    """Keeps the map of a GeoTIFF. Errors: as `require`; `ParameterError` naming the field; TooLateForGuides;
     Busy."""
     steward = require(person, dataset, Act.KEEP_GUIDES)
     _check(dataset, facts)
@@ -95,7 +95,7 @@ def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -
 
 
 def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
-    """Errors: `ParameterError` naming `file`, without the server's path."""
+    """Reads the raster. Errors: `ParameterError` naming `file`, without the server's path."""
     try:
         read = raster.read(path, region_of(dataset))
     except ParameterError as error:
@@ -107,7 +107,7 @@ def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
 
 
 def _check(dataset: Dataset, facts: GuideFileFacts) -> None:
-    """Before the file is read, and again when it is stored."""
+    """Refuses what may not be stored: before the file is read, and again when it is stored."""
     if not may_store(dataset):
         raise TooLateForGuides
     stored = GuideFile.objects.filter(dataset=dataset)

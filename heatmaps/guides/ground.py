@@ -43,7 +43,7 @@ class Ground:
             self._row = (region.north - lat) / (region.north - region.south) * SIDE
 
     def cells(self, part: PixelBox, *, across: int, down: int) -> NDArray[np.int64]:
-        """Their numbers, -1 outside, of `down` rows and `across` columns of points in each pixel."""
+        """Returns their numbers, -1 outside, of `down` rows and `across` columns of points in each pixel."""
         box = self._box
         left, right = part.left - box.left, part.right - box.left
         top, bottom = part.top - box.top, part.bottom - box.top
@@ -57,7 +57,7 @@ class Ground:
 
 
 def _unbroken(lon: Floats) -> Floats:
-    """Without the nodes where longitudes jump by a turn: nothing is between them."""
+    """Returns longitudes without the nodes where they jump by a turn (nan): nothing is between them."""
     broken = np.zeros(lon.shape, np.bool_)
     across, down = np.abs(np.diff(lon, axis=1)) > 180, np.abs(np.diff(lon, axis=0)) > 180
     broken[:, 1:] |= across
@@ -68,12 +68,13 @@ def _unbroken(lon: Floats) -> Floats:
 
 
 def _nodes(first: int, last: int, points: int, *, of: int) -> Floats:
-    """Places of points, in the middle of equal parts of pixels, among nodes evenly over `of` pixels."""
+    """Returns the places of points, in the middle of equal parts of pixels, among nodes evenly over `of`
+    pixels."""
     return (first + (np.arange((last - first) * points) + 0.5) / points) * ((_NODES - 1) / of)
 
 
 def _blended(table: Floats, places: Floats) -> Floats:
-    """Linear between the rows of a table: (n, m), (p,) → (p, m)."""
+    """Interpolates linearly between the rows of a table: (n, m), (p,) → (p, m)."""
     before = np.minimum(places.astype(np.int64), len(table) - 2)
     share = (places - before)[:, np.newaxis]
     blended: Floats = table[before] * (1 - share) + table[before + 1] * share

@@ -32,7 +32,7 @@ class PixelBox:
 
 
 def values_of(raster: Any, part: PixelBox) -> Floats:
-    """Errors: `ParameterError` where one is below 0 or infinite."""
+    """Reads the values. Errors: `ParameterError` where one is below 0 or infinite."""
     window = Window(part.left, part.top, part.right - part.left, part.bottom - part.top)
     values: Floats = raster.read(1, window=window, out_dtype=np.float64)
     values *= raster.scales[0]

@@ -45,12 +45,12 @@ class RasterGuide:
 
 
 def guide_from_raster(path: Path, region: Region) -> Guide:
-    """The guide of `read`."""
+    """Returns the guide of `read`."""
     return read(path, region).guide
 
 
 def read(path: Path, region: Region) -> RasterGuide:
-    """The first band of a GeoTIFF as shares of the region.
+    """Reads the first band of a GeoTIFF as shares of the region.
 
     Values are people in a pixel, not per square kilometre: their sums are kept. A pixel that a cell's edge
     cuts is shared by area: exactly in EPSG:4326, otherwise in steps of at most a 32nd of a cell's sides.

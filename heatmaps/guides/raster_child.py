@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def guide_of(content: bytes, region: Region) -> tuple[Guide, FileSheet | None]:
-    """Errors: `ParameterError` naming `guide`."""
+    """Reads a guide. Errors: `ParameterError` naming `guide`."""
     try:
         with warnings.catch_warnings(), Env(**_NOTHING_BESIDE), MemoryFile(content) as file:
             warnings.simplefilter("ignore", NotGeoreferencedWarning)
@@ -89,6 +89,9 @@ def _check(raster: Any) -> None:
 
 
 def _open_no_more_files() -> None:
-    """A file can name others, or addresses. The data of projections are opened before."""
+    """Forbids further files: a file can name others, or addresses.
+
+    The data of projections are opened before.
+    """
     transform(CRS.from_epsg(3857), CRS.from_epsg(4326), [0.0], [0.0])
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))

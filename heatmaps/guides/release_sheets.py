@@ -43,7 +43,10 @@ class FileSheet:
             raise ParameterError("guide", _UNREADABLE, _WITH_SHEET) from None
 
     def check(self, relation: str, *, parameter: str = "guide") -> None:
-        """Errors: `ParameterError` under another relation, whose losses do not add up with this one's."""
+        """Checks the relation.
+
+        Errors: `ParameterError` under another relation, whose losses do not add up with this one's.
+        """
         if self.guarantee.relation != relation:
             value = f"a Hazemap map under {self.guarantee.relation}"
             raise ParameterError(parameter, value, f"one under {Relation(relation)}: only then losses add up")
@@ -53,7 +56,7 @@ class FileSheet:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The sheet that `to_json` wrote. Errors: KeyError, TypeError, ValueError."""
+        """Reads the sheet that `to_json` wrote. Errors: KeyError, TypeError, ValueError."""
         conditions = tuple(str(condition) for condition in data["conditions"])
         return cls(guarantee=Guarantee.from_json(data["guarantee"]), conditions=conditions)
 
@@ -65,7 +68,7 @@ def _json(text: str) -> Any:
 
 
 def _guarantee(sheet: Mapping[str, Any]) -> Guarantee:
-    """With those that it started from, where the sheet counts them."""
+    """Returns the guarantee with those that it started from, where the sheet counts them."""
     own, together = Guarantee.from_json(sheet["guarantee"]), sheet.get("together")
     if together is None:
         summed = own

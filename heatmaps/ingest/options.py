@@ -42,7 +42,7 @@ class Options:
 
     @classmethod
     def parse(cls, *, columns: str = "", time_zone: str = "", max_rejected: str = "") -> Self:
-        """From texts of forms and commands; `max_rejected` in percent. Errors: `ParameterError`."""
+        """Parses texts of forms and commands; `max_rejected` in percent. Errors: `ParameterError`."""
         percent = max_rejected.strip().removesuffix("%").strip()
         return cls(
             columns=parsed_columns(columns),
@@ -55,7 +55,7 @@ class Options:
         return UTC if self.time_zone == UTC_NAME else zoneinfo.ZoneInfo(self.time_zone)
 
     def to_json(self) -> dict[str, object]:
-        """Only what differs from the defaults; lossless."""
+        """Returns only what differs from the defaults; lossless."""
         written: dict[str, object] = {}
         if self.columns:
             written["columns"] = dict(self.columns)
@@ -95,7 +95,7 @@ def parsed_columns(text: str) -> dict[str, str]:
 
 @functools.cache
 def zone_names() -> frozenset[str]:
-    """IANA names of time zones."""
+    """Returns IANA names of time zones."""
     return frozenset(zoneinfo.available_timezones())
 
 

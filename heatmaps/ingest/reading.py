@@ -29,7 +29,7 @@ _LOST: Final = "the file is gone from the server before it was read; please uplo
 
 
 def read(upload: Upload, lease: Lease, progress: Progress) -> None:
-    """Commit every row of the file under the upload, a chunk at a time.
+    """Commits every row of the file under the upload, a chunk at a time.
 
     Errors: `ReaderError`, `UploadError`, `keys.KeyFileError`, `LeaseLost`; chunks may be stored by then.
     """

@@ -30,7 +30,7 @@ class Block:
 
 
 def insert(upload_id: UUID, block: Block) -> None:
-    """Write a block under an upload, in the caller's transaction."""
+    """Writes a block under an upload, in the caller's transaction."""
     if connection.vendor == "postgresql":
         _copy(upload_id, block)
     else:
@@ -38,7 +38,7 @@ def insert(upload_id: UUID, block: Block) -> None:
 
 
 def delete_some(upload_id: UUID) -> int:
-    """Delete up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
+    """Deletes up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
     PackedCheckIns.objects.filter(upload=upload_id).delete()
     some = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
     deleted, _ = CheckIn.objects.filter(pk__in=some).delete()
@@ -46,7 +46,7 @@ def delete_some(upload_id: UUID) -> int:
 
 
 def without_upload() -> int:
-    """How many check-ins belong to no upload: none, unless somebody wrote into the database by hand."""
+    """Counts check-ins that belong to no upload: none, unless somebody wrote into the database by hand."""
     uploads = Upload.objects.filter(pk=OuterRef("upload_id"))
     return CheckIn.objects.filter(~Exists(uploads)).count()
 

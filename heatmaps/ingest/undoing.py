@@ -16,7 +16,8 @@ from heatmaps.models import CheckIn, Upload, UploadState
 
 
 def withdraw(upload: Upload) -> None:
-    """From ready to undone, by one UPDATE that must hit the row; the caller holds the ledger's lock.
+    """Moves an upload from ready to undone, by one UPDATE that must hit the row; the caller holds the
+    ledger's lock.
 
     Errors: `UploadError`.
     """
@@ -27,7 +28,7 @@ def withdraw(upload: Upload) -> None:
 
 
 def delete_rows(upload_id: UUID) -> bool:
-    """Delete every row of an upload that is undone or whose dataset is closed; False for any other."""
+    """Deletes every row of an upload that is undone or whose dataset is closed; False for any other."""
     if not _gone().filter(pk=upload_id).exists():
         return False
     deleted = row_copy.DELETE_ROWS
@@ -42,7 +43,7 @@ def delete_rows(upload_id: UUID) -> bool:
 
 
 def unfinished() -> list[UUID]:
-    """Uploads that are to lose all rows and still have some."""
+    """Returns uploads that are to lose all rows and still have some."""
     some_row = Exists(CheckIn.objects.filter(upload=OuterRef("pk")))
     return list(_gone().filter(some_row).values_list("pk", flat=True))
 

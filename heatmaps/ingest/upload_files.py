@@ -37,7 +37,7 @@ class Stored:
 
 
 def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
-    """Copy a file to disk (mode 600) with its keyed digest, in constant memory.
+    """Copies a file to disk (mode 600) with its keyed digest, in constant memory.
 
     Errors: `UploadError` above `MAX_UPLOAD_BYTES`; nothing is left on disk then.
     """
@@ -60,7 +60,7 @@ def path_of(upload_id: UUID) -> Path:
 
 
 def opened(upload_id: UUID) -> BinaryIO:
-    """The file of an upload, for whoever reads it. Errors: OSError, also for a link to another file."""
+    """Opens the file of an upload, for whoever reads it. Errors: OSError, also for a link to another file."""
     return spool.opened(path_of(upload_id))
 
 
@@ -70,7 +70,7 @@ def remove(upload_id: UUID) -> None:
 
 
 def sweep(in_use: Collection[UUID]) -> None:
-    """Delete the files of uploads that ended, and what a crash left while a file was received.
+    """Deletes the files of uploads that ended, and what a crash left while a file was received.
 
     Folders stay: they hold what is received of others (`heatmaps.collections.handover`).
     """
@@ -94,7 +94,7 @@ def age_seconds(path: Path) -> float:
 
 
 def shown_name(name: str) -> str:
-    """The last part of a file's name without control characters, for pages and messages."""
+    """Returns the last part of a file's name without control characters, for pages and messages."""
     last = re.split(r"[/\\]", name)[-1]
     visible = "".join(character for character in last if unicodedata.category(character)[0] != "C")
     return visible.strip()[:NAME_LENGTH] or "unnamed"

@@ -29,7 +29,7 @@ class Balance:
 
 
 def balances(dataset: Dataset) -> list[Balance]:
-    """The balances of a dataset's accounts, in the order they were opened."""
+    """Returns the balances of a dataset's accounts, in the order they were opened."""
     reserved = dict(
         Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
         .values_list("account_id")

@@ -34,7 +34,7 @@ _ROWS_AT_ONCE: Final = 500
 
 
 def json_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
-    """One JSON list, a line an event."""
+    """Yields one JSON list, a line an event."""
     before = "[\n"
     for row in _rows(events, sees_data=sees_data):
         yield before + json.dumps(row, sort_keys=True, ensure_ascii=True)
@@ -43,7 +43,7 @@ def json_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
 
 
 def csv_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
-    """One CSV table with a header; no cell is a formula to a spreadsheet."""
+    """Yields one CSV table with a header; no cell is a formula to a spreadsheet."""
     writer = csv.writer(_Line(), lineterminator="\r\n")
     columns = _columns(sees_data=sees_data)
     yield writer.writerow(columns)

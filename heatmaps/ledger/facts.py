@@ -42,7 +42,7 @@ NOT_PAID_FOR: Final = "the release was not what this ledger says was paid for"  
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
-    """The facts that every charge rests on, and that must never change."""
+    """Returns the facts that every charge rests on, and that must never change."""
     box = {name: repr(float(getattr(dataset, name))) for name in ("west", "south", "east", "north")}
     facts: dict[str, int | str] = {"relation": str(dataset.relation), **box}
     if dataset.radius_m is not None:
@@ -88,7 +88,7 @@ def round_facts(row: Round) -> dict[str, int | str]:
 
 
 def moments(release: Release) -> dict[str, int | str]:
-    """When a release may begin and when its outcome is told, in microseconds since 1970."""
+    """Returns when a release may begin and when its outcome is told, in microseconds since 1970."""
     return {
         "starts_at": events.microseconds(release.starts_at),
         "visible_at": events.microseconds(release.visible_at),
@@ -96,7 +96,7 @@ def moments(release: Release) -> dict[str, int | str]:
 
 
 def release_facts(release: Release) -> dict[str, int | str]:
-    """The question and what it promises; the version is bound from here on."""
+    """Returns the question and what it promises; the version is bound from here on."""
     guarantee = json.dumps(release.guarantee, sort_keys=True)
     # A δ of 0 is left out, as in events from before there was one.
     delta = {"delta": fraction_text(release.delta)} if release.delta else {}
@@ -163,7 +163,7 @@ def _guide(release: Release) -> dict[str, int | str]:
 
 
 def guide_facts(file: GuideFile) -> dict[str, int | str]:
-    """A guide file: where it is from, what was made of it, and what a map of ours says of itself."""
+    """Describes a guide file: its origin, what was made of it, and what a map of ours says of itself."""
     sheet = "" if file.sheet is None else json.dumps(file.sheet, sort_keys=True)
     return {
         "guide": str(file.pk),
@@ -223,22 +223,22 @@ def restoration_facts(restoration: Restoration) -> events.Facts:
 
 
 def schedule_fact(dataset: Dataset) -> str:
-    """When data versions advance by themselves."""
+    """Returns when data versions advance by themselves."""
     return dataset.schedule or NO_SCHEDULE
 
 
 def retention_fact(dataset: Dataset) -> int | str:
-    """For how many days check-ins are kept."""
+    """Returns for how many days check-ins are kept."""
     return FOR_EVER if dataset.retention_days is None else dataset.retention_days
 
 
 def kept_from_fact(version: DataVersion) -> str:
-    """The first day, in UTC, of which a version has check-ins."""
+    """Returns the first day, in UTC, of which a version has check-ins."""
     return ALL_DAYS if version.kept_from is None else version.kept_from.isoformat()
 
 
 def allowance_facts(account: Account, allowance: Allowance) -> dict[str, int | str]:
-    """Whose allowance on which account, and how much it is."""
+    """Returns whose allowance on which account, and how much it is."""
     return {
         "account": str(account.kind),
         "person": EVERYBODY if allowance.person_id is None else allowance.person_id,

@@ -107,7 +107,8 @@ def _is_of_the_same_place(release: Release, guide: Release) -> bool:
 
 
 def _is_of_the_same(release: Release, guide: Release) -> bool:
-    """Drawn from the same version and slice, so that the guide holds what was measured for it."""
+    """Tells whether both are drawn from the same version and slice, so that the guide holds what was measured
+    for it."""
     return release.version_id == guide.version_id and _slice(release) == _slice(guide)
 
 

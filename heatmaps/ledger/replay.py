@@ -100,7 +100,7 @@ class Replay:
     committed_by_person: dict[tuple[str, int | str], int] = field(default_factory=dict)
 
     def apply(self, event: Event) -> None:
-        """Check one event against everything before it, then carry it out. Errors: Disagreement."""
+        """Checks one event against everything before it, then carries it out. Errors: Disagreement."""
         self._check_chain(event)
         try:
             before, after = json.loads(event.before), json.loads(event.after)
@@ -277,7 +277,7 @@ class Replay:
         release.sha256 = after["sha256"] if event.kind == PUBLISH else ""
 
     def _check_not_open(self, event: Event) -> None:
-        """A round that may have reports keeps its charge."""
+        """Refuses open rounds: a round that may have reports keeps its charge."""
         release = None if event.release is None else self.releases.get(event.release)
         moments = {} if release is None else release.moments or {}
         if event.at_microseconds >= int(moments.get("starts_at", 0)):
@@ -307,7 +307,7 @@ class Replay:
         return release
 
     def _knows_guide(self, event: Event, facts: Any) -> bool:
-        """Whether the guide of a release, if any, is a file or a published map of this ledger by now."""
+        """Tells whether a release's guide, if any, is a file or a published map of this ledger by now."""
         if "guide" not in facts:
             return True
         file = self.guides.get(facts["guide"])
@@ -351,5 +351,5 @@ class Replay:
 
 
 def _is_charge(amount: object) -> bool:
-    """A charge below 0 would give back what others spent."""
+    """Tells whether it is a charge: one below 0 would give back what others spent."""
     return amount == NO_BOUND or (type(amount) is int and amount >= 0)

@@ -42,7 +42,7 @@ class Report:
 
 
 def verify(dataset: Dataset) -> Report:
-    """Check one dataset's ledger as it was at one moment, while moves go on beside it.
+    """Checks one dataset's ledger as it was at one moment, while moves go on beside it.
 
     It finds anything edited, removed, inserted, reordered or swapped in events, accounts, charges,
     releases, results, guides and the dataset's own facts. It cannot find that everything was rewritten
@@ -85,7 +85,8 @@ def verify(dataset: Dataset) -> Report:
 
 
 def _closed(ledger: Ledger) -> Report:
-    """The event that closed it is the last, and says what it said; of those before it nothing is known."""
+    """Checks a closed ledger: the event that closed it is the last, and says what it said; of those before it
+    nothing is known."""
     event = Event.objects.filter(dataset=ledger.dataset_id, sequence=ledger.last_sequence).first()
     is_closed = ledger.closed_sequence == ledger.last_sequence
     if event is None or event.kind != CLOSE or not event.hash == event_hash(event) == ledger.last_hash:
@@ -133,7 +134,8 @@ def _check_versions(dataset: Dataset, replay: Replay) -> None:
 
 
 def _check_commitments(dataset: Dataset, replay: Replay) -> None:
-    """The last commitment covers the versions before it; of a lake each version has tables of its own."""
+    """Checks commitments: the last commitment covers the versions before it; of a lake each version has
+    tables of its own."""
     queued = Release.objects.filter(dataset=dataset, state__in=QUEUED).values_list(
         "version__number", flat=True
     )

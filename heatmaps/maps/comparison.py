@@ -15,7 +15,7 @@ Heat = Mapping[str, Any]  # as `heatmaps.maps.heat.heat_of` prepares it
 
 
 def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]) -> MapParts:
-    """Two maps over their overlap. names: of both, short."""
+    """Draws two maps over their overlap. names: of both, short."""
     content = {
         "maps": list(maps),
         "names": list(names),
@@ -39,7 +39,7 @@ def comparison_document(
     streets: Streets,
     districts: Sequence[Mapping[str, str]],
 ) -> str:
-    """The HTML of a comparison, from its parts; the rest is as of `document`."""
+    """Returns the HTML of a comparison, from its parts; the rest is as of `document`."""
     page = {
         "map": parts,
         "frame": frame(COMPARISON_SCRIPTS),

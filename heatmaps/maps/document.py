@@ -104,7 +104,7 @@ class _LocalMap(folium.Map):
 
 
 def basemap(region: Region) -> MapLayer:
-    """Ground, graticule, border of the region, place names."""
+    """Returns ground, graticule, border of the region, place names."""
     near = [
         *places_in(region, most=_PLACES_INSIDE),
         *places_in(_surroundings(region, _NAMES_BEYOND), most=_PLACES),
@@ -154,7 +154,7 @@ def document(
     streets: Streets = _NO_STREETS,
     districts: Sequence[Mapping[str, str]] = (),
 ) -> str:
-    """The HTML of what was released, from its parts.
+    """Returns the HTML of what was released, from its parts.
 
     `nonce` is the response's own, whose policy has to allow the host of the streets; texts are escaped.
     districts: files in which a map can be added up, with title, source, licence and address.
@@ -171,7 +171,7 @@ def document(
 
 
 def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
-    """A released map as Leaflet shows it, before it becomes a document."""
+    """Returns a released map as Leaflet shows it, before it becomes a document."""
     cells = draw(heatmap, region)
     key = legend(cells)
     centres = centres_of(heatmap, region)
@@ -191,7 +191,8 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
 
 
 def _overlay(cells: DrawnGrid, key: Legend, *, dark: bool) -> MapLayer:
-    """The cells as one image; the style sheet shows the one for the ground at hand, with sharp pixels."""
+    """Returns the cells as one image; the style sheet shows the one for the ground at hand, with sharp
+    pixels."""
     pixels = image.pixels(key.classes_of(cells), cells.region, count=len(key.breaks), dark=dark)
     png = image_to_url(pixels).removeprefix("data:image/png;base64,")
     content = {"png": png, "bounds": image.bounds(cells.region), "isDark": dark}
@@ -199,7 +200,7 @@ def _overlay(cells: DrawnGrid, key: Legend, *, dark: bool) -> MapLayer:
 
 
 def _centre_marks(centres: Sequence[Centre]) -> MapLayer:
-    """Numbered points."""
+    """Returns numbered points."""
     marks = [
         {"lat": centre.lat, "lon": centre.lon, "text": f"{rank} · {share(centre.share)}"}
         for rank, centre in enumerate(centres, start=1)

@@ -31,7 +31,7 @@ class DrawnGrid:
 
     @property
     def densities(self) -> NDArray[np.float64]:
-        """Share of the total per square kilometre."""
+        """Returns the share of the total per square kilometre."""
         return self.shares / row_areas_km2(self.region, self.level)[:, np.newaxis]
 
 
@@ -49,7 +49,7 @@ def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_L
 
 
 def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
-    """Tells which regions are not told apart from empty ones; none where the release says nothing about it."""
+    """Tells which regions are not told apart from empty ones; none where the release does not say."""
     distinguished = told_of(heatmap)
     if distinguished is None:
         return np.zeros(heatmap.values.size, np.bool_)
@@ -68,7 +68,7 @@ def _distinguished_cells(heatmap: Heatmap, distinguished: ToldApart) -> NDArray[
 
 
 def row_areas_km2(region: Region, level: int) -> NDArray[np.float64]:
-    """Area of one cell by row, row 0 north, in square kilometres."""
+    """Returns the area of one cell by row, row 0 north, in square kilometres."""
     side = 1 << level
     sines = np.sin(np.radians(np.linspace(region.north, region.south, side + 1)))
     width = math.radians(region.east - region.west) / side

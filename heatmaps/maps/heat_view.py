@@ -37,14 +37,15 @@ class HeatView:
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """The least and the greatest density with a colour, people per km²; None where nothing is shown."""
+        """Returns the least and the greatest density with a colour, people per km²; None where nothing is
+        shown."""
         densities = self.densities[self.ratios >= self.least]
         if not densities.size or not densities.max() > 0:
             return None
         return max(float(densities.min()), float(densities.max()) / _WIDEST_SPAN), float(densities.max())
 
     def focus(self, region: Region) -> Region:
-        """The part of the region where most of what is shown lies, with its surroundings."""
+        """Returns the part of the region where most of what is shown lies, with its surroundings."""
         if self.span is None:
             return region
         densities = np.where(self.ratios >= self.least, self.densities, 0.0)
@@ -55,7 +56,8 @@ class HeatView:
         return Region(west, latitudes[bottom - 1], east, latitudes[top])
 
     def pixels(self, *, dark: bool) -> NDArray[np.uint8]:
-        """(`PIXELS`, `PIXELS`, 4) RGBA: colours by the logarithm of density, fading where it is less sure."""
+        """Returns (`PIXELS`, `PIXELS`, 4) RGBA: colours by the logarithm of density, fading where it is less
+        sure."""
         rgba = np.zeros((*self.densities.shape, 4), np.uint8)
         if self.span is None:
             return rgba
@@ -68,7 +70,7 @@ class HeatView:
 
 
 def heat_view(heatmap: Heatmap, region: Region) -> HeatView | None:
-    """The heat of a released map at its usual width; None where the map has none."""
+    """Returns the heat of a released map at its usual width; None where the map has none."""
     summands = summands_of(heatmap)
     if summands is None:
         return None
@@ -89,7 +91,7 @@ def heat_view(heatmap: Heatmap, region: Region) -> HeatView | None:
 
 
 def ramp(*, dark: bool) -> NDArray[np.uint8]:
-    """(256, 3) RGB from few to many people; on dark ground more is lighter."""
+    """Returns (256, 3) RGB from few to many people; on dark ground more is lighter."""
     colours = next(iter(palette.RAMPS.values()))
     stops = np.array([ImageColor.getrgb(colour) for colour in (colours[::-1] if dark else colours)])
     at = np.linspace(0, len(stops) - 1, 256)
@@ -98,13 +100,14 @@ def ramp(*, dark: bool) -> NDArray[np.uint8]:
 
 
 def _densities_of_one(latitudes: Floats, region: Region) -> Floats:
-    """People per km² of one person spread over the region: parallels are shorter farther from the equator."""
+    """Returns people per km² of one person spread over the region: parallels are shorter farther from the
+    equator."""
     middle = math.cos(math.radians((region.north + region.south) / 2))
     return np.asarray(1e6 / (region.width_m * region.height_m) * middle / np.cos(np.radians(latitudes)))
 
 
 def _middle(amounts: Floats) -> tuple[int, int]:
-    """The part of an axis that holds most of these, and around it half as much to each side again."""
+    """Returns the part of an axis that holds most of these, and around it half as much to each side again."""
     part = np.cumsum(amounts) / amounts.sum()
     low, high = np.searchsorted(part, (_TAIL, 1 - _TAIL)).tolist()
     extent = max(high + 1 - low, _NARROWEST)
@@ -113,6 +116,6 @@ def _middle(amounts: Floats) -> tuple[int, int]:
 
 
 def _faded(ratios: Floats, least: float) -> Floats:
-    """From faint where a value is just told from zero to full where it is twice as sure."""
+    """Returns opacities from faint where a value is just told from zero to full where it is twice as sure."""
     part = np.minimum((ratios - least) / least, 1)
     return np.asarray(_FAINTEST + (1 - _FAINTEST) * part * part * (3 - 2 * part))

@@ -43,7 +43,10 @@ class LegendClass:
     dark: str
 
     def __post_init__(self) -> None:
-        """Errors: ValueError. Key and colours are written into a style sheet, also those of a kept legend."""
+        """Checks key and colours.
+
+        Errors: ValueError. Key and colours are written into a style sheet, also those of a kept legend.
+        """
         colours = (self.light, self.dark)
         if not _KEY.fullmatch(self.key) or not all(_COLOUR.fullmatch(colour) for colour in colours):
             raise ValueError("a legend has names of classes and colours in hexadecimal digits")
@@ -77,7 +80,7 @@ class Legend:
 
     @property
     def rows(self) -> tuple[LegendClass, ...]:
-        """Strongest class first, then the two that carry no number."""
+        """Returns the rows, strongest class first, then the two that carry no number."""
         rows = numbered_rows([self._label(index) for index in range(len(self.breaks) if self.top > 0 else 0)])
         if self.has_uncertain:
             places = "rectangles that were measured" if self.is_in_rectangles else "squares"
@@ -94,7 +97,8 @@ class Legend:
 
 
 def numbered_rows(labels: Sequence[str]) -> list[LegendClass]:
-    """Rows of the classes that stand for a range, strongest first. labels: the faintest class's first."""
+    """Returns rows of the classes that stand for a range, strongest first. labels: the faintest class's
+    first."""
     colours = zip(labels, palette.light(len(labels)), palette.dark(len(labels)), strict=True)
     return [
         LegendClass(key=f"class-{index}", label=label, light=light, dark=dark)
@@ -103,7 +107,7 @@ def numbered_rows(labels: Sequence[str]) -> list[LegendClass]:
 
 
 def uncertain_row(label: str) -> LegendClass:
-    """The row of what is drawn although it cannot be told from zero."""
+    """Returns the row of what is drawn although it cannot be told from zero."""
     light, dark = palette.UNCERTAIN_LIGHT, palette.UNCERTAIN_DARK
     return LegendClass(key=f"class-{UNCERTAIN}", label=label, light=light, dark=dark)
 
@@ -127,7 +131,7 @@ def legend(grid: DrawnGrid) -> Legend:
 
 
 def _unit(top_density: float) -> tuple[float, str]:
-    """Square kilometres where they give numbers from 0.1 % to 100 %, else the nearest unit that does."""
+    """Chooses square kilometres where these give numbers from 0.1 % to 100 %, else the nearest unit."""
     usual = top_density * _UNITS[_USUAL][0]
     if usual > 1:
         candidates = _UNITS[_USUAL::-1]
@@ -139,7 +143,7 @@ def _unit(top_density: float) -> tuple[float, str]:
 
 
 def _breaks(percents: NDArray[np.float64]) -> tuple[float, ...]:
-    """0 and round numbers between the least and the greatest value; the strongest few of them."""
+    """Returns 0 and round numbers between the least and the greatest value; the strongest few of them."""
     if not percents.size:
         return (0.0,)
     least, greatest = float(percents.min()), float(percents.max())
@@ -151,7 +155,7 @@ def _breaks(percents: NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def _round_up(value: float) -> float:
-    """The next number of two significant digits."""
+    """Returns the next number of two significant digits."""
     if value == 0:
         return 0.0
     step = 10.0 ** (math.floor(math.log10(value)) - 1)

@@ -33,12 +33,12 @@ UNCERTAIN_DARK: Final = "#3a4049"
 
 
 def light(count: int) -> list[str]:
-    """`count` colours as "#rrggbb" for light ground, from the faintest class to the strongest."""
+    """Returns `count` colours as "#rrggbb" for light ground, from the faintest class to the strongest."""
     return _evenly(_LIGHT, count)
 
 
 def dark(count: int) -> list[str]:
-    """`count` colours as "#rrggbb" for dark ground, from the faintest class to the strongest."""
+    """Returns `count` colours as "#rrggbb" for dark ground, from the faintest class to the strongest."""
     return _evenly(_DARK, count)
 
 

@@ -115,7 +115,7 @@ def _line_starts(text: bytes) -> NDArray[np.int64]:
 
 
 def _folded(text: str) -> str:
-    """Small letters without accents; words with a space before each, lines kept."""
+    """Returns small letters without accents; words with a space before each, lines kept."""
     plain = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold().translate(_LETTERS)
     return " " + _BETWEEN_NAMES.sub("\n ", _BETWEEN_WORDS.sub(" ", plain)).strip(" ")
 

@@ -39,12 +39,12 @@ def point_parts(point: Point, region: Region) -> MapParts:
 
 
 def circle(point: Point) -> list[tuple[float, float]]:
-    """(latitude, longitude) of the corners of the 95 % circle, as `circle_around`."""
+    """Returns (latitude, longitude) of the corners of the 95 % circle, as `circle_around`."""
     return circle_around(point.lat, point.lon, point.within_m)
 
 
 def circle_around(lat: float, lon: float, radius_m: float) -> list[tuple[float, float]]:
-    """(latitude, longitude) of the corners of a circle, closed and counter-clockwise.
+    """Returns (latitude, longitude) of the corners of a circle, closed and counter-clockwise.
 
     On the tangent plane; cut at the poles and at the antimeridian.
     """

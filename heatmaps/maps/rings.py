@@ -31,7 +31,8 @@ def parts_of(
     meaning: str,
     rows: tuple[LegendClass, ...] = (),
 ) -> MapParts:
-    """Rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is told."""
+    """Returns rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is
+    told."""
     marks = MapLayer("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
     layers = [basemap(region), marks]
     return MapParts(**content_of(region, layers), legend=legend, rows=rows, note=_NOTE)

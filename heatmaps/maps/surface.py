@@ -24,7 +24,7 @@ _CLUMP: Final = 0.25  # where in its square a square's mass lies is unknown: in 
 
 
 def _cumulated(power: int) -> Floats:
-    """The integral of the Gaussian, cut and down to 0 there, to this power, up to each step."""
+    """Returns the integral of the Gaussian, cut and down to 0 there, to this power, up to each step."""
     at = np.linspace(-_CUT, _CUT, _STEPS + 1)
     density = (np.exp(-at * at / 2) - math.exp(-_CUT * _CUT / 2)) ** power
     steps = (density[:-1] + density[1:]) / 2 * (2 * _CUT / _STEPS)
@@ -62,12 +62,12 @@ class Surface:
 
     @property
     def ratios(self) -> Floats:
-        """Value over error; 0 where there is no error."""
+        """Returns value over error; 0 where there is no error."""
         return np.divide(self.values, self.errors, out=np.zeros_like(self.values), where=self.errors > 0)
 
     def threshold(self, rate: float) -> float:
-        """The least value over error that is told apart from zero at a false discovery rate; infinite where
-        none is.
+        """Returns the least value over error that is told apart from zero at a false discovery rate; infinite
+        where none is.
 
         Source: Benjamini and Hochberg 1995, for errors of normal law. What is not above zero is no candidate.
         """
@@ -102,7 +102,7 @@ def _add(squares: Squares, points: PointLattice, values: Floats, variances: Floa
 
 
 def _summed(weights: Floats, down: Floats, across: Floats, rows: "_Windows", columns: "_Windows") -> Floats:
-    """Over squares: weight × window down × window across, at every point that one of them reaches."""
+    """Sums over squares: weight × window down × window across, at every point that one of them reaches."""
     shape = (len(down), len(across))
     at_squares = csr_array((weights, (rows.own, columns.own)), shape=shape)
     return np.asarray(down.T @ (at_squares @ across), np.float64)
@@ -119,7 +119,8 @@ class _Windows:
 
     @classmethod
     def of(cls, places: Integers, level: int, points: Floats, width: float) -> "_Windows":
-        """places: of squares in their level. points: shares of the axis; width: the Gaussian's, as one."""
+        """Computes windows. places: of squares in their level. points: shares of the axis; width: the
+        Gaussian's, as one."""
         count = 2**level
         different, own = np.unique(places, return_inverse=True)
         lows, highs = different / count, (different + 1) / count

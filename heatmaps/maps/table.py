@@ -75,7 +75,7 @@ def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRo
 
 
 def _areas(areas: Areas, region: Region, most: int) -> tuple[TableRow, ...]:
-    """A row a centre; the size is that of its whole area."""
+    """Returns a row a centre; the size is that of its whole area."""
     cell_km2 = row_areas_km2(region, areas.level)[::-1]  # from the south, as Morton rows are
     owner = owners(areas.level, areas.centres)
     rows = morton_decode(np.arange(owner.size), areas.level)[1]

@@ -49,14 +49,15 @@ class Tile:
 
 
 def largest_zoom(region: Region, resolution: int) -> int:
-    """At which every drawn cell has some pixels each way, and beyond which tiles would show nothing more."""
+    """Returns the zoom at which every drawn cell has some pixels each way, and beyond which tiles would show
+    nothing more."""
     cells = min(resolution, 1 << FINEST_DRAWN_LEVEL)
     needed = 360 / (region.east - region.west) * cells * _CELL_PIXELS / SIDE
     return min(max(math.ceil(math.log2(needed)), 0), _MOST_ZOOM)
 
 
 def write_picture(heatmap: Heatmap, region: Region, stream: BinaryIO, *, heat: bool, dark: bool) -> None:
-    """Writes what `tile_png` cuts from: the heat, or the cells' classes where it has none or they are wanted."""
+    """Writes what `tile_png` cuts from: the heat, or the cells' classes without a heat or a wish for it."""
     view = heat_view(heatmap, region) if heat else None
     if view is not None:
         np.savez(stream, heat=view.pixels(dark=dark))
@@ -67,7 +68,7 @@ def write_picture(heatmap: Heatmap, region: Region, stream: BinaryIO, *, heat: b
 
 
 def tile_png(stream: BinaryIO, region: Region, tile: Tile, *, scale: int = 1) -> bytes:
-    """Draws a tile of `scale` times `SIDE` pixels, transparent where the map shows nothing and outside of it."""
+    """Draws a tile of `scale` times `SIDE` pixels, transparent where the map shows nothing or ends."""
     lons, lats = tile.centres(SIDE * scale)
     columns = (lons >= region.west) & (lons < region.east)
     rows = (lats > region.south) & (lats <= region.north) & (np.abs(lats) <= MERCATOR_LIMIT)
@@ -108,7 +109,7 @@ def _heat(picture: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixels
 
 
 def _between(values: Colours, at: Floats, axis: int) -> Colours:
-    """Values at shares of an axis; averaged first where many of them fall into one pixel."""
+    """Interpolates values at shares of an axis; averaged first where many of them fall into one pixel."""
     count = values.shape[axis]
     while at.size > 1 and count * (at[1] - at[0]) >= 2 and count % 2 == 0:
         pairs = np.moveaxis(values, axis, 0).reshape(count // 2, 2, *np.delete(values.shape, axis))

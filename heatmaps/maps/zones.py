@@ -33,7 +33,8 @@ def drawn_zones(shares: ZoneShares) -> tuple[DrawnRing, ...]:
 
 
 def zone_classes(shares: ZoneShares) -> tuple[LegendClass, ...]:
-    """The legend, strongest class first; shares that cannot be told from none are a class of their own."""
+    """Returns the legend, strongest class first; shares that cannot be told from none are a class of their
+    own."""
     step = _step(shares)
     count = max(1, math.ceil(max(shares.shares) / step - 1e-9))
     labels = [f"{number(100 * step * index)} – {share(step * (index + 1))}" for index in range(count)]

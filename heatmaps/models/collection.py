@@ -27,7 +27,7 @@ class Collection(models.Model):
 
     @property
     def has_two_operators(self) -> bool:
-        """Whether shuffler and analyser are declared as different operators."""
+        """Tells whether shuffler and analyser are declared as different operators."""
         return self.analyser_operator.casefold() != self.shuffler_operator.casefold()
 
 
@@ -75,5 +75,5 @@ class Round(models.Model):
 
     @property
     def number(self) -> int:
-        """From 1, in the collection: that of its data version."""
+        """Returns its number from 1, in the collection: that of its data version."""
         return self.release.version.number

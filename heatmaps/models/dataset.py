@@ -138,7 +138,7 @@ class Dataset(models.Model):
 
     @property
     def public_persons(self) -> int | None:
-        """The number of persons anybody may reckon with: declared, or the public guess."""
+        """Returns the number of persons anybody may reckon with: declared, or the public guess."""
         return self.persons or self.expected_persons
 
 

@@ -46,7 +46,8 @@ class FractionField(models.Field):  # type: ignore[type-arg]  # at run time it t
 
 
 def fraction_text(value: Fraction) -> str:
-    """The one text of a fraction in rows, events and questions: "numerator/denominator" in lowest terms."""
+    """Writes the one text of a fraction in rows, events and questions: "numerator/denominator" in lowest
+    terms."""
     return f"{value.numerator}/{value.denominator}"
 
 

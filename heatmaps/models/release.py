@@ -114,12 +114,14 @@ class Release(models.Model):
 
     @property
     def public_state(self) -> str:
-        """`queued`, `published`, `cancelled` or `no_result`: all that anybody but the ledger is told."""
+        """Returns `queued`, `published`, `cancelled` or `no_result`: all that others than the ledger are
+        told."""
         return ReleaseState(self.state).label
 
     @property
     def is_public(self) -> bool:
-        """Whether anybody may read it, as `IS_PUBLIC` selects; a query where `publication` is not at hand."""
+        """Tells whether anybody may read it, as `IS_PUBLIC` selects; a query where `publication` is not at
+        hand."""
         if self.state != ReleaseState.PUBLISHED or self.public_since is None:
             return False
         publication = getattr(self, "publication", None)

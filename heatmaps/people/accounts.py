@@ -46,13 +46,13 @@ class LastAdministrator(MemberError):
 
 
 def require_administrator(person: Person) -> None:
-    """Errors: PermissionDenied."""
+    """Refuses everybody but administrators. Errors: PermissionDenied."""
     if not is_administrator(person):
         raise PermissionDenied("only administrators of this server can do this")
 
 
 def accounts() -> QuerySet[User]:
-    """Every account, by name."""
+    """Selects every account, by name."""
     return User.objects.select_related("profile").order_by("username")
 
 
@@ -111,26 +111,27 @@ def set_administrator(administrator: User, user: User, *, is_administrator: bool
 
 
 def allow_datasets(administrator: User, user: User, *, allowed: bool) -> None:
-    """Whether this person may make datasets. Errors: PermissionDenied."""
+    """Decides whether this person may make datasets. Errors: PermissionDenied."""
     require_administrator(administrator)
     write_profile(user, may_create_datasets=allowed)
     note("account.datasets_allowed" if allowed else "account.datasets_forbidden", administrator, user)
 
 
 def sign_up_by_invitation() -> bool:
-    """Whether invitations of stewards may be used to make an account: unless an administrator forbade it."""
+    """Tells whether invitations of stewards may be used to make an account: unless an administrator forbade
+    it."""
     return not PeopleRules.objects.filter(sign_up_by_invitation=False).exists()
 
 
 def allow_sign_up(administrator: User, *, allowed: bool) -> None:
-    """Errors: PermissionDenied."""
+    """Decides whether invitations may be used to make an account. Errors: PermissionDenied."""
     require_administrator(administrator)
     PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"sign_up_by_invitation": allowed})
     note("accounts.sign_up_allowed" if allowed else "accounts.sign_up_forbidden", administrator)
 
 
 def make(name: str, password_hash: str, *, may_create_datasets: bool = False) -> User:
-    """A new account, whose name and password were validated. The caller's transaction is open.
+    """Makes a new account, whose name and password were validated. The caller's transaction is open.
 
     password_hash: made before it was, as nobody else writes to an embedded database meanwhile.
 
@@ -173,7 +174,7 @@ def revoke_tokens(user: User) -> None:
 
 
 def has_second_factor(user: User) -> bool:
-    """Whether signing in needs more than a password; recovery codes alone are none."""
+    """Tells whether signing in needs more than a password; recovery codes alone are none."""
     return bool(Authenticator.objects.filter(user=user, type__in=_FACTORS).exists())
 
 
@@ -183,13 +184,13 @@ def lacks_second_factor(user: User) -> bool:
 
 
 def must_keep(factor: Authenticator) -> bool:
-    """Whether a second factor is required, and this one is the last that its owner has."""
+    """Tells whether a second factor is required, and this one is the last that its owner has."""
     factors = Authenticator.objects.filter(user=factor.user).exclude(type=Authenticator.Type.RECOVERY_CODES)
     return second_factor_required() and not factors.exclude(pk=factor.pk).exists()
 
 
 def signs_in_without_password(user: User) -> bool:
-    """Whether somebody has no password and needs none: a link would be a way in unasked."""
+    """Tells whether somebody has no password and needs none: a link would be a way in unasked."""
     if user.has_usable_password():
         return False
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
@@ -197,13 +198,13 @@ def signs_in_without_password(user: User) -> bool:
 
 
 def second_factor_required() -> bool:
-    """Whether everybody has to have one."""
+    """Tells whether everybody has to have one."""
     return PeopleRules.objects.filter(second_factor=True).exists()
 
 
 @transaction.atomic
 def require_second_factor(administrator: User, required: bool, *, revoke_tokens: bool = False) -> None:
-    """Errors: PermissionDenied.
+    """Decides whether everybody has to have a second factor. Errors: PermissionDenied.
 
     revoke_tokens: those that were made before their owners had a second factor.
     """
@@ -220,7 +221,7 @@ def require_second_factor(administrator: User, required: bool, *, revoke_tokens:
 
 @transaction.atomic
 def remove_second_factor(administrator: User | None, user: User) -> None:
-    """The password alone lets in from now on; every session ends.
+    """Removes a second factor: the password alone lets in from now on; every session ends.
 
     Nobody as administrator: whoever runs the server, by a command. Errors: PermissionDenied, RolesMoved.
     """
@@ -234,7 +235,9 @@ def remove_second_factor(administrator: User | None, user: User) -> None:
 
 
 def end_sessions(user: User, *, but: str | None = None) -> None:
-    """Only a session's content says whose it is, so all of them are looked through; that of a key stays.
+    """Ends the sessions of an account; that of a key stays.
+
+    Only a session's content says whose it is, so all of them are looked through.
 
     Errors: RuntimeError in a process without web's keys, which could read none.
     """
@@ -272,7 +275,7 @@ def _datasets_of(user: User) -> list[int]:
 
 
 def _check_stewardship(user: User) -> None:
-    """Errors: LastSteward."""
+    """Refuses to leave a dataset without a steward. Errors: LastSteward."""
     stewardships = Membership.objects.filter(user=user, role=Role.STEWARD).order_by("dataset")
     now = dict(stewardships.values_list("dataset", "dataset__slug"))
     alone = [slug for dataset_id, slug in now.items() if not list(other_stewards(dataset_id, user))]

@@ -47,14 +47,17 @@ class NewLink:
 
 
 def invite(actor: User, dataset: Dataset, role: str, *, reason: str = "") -> NewLink:
-    """An invitation to a dataset. Errors: PermissionDenied; `ParameterError` naming `role` or `reason`."""
+    """Makes an invitation to a dataset.
+
+    Errors: PermissionDenied; `ParameterError` naming `role` or `reason`.
+    """
     require(actor, dataset, Act.MANAGE_MEMBERS)
     why = checked_reason(actor, dataset, role, reason)
     return _make(made_by=actor, dataset=dataset, role=role, reason=why)
 
 
 def invite_to_installation(administrator: User, *, may_create_datasets: bool) -> NewLink:
-    """An invitation to make an account and nothing else. Errors: PermissionDenied."""
+    """Makes an invitation to make an account and nothing else. Errors: PermissionDenied."""
     accounts.require_administrator(administrator)
     return _make(made_by=administrator, may_create_datasets=may_create_datasets)
 
@@ -66,7 +69,7 @@ def open_invitations(dataset: Dataset | None) -> QuerySet[Invitation]:
 
 
 def revoke(actor: User, dataset: Dataset | None, invitation_id: UUID) -> None:
-    """Take an invitation back. Errors: PermissionDenied; Http404 when it cannot be used any more."""
+    """Takes an invitation back. Errors: PermissionDenied; Http404 when it cannot be used any more."""
     if dataset is None:
         accounts.require_administrator(actor)
     else:
@@ -77,18 +80,21 @@ def revoke(actor: User, dataset: Dataset | None, invitation_id: UUID) -> None:
 
 
 def invitation(secret: str) -> Invitation:
-    """The invitation of that secret. Errors: NoSuchLink."""
+    """Returns the invitation of that secret. Errors: NoSuchLink."""
     return _checked(_usable_invitation(secret))
 
 
 def may_sign_up(link: Invitation) -> bool:
-    """Whether it may be used to make an account."""
+    """Tells whether it may be used to make an account."""
     return is_administrator(link.made_by) or accounts.sign_up_by_invitation()
 
 
 def accept(user: User, secret: str) -> Dataset | None:
-    """Become a member; the dataset. Errors: NoSuchLink; AlreadyMember, which leaves the link as it was;
-    PermissionDenied where the invitation asks for nothing an account does not have."""
+    """Makes somebody a member; returns the dataset.
+
+    Errors: NoSuchLink; AlreadyMember, which leaves the link as it was; PermissionDenied where the invitation
+    asks for nothing an account does not have.
+    """
     with _claimed(secret) as link:
         if link.dataset is None:
             raise PermissionDenied("this invitation is for people without an account; you have one")
@@ -98,7 +104,9 @@ def accept(user: User, secret: str) -> Dataset | None:
 
 
 def sign_up(secret: str, username: str, password: str | None) -> User:
-    """A new account and its membership; name and password were validated. None: it signs in in another way.
+    """Makes a new account and its membership; name and password were validated.
+
+    None: it signs in in another way.
 
     Errors: NoSuchLink; PermissionDenied where invitations make no accounts; IntegrityError for a name that
     was taken at this very moment.
@@ -147,7 +155,10 @@ def _usable_invitation(secret: str) -> Invitation:
 
 
 def _checked(link: Invitation) -> Invitation:
-    """Errors: NoSuchLink when its maker may no longer invite, or into that role only with a reason."""
+    """Checks an invitation.
+
+    Errors: NoSuchLink when its maker may no longer invite, or into that role only with a reason.
+    """
     maker = link.made_by
     if link.dataset is None:
         welcome = is_administrator(maker)
@@ -161,7 +172,7 @@ def _checked(link: Invitation) -> Invitation:
 
 
 def _use(link: Invitation, user: User) -> None:
-    """Exactly one caller uses a link. Errors: NoSuchLink."""
+    """Marks a link as used, for exactly one caller. Errors: NoSuchLink."""
     rows = _usable().filter(pk=link.pk)
     if rows.update(used_at=timezone.now(), used_by=user) != 1:
         raise NoSuchLink

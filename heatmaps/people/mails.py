@@ -27,7 +27,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def later(act: Callable[[], None]) -> Future[None]:
-    """Do what sends a mail, once what is under way is committed."""
+    """Does what sends a mail, once what is under way is committed."""
     done: Future[None] = Future()
     transaction.on_commit(lambda: _one_by_one.submit(_carefully, act, done))
     return done
@@ -40,20 +40,20 @@ def tell(user: User, what: str) -> None:
 
 
 def tell_at(address: EmailAddress, what: str) -> None:
-    """The same at an address that was the account's until now; nothing where it was never verified."""
+    """Tells the same at an address that was the account's until now; nothing where it was never verified."""
     if settings.MAIL is not None and address.verified:
         later(partial(_tell_at, address.user, address.email, what))
 
 
 def link_to(page: str) -> str:
-    """The address of a page of this server, for a mail."""
+    """Returns the address of a page of this server, for a mail."""
     if settings.MAIL is None:
         raise RuntimeError("this server sends no mail")
     return urljoin(settings.MAIL.origin, page)
 
 
 def send(user: User, address: str, subject: str, text: str) -> None:
-    """To be called by what `later` does. Errors: those of the mail server."""
+    """Sends a mail; to be called by what `later` does. Errors: those of the mail server."""
     body = _GREETING.format(name=user.get_username(), text=text)
     EmailMessage(subject, body, to=[address]).send()
 

@@ -60,7 +60,7 @@ def members_of(dataset: Dataset) -> QuerySet[Membership]:
 
 
 def changes_of(dataset: Dataset) -> QuerySet[Event]:
-    """Events about members, the latest first: all members may read them."""
+    """Selects events about members, the latest first: all members may read them."""
     return (
         Event.objects.filter(dataset=dataset, kind__in=[MEMBER, *interventions.KINDS])
         .select_related("actor", "dataset")
@@ -84,7 +84,7 @@ def member_for(person: User, slug: str, account_id: int) -> Membership:
 
 
 def add(actor: User, dataset: Dataset, username: str, role: str, *, reason: str = "") -> Membership:
-    """Make an account a member.
+    """Makes an account a member.
 
     Errors: PermissionDenied; `ParameterError` naming `username`, `role` or `reason`; AlreadyMember.
     """
@@ -117,7 +117,7 @@ def join(
 
 
 def change_role(actor: User, member: Membership, role: str, *, reason: str = "") -> Membership:
-    """Give a member another role; the same role again changes nothing and is no event.
+    """Gives a member another role; the same role again changes nothing and is no event.
 
     Under a role that asks for no releases, what this person has reserved in the dataset is cancelled.
     Errors: PermissionDenied, Http404, LastSteward; `ParameterError` naming `role` or `reason`.
@@ -151,12 +151,12 @@ def remove(actor: User, member: Membership, *, keep_queued: bool = False) -> End
 
 
 def needs_reason(actor: User, dataset: Dataset, role: str) -> bool:
-    """Whether this appointment opens the data by somebody who may not see them."""
+    """Tells whether this appointment opens the data by somebody who may not see them."""
     return role == Role.STEWARD and not would_allow(actor, dataset, Act.SEE_DATA)
 
 
 def checked_reason(actor: User, dataset: Dataset, role: str, reason: str) -> str:
-    """The reason that goes into the event; empty where none is needed."""
+    """Returns the reason that goes into the event; empty where none is needed."""
     _role(role)
     if not needs_reason(actor, dataset, role):
         return ""
@@ -168,7 +168,7 @@ def checked_reason(actor: User, dataset: Dataset, role: str, reason: str) -> str
 
 
 def other_stewards(dataset_id: int, user: User) -> QuerySet[User]:
-    """Open accounts of stewards beside `user`; locked, so that none of them is closed meanwhile."""
+    """Selects open accounts of stewards beside `user`; locked, so that none of them is closed meanwhile."""
     stewards = User.objects.filter(
         is_active=True, memberships__dataset=dataset_id, memberships__role=Role.STEWARD
     )
@@ -176,7 +176,7 @@ def other_stewards(dataset_id: int, user: User) -> QuerySet[User]:
 
 
 def _again(actor: User, member: Membership, act: Act) -> Membership:
-    """The membership as it is now that nobody changes it, if `actor` still may."""
+    """Returns the membership as it is now that nobody changes it, if `actor` still may."""
     require(actor, member.dataset, act)
     now = Membership.objects.select_related("dataset", "user").filter(pk=member.pk).first()
     if now is None:

@@ -31,13 +31,13 @@ class LastFactor(MemberError):
 
 
 def host_of(request: HttpRequest) -> str:
-    """The name that passkeys are bound to: that of the address, without its port."""
+    """Returns the name that passkeys are bound to: that of the address, without its port."""
     host = request.get_host()
     return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
 
 
 def why_none(request: HttpRequest) -> str:
-    """Why there are no passkeys at this address, in words; "" where there are."""
+    """Says why there are no passkeys at this address, in words; "" where there are."""
     host = host_of(request)
     if _is_number(host):
         return f"Passkeys need a name in the address, such as {_name_instead(request)}, not {host}."
@@ -47,7 +47,7 @@ def why_none(request: HttpRequest) -> str:
 
 
 def passkeys_of(user: User) -> QuerySet[Authenticator]:
-    """The latest first."""
+    """Selects the passkeys, the latest first."""
     passkeys: QuerySet[Authenticator] = Authenticator.objects.filter(
         user=user, type=Authenticator.Type.WEBAUTHN
     )
@@ -55,14 +55,17 @@ def passkeys_of(user: User) -> QuerySet[Authenticator]:
 
 
 def require_own_origin(request: HttpRequest, client_data: CollectedClientData) -> None:
-    """Errors: ValidationError where a browser asked for another page, of whatever name below ours."""
+    """Refuses other origins.
+
+    Errors: ValidationError where a browser asked for another page, of whatever name below ours.
+    """
     own = f"{request.scheme}://{request.get_host()}"
     if why_none(request) or client_data.origin != own or client_data.cross_origin:
         raise refusal()
 
 
 def count_use(passkey: Authenticator, signed: int) -> None:
-    """Keep how often its holder says that it signed; 0 where holders do not count.
+    """Keeps how often its holder says that it signed; 0 where holders do not count.
 
     Errors: ValidationError where that did not grow: somebody has a copy, and of two nobody knows the owner.
     """
@@ -85,7 +88,10 @@ def _grows(passkey: Authenticator, signed: int) -> bool:
 
 
 def require_removable(passkey: Authenticator) -> None:
-    """The caller holds the account's lock. Errors: LastWayIn, LastFactor."""
+    """Refuses to remove the last way in.
+
+    The caller holds the account's lock. Errors: LastWayIn, LastFactor.
+    """
     if accounts.must_keep(passkey):
         raise LastFactor
     if not has_another_way_in(passkey.user, than=passkey):
@@ -113,5 +119,5 @@ def _is_number(host: str) -> bool:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address:
-    """Errors: ValueError where it is a name."""
+    """Parses an address. Errors: ValueError where it is a name."""
     return ip_address(host.strip("[]"))

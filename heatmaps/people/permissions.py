@@ -111,19 +111,19 @@ def may(person: Person, dataset: Dataset, act: Act) -> bool:
 
 
 def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
-    """Whether `person` might, who reads nothing by this answer (the maker of a link that another uses)."""
+    """Tells whether `person` might, who reads nothing by it (the maker of a link that another uses)."""
     return not ALLOWED[act].isdisjoint(roles(person, dataset)) and not misfit(dataset, act)
 
 
 def misfit(dataset: Dataset, act: Act) -> str:
-    """Why nobody may do so with a dataset of this kind; empty: somebody may."""
+    """Says why nobody may do so with a dataset of this kind; empty: somebody may."""
     if dataset.origin.has_rounds:
         return _FILLED_BY_DEVICES if act in _NOT_OF_COLLECTIONS else ""
     return _FILLED_BY_UPLOADS if act in _OF_COLLECTIONS else ""
 
 
 def is_stranger(person: Person, dataset: Dataset) -> bool:
-    """Whether `person` may not even learn that the dataset exists."""
+    """Tells whether `person` may not even learn that the dataset exists."""
     return not roles(person, dataset)
 
 
@@ -166,7 +166,7 @@ def _note_outsider(person: Person, dataset: Dataset, own_roles: frozenset[str]) 
 
 
 def dataset_for(person: Person, slug: str, act: Act = Act.SEE) -> Dataset:
-    """The dataset named `slug`, when `person` may do `act` with it."""
+    """Returns the dataset named `slug`, when `person` may do `act` with it."""
     dataset = Dataset.objects.filter(slug=slug).first()
     if dataset is None:
         raise Http404("no such dataset")
@@ -179,7 +179,7 @@ def is_administrator(person: Person) -> bool:
 
 
 def require_creator(person: Person) -> User:
-    """The person, who may make datasets. Errors: PermissionDenied."""
+    """Returns the person, who may make datasets. Errors: PermissionDenied."""
     if isinstance(person, AnonymousUser) or not may_create_datasets(person):
         raise PermissionDenied(MAY_NOT_CREATE)
     return person

@@ -55,7 +55,7 @@ class ProviderPerson:
 
 
 def remember(request: HttpRequest, uid: str, name: str, *, account: int | None = None) -> None:
-    """For `MINUTES`, until a page of ours is answered."""
+    """Remembers somebody for `MINUTES`, until a page of ours is answered."""
     provider = the_provider().key
     person = ProviderPerson(provider=provider, uid=uid, name=name, account=account, at=time.time())
     request.session[_SESSION_KEY] = asdict(person)
@@ -77,7 +77,7 @@ def forget(request: HttpRequest) -> None:
 
 
 def link_of(user: User) -> SocialAccount | None:
-    """The account's link to somebody at the provider that settings name."""
+    """Returns the account's link to somebody at the provider that settings name."""
     provider = settings.SIGN_IN_PROVIDER
     if provider is None:
         return None
@@ -86,7 +86,7 @@ def link_of(user: User) -> SocialAccount | None:
 
 @transaction.atomic
 def link(user: User, person: ProviderPerson) -> None:
-    """Let that person sign in to `user`'s account. Errors: AlreadyLinked."""
+    """Lets that person sign in to `user`'s account. Errors: AlreadyLinked."""
     User.objects.select_for_update().get(pk=user.pk)
     if link_of(user) is not None:
         raise AlreadyLinked
@@ -114,7 +114,7 @@ def unlink(user: User) -> None:
 
 
 def has_another_way_in(user: User, *, than: SocialAccount | Authenticator) -> bool:
-    """Whether `user` could still sign in without a link or a passkey."""
+    """Tells whether `user` could still sign in without a link or a passkey."""
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
     if isinstance(than, Authenticator):
         return (
@@ -125,7 +125,7 @@ def has_another_way_in(user: User, *, than: SocialAccount | Authenticator) -> bo
 
 @transaction.atomic
 def join(person: ProviderPerson, name: str, invitation: str | None) -> User:
-    """A new account for whom the provider named; `name` was validated, `invitation` is a link's secret.
+    """Makes a new account for whom the provider named; `name` was validated, `invitation` is a link's secret.
 
     Errors: NoSuchLink, PermissionDenied; IntegrityError where name or person were taken at this very moment.
     """

@@ -24,7 +24,10 @@ _places = BoundedSemaphore(MOST_AT_ONCE)
 
 
 def the_provider() -> Any:
-    """The provider of settings (`heatmaps.config.sign_in_provider`). Errors: Http404 where there is none."""
+    """Returns the provider of settings (`heatmaps.config.sign_in_provider`).
+
+    Errors: Http404 where there is none.
+    """
     if settings.SIGN_IN_PROVIDER is None:
         raise Http404("no provider")
     return settings.SIGN_IN_PROVIDER
@@ -83,7 +86,7 @@ class _Question(Thread):
 
 
 def _read(response: Response) -> Response:
-    """All of an answer, in memory."""
+    """Reads all of an answer, in memory."""
     if response.is_redirect:
         raise TooManyRedirects("the provider answers with another address")
     end, content = monotonic() + settings.PROVIDER_SECONDS, bytearray()

@@ -15,7 +15,7 @@ _DIGITS: Final = 40  # as many as the column has: 160 bits
 
 
 def stored_key(session_key: str | None) -> str:
-    """Under which key a session stands in the table; "" for one that stands nowhere."""
+    """Returns under which key a session stands in the table; "" for one that stands nowhere."""
     if session_key is None:
         return ""
     return hashlib.sha256(session_key.encode(errors="replace")).hexdigest()[:_DIGITS]

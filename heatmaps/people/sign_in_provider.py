@@ -65,7 +65,7 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             raise ProviderException("the provider's tokens cannot be read") from error
 
     def parse_token(self, data: Json) -> SocialToken:
-        """Used once, below, and never stored."""
+        """Parses a token, used once, below, and never stored."""
         if not isinstance(data["access_token"], str):
             raise ProviderException("the provider's access token is not a text")
         return SocialToken(token=data["access_token"])
@@ -150,7 +150,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
 
 
 def proposed_name(claim: object) -> str:
-    """A claim as a name that somebody may take here; "" where it is none, or an e-mail address."""
+    """Returns a claim as a name that somebody may take here; "" where it is none, or an e-mail address."""
     if not isinstance(claim, str) or "@" in claim:
         return ""
     try:

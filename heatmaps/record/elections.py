@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def may_have_drawn(self) -> bool:
-        """Whether an earlier election of the release left an intent and no row."""
+        """Tells whether an earlier election of the release left an intent and no row."""
         lone = {
             election
             for journal in self._journals
@@ -136,7 +136,7 @@ def go_on(*, forget: bool) -> None:
 
 
 def tells_everything() -> bool:
-    """Whether every election since a backup is in a record at hand, wherever the database is now.
+    """Tells whether every election since a backup is in a record at hand, wherever the database is now.
 
     A witness has those of all machines. Without one another machine may have drawn, too.
     """
@@ -152,7 +152,7 @@ def tells_everything() -> bool:
 
 
 def is_behind() -> bool:
-    """Whether the record, or the witness, proves that the database is older."""
+    """Tells whether the record, or the witness, proves that the database is older."""
     with _journals() as journals:
         return any(map(_lacks, journals))
 
@@ -210,7 +210,7 @@ def _journals() -> Iterator[list[Journal]]:
 
 
 def _compare(journals: list[Journal]) -> None:
-    """Errors: OnHold."""
+    """Compares database and record. Errors: OnHold."""
     if hold.cause() is not None:
         raise OnHold
     reason = _problem(journals)
@@ -236,7 +236,7 @@ def _problem(journals: list[Journal]) -> HoldCause | None:
 
 
 def _lacks(journal: Journal) -> bool:
-    """Whether the database lacks the last election of a journal, or a release that was elected."""
+    """Tells whether the database lacks the last election of a journal, or a release that was elected."""
     entries = journal.entries
     if entries.last is not None and not Election.objects.filter(pk=entries.last).exists():
         return True
@@ -246,7 +246,7 @@ def _lacks(journal: Journal) -> bool:
 
 
 def _begin(journal: Journal) -> None:
-    """Errors: RecordError."""
+    """Begins a record. Errors: RecordError."""
     try:
         place.stamp(journal.path)
     except OSError as error:
@@ -264,7 +264,7 @@ def _id(journal: Journal) -> UUID | None:
 
 
 def _is_here(journal: Journal, *names: str) -> bool:
-    """Whether a journal began where it is now: a copy of it is another file, or on another machine.
+    """Tells whether a journal began where it is now: a copy of it is another file, or on another machine.
 
     Numbers of devices are compared within one start of the machine: some file systems get others then.
     """
@@ -279,7 +279,10 @@ def _is_here(journal: Journal, *names: str) -> bool:
 
 
 def _note_boot(journals: list[Journal]) -> None:
-    """A disk that went back with everything on it shows at a boot at the earliest; a witness sees it."""
+    """Notes a boot.
+
+    A disk that went back with everything on it shows at a boot at the earliest; a witness sees it.
+    """
     record, *witnesses = journals
     if record.entries.boot == place.boot():
         return

@@ -34,7 +34,7 @@ def recorded(dataset: Dataset) -> set[Person]:
 
 
 def is_whole() -> bool:
-    """Whether the record, or the witness, has the list that began with it, and can read every line."""
+    """Tells whether the record, or the witness, has the list that began with it, and can read every line."""
     return any(_is_whole(folder / FILE) for folder in folders())
 
 

@@ -35,7 +35,7 @@ class Batch:
 
     @property
     def users(self) -> list[str]:
-        """(k,) the user of each row."""
+        """Returns (k,) the user of each row."""
         return [self.names[number] for number in self.numbers.tolist()]
 
 
@@ -54,7 +54,7 @@ class TextSource(Protocol):
     names: list[str]
 
     def take(self, count: int) -> Chunk | None:
-        """Up to `count` rows; None at the end."""
+        """Takes up to `count` rows; None at the end."""
 
 
 def batch_of(chunk: Chunk, columns: ColumnPositions, *, bytes_read: int) -> Batch:
@@ -85,7 +85,7 @@ def batch_of(chunk: Chunk, columns: ColumnPositions, *, bytes_read: int) -> Batc
 def _accepted(
     records: list[Record], lines: Sequence[int], columns: ColumnPositions, rejected: list[Rejection]
 ) -> list[Record]:
-    """The records without the bad ones, which are found by halving."""
+    """Returns the records without the bad ones, which are found by halving."""
     try:
         columns.values(records)
     except (IndexError, ValueError) as error:

@@ -111,7 +111,7 @@ def module_for(stream: BinaryIO) -> str:
 
 
 def _size(stream: BinaryIO) -> int | None:
-    """In bytes; None of a stream that cannot seek."""
+    """Returns the size in bytes; None of a stream that cannot seek."""
     if not stream.seekable():
         return None
     size = stream.seek(0, os.SEEK_END)
@@ -169,7 +169,7 @@ def _refused() -> Iterator[None]:
 
 @contextmanager
 def _with_descriptor(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """The file itself, or a copy on disk of one that is in memory."""
+    """Yields the file itself, or a copy on disk of one that is in memory."""
     try:
         stream.fileno()
     except (AttributeError, UnsupportedOperation):

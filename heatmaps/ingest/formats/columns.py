@@ -39,14 +39,14 @@ class ColumnPositions:
 
     @classmethod
     def of_names(cls, names: Record, options: Options) -> Self:
-        """Errors: `ReaderError` when a column is missing or there twice."""
+        """Finds the columns. Errors: `ReaderError` when a column is missing or there twice."""
         user, time, lat, lon = (_position(field, names, options) for field in FIELDS)
         if user is None or lat is None or lon is None:
             raise ReaderError("header", f"{EXPECTED_HEADER}; {_header_text(names)}")
         return cls(user=user, time=time, lat=lat, lon=lon, zone=options.zone)
 
     def values(self, records: list[Record]) -> Values:
-        """Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
+        """Converts rows. Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
         users = _names([record[self.user] for record in records])
         lat = [record[self.lat] for record in records]
         lon = [record[self.lon] for record in records]
@@ -72,7 +72,7 @@ def _position(field: str, names: Record, options: Options) -> int | None:
 
 
 def _names(users: list[str]) -> list[str]:
-    """Errors: ValueError for a number that is too long."""
+    """Returns the users' names, those that are numbers as text. Errors: ValueError for a number that is too long."""
     names = {user: user_names.number(user) for user in users if type(user) is Number}
     return [names[user] if type(user) is Number else user.strip() for user in users]
 
@@ -107,7 +107,10 @@ def _times(texts: list[str] | None, count: int, zone: tzinfo) -> NDArray[np.int6
 
 
 def epoch_seconds(text: str, zone: tzinfo) -> int:
-    """Rounded down; NO_TIME of an empty text. Errors: ValueError, OverflowError."""
+    """Returns seconds since 1970, rounded down; NO_TIME of an empty text.
+
+    Errors: ValueError, OverflowError.
+    """
     stripped = text.strip()
     if not stripped:
         return NO_TIME
@@ -116,7 +119,7 @@ def epoch_seconds(text: str, zone: tzinfo) -> int:
 
 
 def is_text(texts: list[str]) -> bool:
-    """No surrogates, which stand for bytes that are no UTF-8."""
+    """Tells whether there are no surrogates, which stand for bytes that are no UTF-8."""
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:

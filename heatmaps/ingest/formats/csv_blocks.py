@@ -64,7 +64,7 @@ class _Rows:
     batch_rows: int
 
     def by_lines(self, texts: list[str], before: int, lines: Lines, *, more: bool) -> _Batches:
-        """Yields batches; returns the lines of a last row that further ones may finish. before: of the file."""
+        """Yields batches; returns the lines of a last row that others may finish. before: of the file."""
         lines_there = before + len(texts)
         source = CsvSource(iter(texts), names=self.names, before=before)
         while chunk := source.take(self.batch_rows, lines_there=lines_there if more else None):
@@ -93,7 +93,7 @@ class _Rows:
             return None
 
     def _part(self, block: bytes) -> Any | None:
-        """The block's columns by field; None where some value is not of its column's type."""
+        """Returns the block's columns by field; None where some value is not of its column's type."""
         places = {"user": self.columns.user, "lat": self.columns.lat, "lon": self.columns.lon}
         types = {"user": pa.dictionary(pa.int32(), pa.string()), "lat": pa.float64(), "lon": pa.float64()}
         if self.columns.time is not None:

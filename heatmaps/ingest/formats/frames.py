@@ -119,7 +119,7 @@ def _batch(facts: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) -
 
 
 def _are_places(numbers: NDArray[Any], count: int) -> bool:
-    """Each of `count` places at least once, and no other."""
+    """Tells whether there is each of `count` places at least once, and no other."""
     if not ((numbers >= 0) & (numbers < count)).all():
         return False
     return bool(np.bincount(numbers, minlength=count).all())
@@ -130,7 +130,8 @@ def _within(degrees: NDArray[np.float64], limit: float) -> bool:
 
 
 def _is_reason(text: str) -> bool:
-    """Short, and what PostgreSQL stores and a file takes: without NUL and halves of characters."""
+    """Tells whether a text is short, and what PostgreSQL stores and a file takes: without NUL and halves of
+    characters."""
     is_whole = "\0" not in text and text.encode(errors="ignore").decode() == text
     return is_whole and len(text) <= _LONGEST_REASON
 

@@ -61,7 +61,8 @@ class Lines:
         return itertools.chain.from_iterable(self._blocks())
 
     def blocks(self, least: int) -> Iterator[bytes]:
-        """The text's bytes in blocks of at least so many, the last one aside, which end where a line does.
+        """Yields the text's bytes in blocks of at least so many, the last one aside, which end where a line
+        does.
 
         The mark is not dropped, bytes are as they are, and no line is measured: `texts_of` does these.
         """
@@ -87,7 +88,7 @@ class Lines:
         return len(text) if len(unfinished) > self._limits.line_length + 1 else end
 
     def texts_of(self, block: bytes, before: int) -> list[str]:
-        """The lines of one of `blocks`, as iteration gives them. before: how many were there.
+        """Returns the lines of one of `blocks`, as iteration gives them. before: how many were there.
 
         Errors: `ReaderError` with code line_too_long.
         """
@@ -157,7 +158,7 @@ class Lines:
 
 
 def _inflate(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Content of all members of a gzip file, never more than a block at once."""
+    """Yields the content of all members of a gzip file, never more than a block at once."""
     member = zlib.decompressobj(wbits=31)
     try:
         for block in blocks:

@@ -27,7 +27,7 @@ _BOMB: Final = "the file unpacks to far more than check-ins do; send CSV instead
 
 
 def recognised(stream: BinaryIO) -> bool:
-    """Whether a stream at its beginning is a Parquet file; it is at its beginning again afterwards."""
+    """Tells whether a stream at its beginning is a Parquet file; it is at its beginning again afterwards."""
     if not stream.seekable():
         return False
     head = b""
@@ -56,13 +56,13 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
 
 
 def names_of(stream: BinaryIO) -> list[str]:
-    """The columns of a file. Errors: `ReaderError`."""
+    """Returns the columns of a file. Errors: `ReaderError`."""
     with _readable():
         return list(_opened(stream).schema_arrow.names)
 
 
 def first_rows(stream: BinaryIO, count: int, limits: ReaderLimits = _LIMITS) -> list[list[str]]:
-    """The first rows as texts. Errors: `ReaderError`."""
+    """Returns the first rows as texts. Errors: `ReaderError`."""
     size = stream.seek(0, 2)
     with _readable():
         file = _opened(stream)
@@ -74,7 +74,7 @@ def first_rows(stream: BinaryIO, count: int, limits: ReaderLimits = _LIMITS) -> 
 
 
 def _opened(stream: BinaryIO, dictionaries: list[str] | None = None) -> Any:
-    """Reading ahead no more than a block."""
+    """Opens a file, reading ahead no more than a block."""
     stream.seek(0)
     return pq.ParquetFile(stream, read_dictionary=dictionaries, buffer_size=BLOCK_BYTES, pre_buffer=False)
 
@@ -116,7 +116,7 @@ def _check_weight(weight: int, size: int, limits: ReaderLimits) -> None:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Arrow's errors in words for the sender; theirs may hold data."""
+    """Puts Arrow's errors in words for the sender; theirs may hold data."""
     try:
         yield
     except ReaderError:

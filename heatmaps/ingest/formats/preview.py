@@ -83,7 +83,7 @@ def _are_texts(value: object, most: int) -> bool:
 
 
 def _begun(lines: Iterable[str]) -> Iterator[str]:
-    """Lines up to where the beginning of a packed file breaks off."""
+    """Yields lines up to where the beginning of a packed file breaks off."""
     some = False
     try:
         for line in lines:

@@ -106,7 +106,7 @@ def _starts(records: list[Record], first: int, height: int) -> Sequence[int]:
 
 
 def _height(record: Record) -> int:
-    """Lines of a record: quoted fields may have line breaks."""
+    """Counts the lines of a record: quoted fields may have line breaks."""
     return 1 + sum(field.count("\n") for field in record)
 
 
@@ -175,7 +175,7 @@ class SnapSource:
 def _chunk(
     numbered: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
 ) -> Chunk | None:
-    """reason: why a line that is neither blank nor a record is refused."""
+    """Reads a chunk. reason: why a line that is neither blank nor a record is refused."""
     records, numbers, broken = list[Record](), list[int](), list[Rejection]()
     last = None
     for last, line in numbered:

@@ -42,7 +42,7 @@ class Typed:
         return cls(names=names, zone=columns.zone, texts=texts)
 
     def batch(self, part: Any, rows_before: int, *, bytes_read: int) -> Batch:
-        """The check-ins of a record batch, which has the columns of `names`."""
+        """Returns the check-ins of a record batch, which has the columns of `names`."""
         columns = {field: part.column(name) for field, name in self.names.items()}
         names, numbers = _users(columns["user"])
         lat, lon = _degrees(columns["lat"]), _degrees(columns["lon"])
@@ -65,7 +65,7 @@ class Typed:
 
 
 def check_lengths(texts: Any) -> None:
-    """Errors: `ReaderError` for an array with a long text."""
+    """Checks the lengths of texts. Errors: `ReaderError` for an array with a long text."""
     values = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
     if len(values) and pc.max(pc.binary_length(values)).as_py() > LONGEST_TEXT:
         message = f"a text is longer than {LONGEST_TEXT} bytes; users and times are short"
@@ -105,7 +105,7 @@ def _check_type(field: str, kind: Any) -> None:
 
 
 def _texts(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct texts of a column, and of each row its number among them; -1 where there is none."""
+    """Returns the distinct texts of a column, and of each row its number among them; -1 without a text."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     used = pc.unique(encoded.indices.drop_null())
     distinct = encoded.dictionary.take(used)
@@ -119,7 +119,7 @@ def _texts(column: Any) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _users(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct names, and of each row its place among them; -1 where missing.
+    """Returns the distinct names, and of each row its place among them; -1 where missing.
 
     Texts that are no UTF-8 have surrogates.
     """
@@ -131,7 +131,7 @@ def _users(column: Any) -> tuple[list[str], NDArray[np.int64]]:
 
 
 def _degrees(column: Any) -> NDArray[np.float64]:
-    """NaN where missing."""
+    """Returns degrees, NaN where missing."""
     values: NDArray[np.float64] = (
         column.cast(pa.float64()).fill_null(float("nan")).to_numpy(zero_copy_only=False)
     )
@@ -139,7 +139,7 @@ def _degrees(column: Any) -> NDArray[np.float64]:
 
 
 def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
-    """Epoch seconds, NO_TIME where empty, _BAD where none."""
+    """Returns epoch seconds, NO_TIME where empty, _BAD where none."""
     if column is None or pa.types.is_null(column.type):
         return np.full(count, NO_TIME, np.int64)
     if not pa.types.is_timestamp(column.type):
@@ -178,7 +178,7 @@ def _reasons(
     lon: NDArray[np.float64],
     times: NDArray[np.int64],
 ) -> dict[int, str]:
-    """Why, of each row that is no check-in; of several reasons the first, as for texts."""
+    """Says why, of each row that is no check-in; of several reasons the first, as for texts."""
     bad: dict[int, str] = {}
     for name, values, limit in (("lon", lon, 180), ("lat", lat, 90)):
         for at in np.flatnonzero(~(np.abs(values) <= limit)).tolist():

@@ -34,7 +34,8 @@ def next_version(
     due_at: datetime | None = None,
     tables: SourceState | None = None,
 ) -> DataVersion:
-    """The next version, with all ready uploads that no version has yet, and without who opted out since.
+    """Makes the next version, with all ready uploads that no version has yet, and without who opted out
+    since.
 
     By a steward, or by nobody at the moment it was due. The event says this, the number and the public day
     from which on check-ins are kept, and commits to what the version holds; nothing else: what came in, or
@@ -64,14 +65,14 @@ def next_version(
 
 
 def advance(dataset: Dataset, *, actor: User) -> DataVersion:
-    """The next version, by a steward. Errors: `UploadError` where a schedule does it."""
+    """Makes the next version, by a steward. Errors: `UploadError` where a schedule does it."""
     with transitions.locked(dataset.pk):
         check_unscheduled(dataset)
         return next_version(dataset, actor=actor)
 
 
 def check_unscheduled(dataset: Dataset) -> None:
-    """Errors: `UploadError` where a schedule makes the versions."""
+    """Refuses scheduled datasets. Errors: `UploadError` where a schedule makes the versions."""
     if due := next_due(dataset):
         raise UploadError(
             "scheduled",
@@ -82,13 +83,13 @@ def check_unscheduled(dataset: Dataset) -> None:
 
 
 def next_due(dataset: Dataset) -> datetime | None:
-    """When the schedule makes the next version, as the database has it now; None without a schedule."""
+    """Returns when the schedule makes the next version, as the database has it; None without a schedule."""
     due: datetime | None = Dataset.objects.values_list("next_version_at", flat=True).get(pk=dataset.pk)
     return due
 
 
 def _kept_from(dataset: Dataset, moment_of_version: datetime) -> date | None:
-    """The rule of that moment, for good: which check-ins the version leaves out."""
+    """Returns the rule of that moment, for good: which check-ins the version leaves out."""
     days = Dataset.objects.values_list("retention_days", flat=True).get(pk=dataset.pk)
     return None if days is None else retention.first_day(moment_of_version, days)
 
@@ -110,7 +111,7 @@ def make_visible(upload: Upload, lease: Lease) -> None:
 
 
 def give_up(upload: Upload, lease: Lease, reason: str) -> None:
-    """The upload failed; those sent together with it wait for it no longer."""
+    """Ends an upload that failed; those sent together with it wait for it no longer."""
     lease.delete_rows()
     with transitions.locked(upload.dataset_id):
         lease.fail(reason)
@@ -128,7 +129,10 @@ def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
 
 
 def _advance_if_asked(upload: Upload) -> None:
-    """The caller holds the ledger's lock. Files sent together make one version, with the last of them."""
+    """Makes the next version if the upload asked for it.
+
+    The caller holds the ledger's lock. Files sent together make one version, with the last of them.
+    """
     if not upload.advance or next_due(upload.dataset) is not None:
         return
     together = Upload.objects.filter(pk=upload.pk)

@@ -24,7 +24,10 @@ NOTHING_LEFT: Final = date.max  # in place of the day from which on an upload's 
 
 
 def delete_rows(dataset_id: int) -> None:
-    """Every row that no version has which anybody still reads. May be called again, and beside itself."""
+    """Deletes every row that no version has which anybody still reads.
+
+    May be called again, and beside itself.
+    """
     version = _oldest_read(dataset_id)
     if version is None:
         return
@@ -37,14 +40,14 @@ def delete_rows(dataset_id: int) -> None:
 
 
 def sweep() -> None:
-    """Send datasets to the workers again from which something may be left to delete."""
+    """Sends datasets to the workers again from which something may be left to delete."""
     waiting = DataVersion.objects.filter(kept_from__isnull=False, is_cleared=False).order_by("dataset")
     for dataset_id in waiting.values_list("dataset", flat=True).distinct():
         queue.send(queue.EXPIRE, str(dataset_id))
 
 
 def _oldest_read(dataset_id: int) -> DataVersion | None:
-    """The latest version, or an earlier one that a queued release was reserved on.
+    """Returns the latest version, or an earlier one that a queued release was reserved on.
 
     In this order: reservations on earlier versions than the latest were committed before it was made.
     """
@@ -57,7 +60,7 @@ def _oldest_read(dataset_id: int) -> DataVersion | None:
 
 
 def _with_older_rows(dataset_id: int, step: retention.Step) -> "QuerySet[Upload]":
-    """Uploads of which rows from before the step's day may be left."""
+    """Selects uploads of which rows from before the step's day may be left."""
     included = Upload.objects.filter(dataset=dataset_id, state=UploadState.READY).select_related("dataset")
     left = Q(kept_from=None) | Q(kept_from__lt=step.day)
     return step.among(included).filter(left).order_by("pk")

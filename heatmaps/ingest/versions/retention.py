@@ -52,12 +52,12 @@ def words(days: int | None) -> str:
 
 
 def first_day(moment: datetime, days: int) -> date:
-    """The first day that a version of that moment still has."""
+    """Returns the first day that a version of that moment still has."""
     return moment.astimezone(UTC).date() - timedelta(days=days)
 
 
 def midnight(day: date) -> datetime:
-    """When a day of UTC begins."""
+    """Returns when a day of UTC begins."""
     return datetime.combine(day, time(), UTC)
 
 
@@ -91,7 +91,7 @@ def expired(upload: Upload, day: date) -> "QuerySet[CheckIn]":
 
 
 def _steps(up_to: int, rules: list[tuple[int, date]]) -> Iterator[Step]:
-    """`rules`: (number, first day) of versions, the latest first."""
+    """Yields steps. `rules`: (number, first day) of versions, the latest first."""
     day = None
     for number, first in rules:
         if day is None or first > day:

@@ -41,7 +41,7 @@ class Schedule:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """The inverse of `text`; None of an empty one."""
+        """Parses what `text` writes; None of an empty one."""
         if not text:
             return None
         every, *when, hour = text.split()
@@ -59,7 +59,7 @@ class Schedule:
 
     @property
     def words(self) -> str:
-        """For people, such as "every Monday at 03:00 UTC"."""
+        """Writes it for people, such as "every Monday at 03:00 UTC"."""
         days = {
             DAILY: "every day",
             WEEKLY: f"every {str(self.weekday).capitalize()}",
@@ -68,12 +68,12 @@ class Schedule:
         return f"{days[self.every]} at {self.hour:02}:00 UTC"
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first due moment later than that one."""
+        """Returns the first due moment later than that one."""
         days = (moment.astimezone(UTC).date() + timedelta(days=ahead) for ahead in range(_LONGEST_WAIT + 1))
         return next(due for due in map(self._at, filter(self._falls_on, days)) if due > moment)
 
     def last_until(self, moment: datetime) -> datetime:
-        """The latest due moment that is not later than that one."""
+        """Returns the latest due moment that is not later than that one."""
         days = (moment.astimezone(UTC).date() - timedelta(days=back) for back in range(_LONGEST_WAIT + 1))
         return next(due for due in map(self._at, filter(self._falls_on, days)) if due <= moment)
 

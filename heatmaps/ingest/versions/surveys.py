@@ -44,7 +44,10 @@ _REFUSALS: Final = (TableRefused, ServerRefused, keys.KeyFileError, UploadError)
 
 
 def advance_by(person: Person, dataset: Dataset) -> SourceSurvey:
-    """The next data version, asked for by a steward. Errors: as `permissions.require`; `UploadError`."""
+    """Makes the next data version, asked for by a steward.
+
+    Errors: as `permissions.require`; `UploadError`.
+    """
     steward = require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
         advance.check_unscheduled(dataset)
@@ -52,7 +55,7 @@ def advance_by(person: Person, dataset: Dataset) -> SourceSurvey:
 
 
 def ask(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None) -> SourceSurvey:
-    """Have the tables looked at for the next version, by a steward or because it is due.
+    """Has the tables looked at for the next version, by a steward or because it is due.
 
     The caller holds the ledger's lock. Errors: `UploadError` for a steward while one is under way.
     """
@@ -75,7 +78,7 @@ def ask(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None)
 
 
 def run(dataset_id: int) -> None:
-    """Look at the tables of a dataset, if nobody else does; its stewards are told what is wrong."""
+    """Looks at the tables of a dataset, if nobody else does; its stewards are told what is wrong."""
     tag = _begin(dataset_id)
     if tag is None:
         return
@@ -100,7 +103,7 @@ def run(dataset_id: int) -> None:
 
 
 def appear(now: datetime) -> None:
-    """Make the versions whose moment has come; the others' moments move on. Safe to run beside anything."""
+    """Makes the versions whose moment has come; the others' moments move on. Safe to run beside anything."""
     due = SourceSurvey.objects.filter(appears_at__lte=now).exclude(state=SurveyState.FAILED)
     for dataset_id in due.order_by("appears_at").values_list("pk", flat=True):
         try:
@@ -113,7 +116,7 @@ def appear(now: datetime) -> None:
 
 
 def sweep() -> None:
-    """Send what no worker looks at to the workers again."""
+    """Sends what no worker looks at to the workers again."""
     free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
     waiting = SourceSurvey.objects.filter(free, state=SurveyState.WAITING)
     for dataset_id in waiting.values_list("pk", flat=True):
@@ -121,7 +124,7 @@ def sweep() -> None:
 
 
 def _begin(dataset_id: int) -> UUID | None:
-    """The caller's tag; None where another looks, or nobody is to."""
+    """Begins a look; returns the caller's tag; None where another looks, or nobody is to."""
     now = timezone.now()
     free = _waiting(dataset_id).filter(Q(lease_until=None) | Q(lease_until__lt=now))
     tag = uuid4()
@@ -168,7 +171,7 @@ def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons |
 
 
 def _enrol(dataset: Dataset, users: Persons | None) -> None:
-    """Everybody who is or was in the table: who left it stays one of the declared persons.
+    """Enrols everybody who is or was in the table: who left it stays one of the declared persons.
 
     Errors: `UploadError` where they are more.
     """

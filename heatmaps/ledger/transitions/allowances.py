@@ -40,7 +40,7 @@ def change_allowance(
 
 
 def take(accounts: Sequence[Account], person: User, amounts: Mapping[str, int | None]) -> None:
-    """Count the charges of a release, by account, if they are allowed. The caller holds the ledger's lock.
+    """Counts the charges of a release, by account, if they are allowed. The caller holds the ledger's lock.
 
     Errors: AllowanceExceeded, UnboundedCharge.
     """
@@ -53,7 +53,10 @@ def take(accounts: Sequence[Account], person: User, amounts: Mapping[str, int | 
 
 
 def _take(account: Account, own: Allowance, general: Allowance | None, amount: int | None) -> None:
-    """A charge of nothing always fits, and one without a bound is not counted."""
+    """Counts a charge against an allowance.
+
+    A charge of nothing always fits, and one without a bound is not counted.
+    """
     allowed = own.limit
     if own.follows_default:
         allowed = None if general is None else general.limit
@@ -75,13 +78,16 @@ def _take(account: Account, own: Allowance, general: Allowance | None, amount: i
 
 
 def give_back(account_id: int, person_id: int, amount: int | None) -> None:
-    """The caller holds the ledger's lock."""
+    """Gives the charges of a release back. The caller holds the ledger's lock."""
     rows = Allowance.objects.filter(account=account_id, person=person_id)
     rows.update(committed=F("committed") - (amount or 0))
 
 
 def _row(account: Account, person: User | None) -> Allowance:
-    """The default begins as "not limited", everybody else follows it."""
+    """Returns the row, made where it is missing.
+
+    The default begins as "not limited", everybody else follows it.
+    """
     follows = person is not None
     return Allowance.objects.get_or_create(
         account=account, person=person, defaults={"follows_default": follows}

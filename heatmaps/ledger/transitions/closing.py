@@ -18,7 +18,8 @@ _NO_ROWS: Final = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}
 
 
 def take_up(dataset: Dataset) -> int:
-    """Move the head to the last stored event, whatever it says, so that events can follow; its sequence.
+    """Moves the head to the last stored event, whatever it says, so that events can follow; returns its
+    sequence.
 
     Only the owner of the tables may. The caller closes the ledger in the same transaction.
     """
@@ -33,7 +34,7 @@ def take_up(dataset: Dataset) -> int:
 
 
 def close(dataset: Dataset, *, last: int, first_bad: int | None, reason: str) -> int:
-    """Close a ledger for good by an event that says from where on it does not verify; its sequence.
+    """Closes a ledger for good by an event that says from where on it does not verify; returns its sequence.
 
     last: the event that was the last one. first_bad: where `verify` stopped, if at an event. What is queued
     ends without a result, its charge kept; no version follows. Uploads that no version includes are undone;

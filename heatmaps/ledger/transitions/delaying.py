@@ -16,7 +16,7 @@ _LONGEST_WAIT: Final = timedelta(minutes=5)  # of one that no worker has begun, 
 
 
 def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
-    """A whole new slot for the first release of the queue, and later ones for those behind it.
+    """Gives the first release of the queue a whole new slot, and later ones to those behind it.
 
     One that is spent keeps the moment it began, and is postponed for as long as it has waited: workers that
     are away for a day must not fill the chain.
@@ -34,7 +34,7 @@ def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
 
 
 def be_late(ledger: Ledger, release: Release, now: datetime) -> None:
-    """The next slot is twice as long, as all of the dataset's from now on.
+    """Makes the next slot twice as long, as all of the dataset's from now on.
 
     So a dataset can be late a few times in its life, however often it is asked.
     """

@@ -23,7 +23,7 @@ _QUEUE: Final = "SELECT pg_advisory_xact_lock('heatmaps_ledger'::regclass::int, 
 
 @contextmanager
 def locked(dataset_id: int) -> Iterator[Ledger]:
-    """A transaction that no other move of this dataset runs beside; moves may be made inside it.
+    """Opens a transaction that no other move of this dataset runs beside; moves may be made inside it.
 
     Errors: LedgerClosed.
     """
@@ -39,7 +39,7 @@ def locked_release(release_id: UUID, *, durable: bool = False) -> Iterator[Ledge
 
 
 def locked_accounts(dataset_id: int) -> list[Account]:
-    """The dataset's accounts in the order of their locks."""
+    """Locks the dataset's accounts, and returns them in the order of their locks."""
     return list(Account.objects.select_for_update().filter(dataset=dataset_id).order_by("pk"))
 
 

@@ -108,7 +108,7 @@ def _after(release: Release, committed: Mapping[str, int | None], accounts: list
 
 
 def _lock_person(actor: User) -> None:
-    """Questions of one person are counted one after the other, to whichever datasets they go.
+    """Locks a person: questions of one person are counted one after the other, to whichever datasets they go.
 
     The last of the locks that two reservations may share. Not against events, which refer to the row only.
     """
@@ -163,7 +163,7 @@ def _oldest_counted(scope: str, questions: "QuerySet[Release]") -> "QuerySet[Rel
 
 
 def _commit(account: Account, amount: int | None) -> int | None:
-    """Add a charge to a locked account, in memory too, if it fits; the amount as it was charged."""
+    """Adds a charge to a locked account, in memory too, if it fits; returns the amount as it was charged."""
     if account.limit is None and amount is not None and account.committed > LARGEST - amount:
         amount = None  # more than the account can count is "no bound"
     if amount == 0:

@@ -48,7 +48,7 @@ class Unknown:
 
 
 def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
-    """End what was queued, as no result with its charge kept, and charge what is not known.
+    """Ends what was queued, as no result with its charge kept, and charges what is not known.
 
     A limit that the charges pass was raised meanwhile, and rises with them; one with a charge without a bound
     was lifted. Nothing can be asked of the
@@ -87,7 +87,7 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
 
 
 def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
-    """Let questions be asked again of a restored dataset, at a steward's word; False where none waits.
+    """Lets questions be asked again of a restored dataset, at a steward's word; False where none waits.
 
     opt_outs: where they came from, for everybody to read.
     """

@@ -20,7 +20,7 @@ def shipped(lock: Path) -> dict[str, str]:
 
 
 def texts(packages: Path, lock: Path) -> str:
-    """Each package with its licence, in full where the package has it. Errors: OSError."""
+    """Returns each package with its licence, in full where the package has it. Errors: OSError."""
     parts = []
     for name, licence in shipped(lock).items():
         title = f"{name}: {licence}"

@@ -55,7 +55,7 @@ class Shapes:
             np.savez(file, **{field.name: getattr(self, field.name) for field in fields(self)})
 
     def rings_in(self, box: Box, *, least: int) -> Iterator[Outline]:
-        """Yields what of the rings lies in the box; those of fewer than `least` units both ways are left out."""
+        """Yields what of the rings lies in the box, without those of fewer than `least` units both ways."""
         for index, inside in self._meeting(box, least):
             ring = self._outline(index)
             if inside or len(ring := clipped(ring, box)):
@@ -132,7 +132,7 @@ def half(ring: Outline, axis: int, at: int, *, below: bool) -> Outline:
 
 
 def extents(points: NDArray[np.int32], first: NDArray[np.int64]) -> NDArray[np.int32]:
-    """`(n, 4)` boxes of outlines that follow each other, by the places of their first points."""
+    """Returns `(n, 4)` boxes of outlines that follow each other, by the places of their first points."""
     if not first.size:
         return np.empty((0, 4), np.int32)
     low, high = (least.reduceat(points, first, axis=0) for least in (np.minimum, np.maximum))
@@ -140,7 +140,7 @@ def extents(points: NDArray[np.int32], first: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _with_short_steps(outline: Outline) -> Outline:
-    """The outline with further points on long steps: as far on as whole units allow."""
+    """Returns the outline with further points on long steps: as far on as whole units allow."""
     steps = np.diff(outline, axis=0)
     parts = -(-np.abs(steps).max(axis=1, initial=0) // _LONGEST_STEP)
     if parts.max(initial=0) <= 1:

@@ -37,7 +37,7 @@ class Streets:
 
     @property
     def drawer(self) -> str:
-        """The static file that draws vector tiles, where there are any."""
+        """Returns the static file that draws vector tiles, where there are any."""
         return DRAWER if any(layer["kind"] == VECTOR for layer in self.layers) else ""
 
 
@@ -55,7 +55,7 @@ def streets_of(*, public: bool) -> Streets:
 
 
 def may_draw() -> bool:
-    """Whether `make setup` could install what draws vector tiles."""
+    """Tells whether `make setup` could install what draws vector tiles."""
     return finders.find(DRAWER) is not None
 
 

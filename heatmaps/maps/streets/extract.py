@@ -90,7 +90,7 @@ def _geometry(shape: Any, osm_object: Any) -> Any:
 
 
 def _lines(way: Any) -> Any:
-    """The way without points that an extract cut off."""
+    """Returns the way without points that an extract cut off."""
     runs = groupby(way.nodes, key=lambda node: node.location.valid())
     paths = [[(node.lon, node.lat) for node in nodes] for there, nodes in runs if there]
     return shapely.MultiLineString([path for path in paths if len(path) > 1])
@@ -117,13 +117,13 @@ def sea_by_coast(region: Region, lines: Sequence[Any]) -> Any:
 
 
 def _faces_beside(faces: NDArray[Any], lines: Sequence[Any], side: int) -> NDArray[np.bool_]:
-    """Which of the faces lie on a side of a line: 1 for its right."""
+    """Returns which of the faces lie on a side of a line: 1 for its right."""
     points = np.array([_beside(line, side) for line in shapely.get_parts(lines)]).reshape(-1, 2)
     return np.asarray(shapely.contains_xy(faces[:, np.newaxis], *points.T).any(axis=1))
 
 
 def _beside(line: Any, side: int) -> NDArray[np.float64]:
-    """A point a few centimetres from the middle of its longest piece."""
+    """Returns a point a few centimetres from the middle of its longest piece."""
     points = shapely.get_coordinates(line)
     steps = np.diff(points, axis=0)
     longest = int(np.argmax(np.hypot(*steps.T)))

@@ -59,7 +59,7 @@ def make(
 
 
 def _add_coast(things: OsmFeatures, region: Region) -> None:
-    """Land and sea, by the file's own coast or else as the ground of the maps has them."""
+    """Adds land and sea, by the file's own coast or else as the ground of the maps has them."""
     ground: Any = ground_of(region)
     sea = extract.sea_by_coast(region, things.pop_layer(COAST))
     if sea is None and "sea" in ground:
@@ -104,7 +104,7 @@ def _write(stream: BinaryIO, things: OsmFeatures, region: Region, cut: Callable[
 
 @contextmanager
 def _whole(output: Path) -> Iterator[BinaryIO]:
-    """A file that gets its name when it is complete; until then it has another one, beside it."""
+    """Opens a file that gets its name when it is complete; until then it has another one, beside it."""
     descriptor, name = tempfile.mkstemp(prefix=f".{output.name}-", dir=output.parent)
     path = Path(name)
     try:
