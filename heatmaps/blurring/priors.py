@@ -24,9 +24,9 @@ def prior_of(path: Path, lattice: Lattice) -> tuple[int, ...]:
         ((2 * np.arange(count) + 1) * cells) // (2 * count)
         for count, cells in zip(values.shape, (lattice.rows, lattice.columns), strict=True)
     )
-    summed = np.zeros((lattice.columns, lattice.rows))
-    np.add.at(summed, (columns[np.newaxis, :], rows[:, np.newaxis]), values[::-1])
-    weights = np.rint(summed / summed.max() * LARGEST_PRIOR).astype(np.int64)
+    sums = np.zeros((lattice.columns, lattice.rows))
+    np.add.at(sums, (columns[np.newaxis, :], rows[:, np.newaxis]), values[::-1])
+    weights = np.rint(sums / sums.max() * LARGEST_PRIOR).astype(np.int64)
     return tuple(weights.ravel().tolist())
 
 

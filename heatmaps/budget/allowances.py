@@ -44,9 +44,9 @@ def allowances_of(dataset: Dataset, person: Person) -> list[Allowed]:
     """Returns everybody's, then each person's, by account; without `Act.READ_LEDGER` one's own alone."""
     accounts = list(Account.objects.filter(dataset=dataset).order_by("pk"))
     rows = Allowance.objects.filter(account__in=accounts).select_related("person")
-    stored = {(row.account_id, row.person_id): row for row in rows}
+    rows_by_key = {(row.account_id, row.person_id): row for row in rows}
     people = _people(dataset, [row.person for row in rows if row.person], person)
-    return [_allowed(stored, account, member) for account in accounts for member in (None, *people)]
+    return [_allowed(rows_by_key, account, member) for account in accounts for member in (None, *people)]
 
 
 def own(dataset: Dataset, person: User) -> dict[AccountKind, Allowed]:
@@ -58,8 +58,8 @@ def own(dataset: Dataset, person: User) -> dict[AccountKind, Allowed]:
 def own_on(accounts: Sequence[Account], person: User) -> dict[int, Allowed]:
     """Returns what one person may spend and has spent of accounts of any datasets, by account."""
     rows = Allowance.objects.filter(Q(person=None) | Q(person=person), account__in=accounts)
-    stored = {(row.account_id, row.person_id): row for row in rows}
-    return {account.pk: _allowed(stored, account, person) for account in accounts}
+    rows_by_key = {(row.account_id, row.person_id): row for row in rows}
+    return {account.pk: _allowed(rows_by_key, account, person) for account in accounts}
 
 
 def refusal(dataset: Dataset, person: User, charges: Charges) -> LedgerError | None:
@@ -115,18 +115,18 @@ def askers(dataset: Dataset) -> dict[str, User]:
     return {user.get_username(): user for user in users}
 
 
-def _people(dataset: Dataset, counted: list[User], person: Person) -> list[User]:
-    everybody = askers(dataset) | {user.get_username(): user for user in counted}
+def _people(dataset: Dataset, users: list[User], person: Person) -> list[User]:
+    everybody = askers(dataset) | {user.get_username(): user for user in users}
     if not may(person, dataset, Act.READ_LEDGER):
         everybody = {name: user for name, user in everybody.items() if user.pk == person.pk}
     return [everybody[name] for name in sorted(everybody)]
 
 
 def _allowed(
-    stored: dict[tuple[int, int | None], Allowance], account: Account, person: User | None
+    rows_by_key: dict[tuple[int, int | None], Allowance], account: Account, person: User | None
 ) -> Allowed:
-    general = stored.get((account.pk, None))
-    row = stored.get((account.pk, None if person is None else person.pk))
+    general = rows_by_key.get((account.pk, None))
+    row = rows_by_key.get((account.pk, None if person is None else person.pk))
     follows = person is not None and (row is None or row.follows_default)
     holds = general if follows else row
     return Allowed(

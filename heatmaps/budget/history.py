@@ -45,15 +45,15 @@ def _steps(account: Account) -> tuple[BudgetStep, ...]:
     rows = charges.exclude(release__state=ReleaseState.CANCELLED).values_list(
         "release_id", "release__requested_at", "amount"
     )
-    charged: list[tuple[datetime, UUID | None, int]] = [
+    charge_rows: list[tuple[datetime, UUID | None, int]] = [
         (at, release, units or 0) for release, at, units in rows
     ]
     restored = RestoredCharge.objects.filter(account=account, amount__gt=0)
-    charged += [
+    charge_rows += [
         (at, None, units or 0) for at, units in restored.values_list("restoration__resumed_at", "amount")
     ]
     steps, total = [], 0
-    for at, release, units in sorted(charged, key=lambda step: (step[0], str(step[1]))):
+    for at, release, units in sorted(charge_rows, key=lambda step: (step[0], str(step[1]))):
         total += units
         steps.append(BudgetStep(release=release, at=at, units=units, total=total))
     return tuple(steps)

@@ -70,11 +70,11 @@ def store(
     name_property = _text("name_property", name_property)
     with transaction.atomic():
         _check_room(dataset, facts)
-    read = _read(body, name_property)
+    polygons = _read(body, name_property)
     with transaction.atomic():
         _check_room(dataset, facts)
         file = DistrictFile(dataset=dataset, title=facts.title, source=facts.source, licence=facts.licence)
-        _save(file, read, steward, name_property)
+        _save(file, polygons, steward, name_property)
     _log.info("districts.stored", by=steward.pk, dataset=dataset.pk, file=file.pk)
     return file
 
@@ -90,19 +90,19 @@ def change(
     """Stores other facts, and with `body` other polygons. Errors: as `store`."""
     steward = require(person, file.dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
-    read = None if body is None else _read(body, name_property)
+    polygons = None if body is None else _read(body, name_property)
     with transaction.atomic():
         _check_title(file.dataset, facts, but=file)
-        now = DistrictFile.objects.select_for_update().filter(pk=file.pk).first()
-        if now is None:
+        row = DistrictFile.objects.select_for_update().filter(pk=file.pk).first()
+        if row is None:
             raise Http404("no such district file")
-        now.title, now.source, now.licence = facts.title, facts.source, facts.licence
-        if read is None:
-            now.save(update_fields=["title", "source", "licence"])
+        row.title, row.source, row.licence = facts.title, facts.source, facts.licence
+        if polygons is None:
+            row.save(update_fields=["title", "source", "licence"])
         else:
-            _save(now, read, steward, name_property)
+            _save(row, polygons, steward, name_property)
     _log.info("districts.changed", by=steward.pk, dataset=file.dataset_id, file=file.pk)
-    return now
+    return row
 
 
 def delete(person: Person, file: DistrictFile) -> None:
@@ -119,9 +119,9 @@ def _read(body: bytes, name_property: str) -> children.ReadFile:
     return children.read(body, name_property=name_property)
 
 
-def _save(file: DistrictFile, read: children.ReadFile, steward: User, name_property: str) -> None:
-    file.name_property, file.areas, file.corners = name_property, read.areas, read.corners
-    file.content, file.sha256 = read.content, hashlib.sha256(read.content).hexdigest()
+def _save(file: DistrictFile, polygons: children.ReadFile, steward: User, name_property: str) -> None:
+    file.name_property, file.areas, file.corners = name_property, polygons.areas, polygons.corners
+    file.content, file.sha256 = polygons.content, hashlib.sha256(polygons.content).hexdigest()
     file.stored_by, file.stored_at = steward, timezone.now()
     file.save()
 
@@ -145,6 +145,6 @@ def _text(name: str, value: str) -> str:
     text = " ".join(value.split())
     least, most = int(name in _NEEDED), _LENGTHS[name]
     if not (least <= len(text) <= most and text.isprintable()):
-        what = f": {_NEEDED[name]}" if name in _NEEDED else ""
-        raise ParameterError(name, value, f"{least} to {most} characters that print{what}")
+        requirement = f": {_NEEDED[name]}" if name in _NEEDED else ""
+        raise ParameterError(name, value, f"{least} to {most} characters that print{requirement}")
     return text

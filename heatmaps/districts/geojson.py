@@ -137,7 +137,7 @@ def _offered(facts: Mapping[str, Any], number: int) -> str:
     return f"a property with a text or a number in every feature; feature {number} has {listed or 'none'}"
 
 
-def _polygons(feature: Any, what: str, field: str) -> Polygons:
+def _polygons(feature: Any, subject: str, field: str) -> Polygons:
     geometry = feature.get("geometry") if isinstance(feature, Mapping) else None
     match geometry:
         case {"type": "Polygon", "coordinates": list(rings)}:
@@ -145,31 +145,31 @@ def _polygons(feature: Any, what: str, field: str) -> Polygons:
         case {"type": "MultiPolygon", "coordinates": list(found)} if found:
             polygons = found
         case {"type": str(kind)}:
-            raise ParameterError(field, f"the {kind[:20]} of {what}", _POLYGONS)
+            raise ParameterError(field, f"the {kind[:20]} of {subject}", _POLYGONS)
         case _:
-            raise ParameterError(field, f"the geometry of {what}", _POLYGONS)
+            raise ParameterError(field, f"the geometry of {subject}", _POLYGONS)
     if not all(isinstance(rings, list) and rings for rings in polygons):
-        raise ParameterError(field, f"the polygon of {what}", _POLYGONS)
-    return [[list(_ring(ring, what, field)) for ring in rings] for rings in polygons]
+        raise ParameterError(field, f"the polygon of {subject}", _POLYGONS)
+    return [[list(_ring(ring, subject, field)) for ring in rings] for rings in polygons]
 
 
-def _ring(ring: Any, what: str, field: str) -> Iterator[Corner]:
+def _ring(ring: Any, subject: str, field: str) -> Iterator[Corner]:
     """Its corners, the first one again at the end."""
     if not isinstance(ring, list) or len(ring) < _LEAST_CORNERS:
-        raise ParameterError(field, f"a ring of {what}", _POLYGONS)
-    corners = [_corner(corner, what, field) for corner in ring]
+        raise ParameterError(field, f"a ring of {subject}", _POLYGONS)
+    corners = [_corner(corner, subject, field) for corner in ring]
     yield from corners
     if corners[0] != corners[-1]:
         yield corners[0]
 
 
-def _corner(corner: Any, what: str, field: str) -> Corner:
+def _corner(corner: Any, subject: str, field: str) -> Corner:
     if not isinstance(corner, list) or len(corner) < 2 or not all(map(_is_number, corner[:2])):
-        raise ParameterError(field, f"a corner of {what}", _POLYGONS)
+        raise ParameterError(field, f"a corner of {subject}", _POLYGONS)
     lon, lat = corner[:2]
     if abs(lon) > LONGEST_LON or abs(lat) > LONGEST_LAT:
         allowed = "longitude within 360 and latitude within 90 degrees; files in metres are converted first"
-        raise ParameterError(field, f"a corner of {what} at {str(lon)[:12]}, {str(lat)[:12]}", allowed)
+        raise ParameterError(field, f"a corner of {subject} at {str(lon)[:12]}, {str(lat)[:12]}", allowed)
     return round(float(lon), _PLACES), round(float(lat), _PLACES)
 
 

@@ -27,8 +27,8 @@ def write_csv(released: Released, stream: BinaryIO) -> None:
     heatmap, region = released.heatmap, released.region
     values, errors = heatmap.dense(), _errors(heatmap)
     stream.write((",".join(COLUMNS) + "\r\n").encode())
-    for some in _lines(values, errors, region, heatmap.level):
-        stream.write(some)
+    for block in _lines(values, errors, region, heatmap.level):
+        stream.write(block)
 
 
 def _errors(heatmap: Heatmap) -> NDArray[np.float64]:
@@ -57,9 +57,9 @@ def _lines(
     columns = np.arange(1 << level)
     west, _, east, _ = region.cell_bounds(level, morton_encode(columns, np.zeros_like(columns), level))
     _, south, _, north = region.cell_bounds(level, morton_encode(np.zeros_like(columns), columns, level))
-    numbered = pa.array([f"{column},{left!r}" for column, left in enumerate(west.tolist())])
+    column_texts = pa.array([f"{column},{left!r}" for column, left in enumerate(west.tolist())])
     rights = pa.array(list(map(repr, east.tolist())))
     heights = list(zip(south.tolist(), north.tolist(), strict=True))[::-1]  # rows count from the north
     for row, (low, high) in enumerate(heights):
         cells = (texts(values[row], missing=""), texts(errors[row], missing=""))
-        yield lines(str(row), numbered, repr(low), rights, repr(high), *cells, between=",", after="\r\n")
+        yield lines(str(row), column_texts, repr(low), rights, repr(high), *cells, between=",", after="\r\n")

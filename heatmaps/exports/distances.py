@@ -36,6 +36,6 @@ def sketch_distances(scene: Scene, released: Released) -> Sketch:
 
 
 def _rows(result: PlaceDistances) -> Iterator[tuple[int, str, float, float, float, float]]:
-    several = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
-    for number, (place, distance_m) in several:
+    numbered_places = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
+    for number, (place, distance_m) in numbered_places:
         yield number, place.name, *place.degrees, distance_m, result.standard_error_m

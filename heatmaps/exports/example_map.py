@@ -108,8 +108,8 @@ def draw_example(example: Example, rng: RandomSource) -> Heatmap:
     level = mechanism.resolution.bit_length() - 1
     cells = REGION.morton(people.lat, people.lon)
     inside = REGION.contains(people.lat, people.lon)
-    summed = masses(persons=people.persons[inside], cells=cells[inside], level=level, unit=mechanism.unit)
-    heatmap: Heatmap = mechanism.release(summed, rng)
+    mass_map = masses(persons=people.persons[inside], cells=cells[inside], level=level, unit=mechanism.unit)
+    heatmap: Heatmap = mechanism.release(mass_map, rng)
     return heatmap
 
 

@@ -28,13 +28,13 @@ _BOXES_AT_ONCE: Final = 1 << 16
 
 def write_lines(released: Released, stream: BinaryIO) -> None:
     """Features in the order of the GeoJSON file, but a map's centres before its squares."""
-    boxes, begins, written = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
+    boxes, begins, offset = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
     for lines, bounds in _lines(released):
         stream.write(lines)
         boxes.append(bounds)
-        begins.append(np.flatnonzero(np.frombuffer(lines, np.uint8) == _NEWLINE) + 1 + written)
-        written += len(lines)
-    stream.write(b" " * (-written % _WORD))  # numbers begin at whole words
+        begins.append(np.flatnonzero(np.frombuffer(lines, np.uint8) == _NEWLINE) + 1 + offset)
+        offset += len(lines)
+    stream.write(b" " * (-offset % _WORD))  # numbers begin at whole words
     each = np.concatenate(boxes)
     for numbers in (each, np.concatenate(begins), np.array([len(each)], np.int64)):
         stream.write(numbers.tobytes())
@@ -72,8 +72,8 @@ class Features:
         """Yields some boxes at a time, and the number of the first of them."""
         self._stream.seek(self._boxes_at)
         for first in range(0, self.count, _BOXES_AT_ONCE):
-            some = min(_BOXES_AT_ONCE, self.count - first)
-            yield first, np.frombuffer(self._stream.read(some * 4 * _WORD)).reshape(some, 4)
+            count = min(_BOXES_AT_ONCE, self.count - first)
+            yield first, np.frombuffer(self._stream.read(count * 4 * _WORD)).reshape(count, 4)
 
     def _place(self, number: int) -> tuple[int, int]:
         """Tells where a feature's line begins and ends."""
@@ -90,10 +90,10 @@ class Features:
 def _touching(boxes: NDArray[np.float64], box: Box) -> NDArray[np.int64]:
     west, south, east, north = box
     spans = [(west, east)] if west <= east else [(west, _WORLD), (-_WORLD, east)]
-    touched = np.zeros(len(boxes), np.bool_)
+    is_touched = np.zeros(len(boxes), np.bool_)
     for low, high in spans:
-        touched |= (boxes[:, 0] <= high) & (boxes[:, 2] >= low)
-    return np.flatnonzero(touched & (boxes[:, 1] <= north) & (boxes[:, 3] >= south))
+        is_touched |= (boxes[:, 0] <= high) & (boxes[:, 2] >= low)
+    return np.flatnonzero(is_touched & (boxes[:, 1] <= north) & (boxes[:, 3] >= south))
 
 
 def _lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:

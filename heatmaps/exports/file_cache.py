@@ -70,8 +70,8 @@ def _make_file(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
         _take_away(path)  # else a folder in its place would stay there
         part.replace(path)
     except NotRendered:
-        with _private(path.with_suffix(_REFUSED)) as refused:
-            os.utime(refused.fileno())
+        with _private(path.with_suffix(_REFUSED)) as mark:
+            os.utime(mark.fileno())
         raise
     finally:
         part.unlink(missing_ok=True)
@@ -90,11 +90,11 @@ def _take_away(path: Path) -> None:
 
 
 def _check_refused(path: Path) -> None:
-    refused = path.with_suffix(_REFUSED)
+    mark = path.with_suffix(_REFUSED)
     with suppress(FileNotFoundError):
-        if time.time() - refused.lstat().st_mtime < _REFUSED_SECONDS:
+        if time.time() - mark.lstat().st_mtime < _REFUSED_SECONDS:
             raise NotRendered
-        refused.unlink()
+        mark.unlink()
 
 
 @contextmanager
@@ -141,6 +141,6 @@ def _folder() -> Path:
     return folder
 
 
-def _private(path: Path, how: int = 0) -> BinaryIO:
+def _private(path: Path, flags: int = 0) -> BinaryIO:
     """Opens a file of mode 600, made where it is missing, and follows no link."""
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | how, 0o600), "r+b")
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | flags, 0o600), "r+b")

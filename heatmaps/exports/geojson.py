@@ -74,7 +74,7 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
         amounts = (decimals(values, missing=""), decimals(shares, missing=""))
         classes = (pa.array(apart[part]), pa.array(numbers[part]))
         error, least, most, deviation = (decimals(column, missing="null") for column in errors[:, part])
-        written = lines(
+        chunk = lines(
             *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
             *("], [", east, ", ", south, "], [", east, ", ", north, "], [", west, ", ", north),
             *("], [", west, ", ", south, ']]]}, "properties": {"value": ', amounts[0]),
@@ -85,7 +85,7 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
             between="",
             after=_BETWEEN.decode(),
         )
-        yield written, bounds
+        yield chunk, bounds
 
 
 def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:

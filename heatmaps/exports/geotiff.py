@@ -52,8 +52,8 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
             raster.set_band_description(1, BAND)
             raster.write(values, 1)
         rasterio.shutil.copy(plain.name, cog.name, driver="COG", **_COG)
-        with Path(cog.name).open("rb") as written:
-            shutil.copyfileobj(written, stream)
+        with Path(cog.name).open("rb") as cog_stream:
+            shutil.copyfileobj(cog_stream, stream)
 
 
 def _tags(released: Released) -> dict[str, str]:

@@ -40,9 +40,9 @@ def heat_key(column: Column, heat: HeatView) -> None:
         column.text(_NOBODY)
     else:
         low, high = heat.span
-        column.bar(
-            _colours_on_land(column.look), [_rounded(value) for value in (low, math.sqrt(low * high), high)]
-        )
+        ticks = (low, math.sqrt(low * high), high)
+        labels = [number(float(f"{density:.2g}")) for density in ticks]  # to two significant digits
+        column.bar(_colours_on_land(column.look), labels)
     column.note(_SMOOTHED.format(width=length(heat.width_m, digits=2), rate=share(RATE)))
 
 
@@ -50,8 +50,3 @@ def _colours_on_land(look: Look) -> NDArray[np.uint8]:
     """Returns the (256, 3) colours as they look on land."""
     land = np.array(ImageColor.getrgb(look.land))
     return np.rint(OPACITY * ramp(dark=look.is_dark) + (1 - OPACITY) * land).astype(np.uint8)
-
-
-def _rounded(value: float) -> str:
-    """Rounds to two significant digits."""
-    return number(float(f"{value:.2g}"))

@@ -86,7 +86,7 @@ def _finest(heatmap: Heatmap, region: Region) -> int:
 def _level(heatmap: Heatmap, region: Region, width: int, height: int) -> int:
     """Returns the finest level at which so many pixels show every cell."""
     for level in range(min(heatmap.level, FINEST_DRAWN_LEVEL), 0, -1):
-        skipped = np.diff(mercator_rows(region, 1 << level, height=height)).max(initial=0) > 1
-        if 1 << level <= width and not skipped:
+        is_skipped = np.diff(mercator_rows(region, 1 << level, height=height)).max(initial=0) > 1
+        if 1 << level <= width and not is_skipped:
             return level
     return 0

@@ -140,8 +140,8 @@ def _together(guarantee: Guarantee, region: Region, radius_m: Fraction | int | N
 
 def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
     """Returns the loss of presence, or of a whole record that is exchanged for any other."""
-    replaced = guarantee.relation is Relation.REPLACE
-    return record_loss(guarantee, region.diameter_m if replaced else None)
+    is_replaced = guarantee.relation is Relation.REPLACE
+    return record_loss(guarantee, region.diameter_m if is_replaced else None)
 
 
 def _unit(collection: Mapping[str, object] | None) -> str:

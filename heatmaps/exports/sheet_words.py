@@ -93,8 +93,8 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     title = guide.get("title", "a file")  # of a command, which is told no title
     cost = f"ε {guide['epsilon']}" if "epsilon" in guide and "ε" not in title else ""
-    cited = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
-    words = "; ".join(filter(None, [title, cost, cited]))
+    citation_text = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
+    words = "; ".join(filter(None, [title, cost, citation_text]))
     fits = sheet.get(GUIDE_FITS, True)
     return [
         ("Started from", words),
@@ -159,8 +159,8 @@ def _errors(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     return [("How far off values are", sentences)] if sentences else []
 
 
-def _loss(epsilon: str, what: str) -> str:
-    return f"ε has no bound ({what})" if epsilon == "inf" else f"ε = {_readable(epsilon)} ({what})"
+def _loss(epsilon: str, unit: str) -> str:
+    return f"ε has no bound ({unit})" if epsilon == "inf" else f"ε = {_readable(epsilon)} ({unit})"
 
 
 def _readable(exact: str, *, digits: int = 12) -> str:

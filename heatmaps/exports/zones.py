@@ -40,12 +40,12 @@ def sketch_zones(scene: Scene, released: Released) -> Sketch:
 
 
 def _rows(shares: ZoneShares) -> Iterator[tuple[int, str, float, float]]:
-    several = enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
-    for number, (zone, share) in several:
+    numbered_zones = enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
+    for number, (zone, share) in numbered_zones:
         yield number, zone.name, share, shares.standard_error
 
 
 def _wound(ring: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """Winds a ring counter-clockwise, as RFC 7946 wants outer rings."""
-    doubled = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(ring))
-    return ring if doubled >= 0 else ring[::-1]
+    doubled_area = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(ring))
+    return ring if doubled_area >= 0 else ring[::-1]

@@ -18,8 +18,8 @@ _MARGIN: Final = 0.02  # of the region's sides, for edges that a projection bend
 
 def of_raster(raster: Any, region: Region) -> Floats:
     """Returns (64, 64) sums, row 0 north. Errors: `ParameterError` naming `guide`."""
-    summed = _in_degrees if raster.crs == DEGREES else _projected
-    sums = summed(raster, region)
+    sum_cells = _in_degrees if raster.crs == DEGREES else _projected
+    sums = sum_cells(raster, region)
     if sums is None:
         raise ParameterError("guide", "a raster of another place", "one that overlaps the region")
     if not sums.any():
@@ -47,11 +47,11 @@ def _in_degrees(raster: Any, region: Region) -> Floats | None:
 def _between(values: Floats, edges: Floats) -> Floats:
     """Sums each row between neighbouring edges, which are in pixels: (n, 65 edges) → (n, 64)."""
     width = values.shape[1]
-    summed = np.zeros((len(values), width + 1))
-    np.cumsum(values, axis=1, out=summed[:, 1:])
+    running_sums = np.zeros((len(values), width + 1))
+    np.cumsum(values, axis=1, out=running_sums[:, 1:])
     edges = np.clip(edges, 0, width)
     whole = np.minimum(edges.astype(np.int64), width - 1)
-    until = summed[:, whole] + values[:, whole] * (edges - whole)
+    until = running_sums[:, whole] + values[:, whole] * (edges - whole)
     sums: Floats = np.abs(np.diff(until, axis=1))  # edges go down where a raster is south up
     return sums
 

@@ -40,8 +40,8 @@ def together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> To
 
 def together_or_none(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Guarantee | None:
     """Adds up as `together`; None of a map that goes back to none that is counted."""
-    summed = together(dataset, guarantee, start)
-    return None if summed.is_alone else summed.guarantee
+    total = together(dataset, guarantee, start)
+    return None if total.is_alone else total.guarantee
 
 
 def counted_sheet(start: Chosen | None, relation: Relation) -> FileSheet | None:

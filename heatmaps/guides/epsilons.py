@@ -31,7 +31,9 @@ def epsilons(
     persons = persons_of(dataset, mechanism, parameters)
     if not registry.get(mechanism).takes_guide or not persons:
         return None
-    least, most = (Fraction(scaled, persons) for scaled in _persons_times_epsilon(dataset))
+    least, most = (
+        Fraction(persons_times_epsilon, persons) for persons_times_epsilon in _persons_times_epsilon(dataset)
+    )
     least, most = max(least, settings.MIN_EPSILON), min(most, settings.MAX_EPSILON)
     return (least, most) if least <= most else None
 

@@ -73,7 +73,7 @@ def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -
     Busy."""
     steward = require(person, dataset, Act.KEEP_GUIDES)
     _check(dataset, facts)
-    read = _read(path, dataset)
+    raster_guide = _read(path, dataset)
     with transitions.locked(dataset.pk):
         _check(dataset, facts)
         file = GuideFile.objects.create(
@@ -81,10 +81,10 @@ def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -
             title=facts.title,
             source=facts.source,
             licence=facts.licence,
-            file_sha256=read.file_sha256,
-            shares=read.guide.shares.astype("<i8").tobytes(),
-            sha256=read.guide.sha256,
-            sheet=None if read.sheet is None else read.sheet.to_json(),
+            file_sha256=raster_guide.file_sha256,
+            shares=raster_guide.guide.shares.astype("<i8").tobytes(),
+            sha256=raster_guide.guide.sha256,
+            sheet=None if raster_guide.sheet is None else raster_guide.sheet.to_json(),
             stored_by=steward,
             stored_at=timezone.now(),
         )
@@ -97,23 +97,23 @@ def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -
 def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
     """Reads the raster. Errors: `ParameterError` naming `file`, without the server's path."""
     try:
-        read = raster.read(path, region_of(dataset))
+        raster_guide = raster.read(path, region_of(dataset))
     except ParameterError as error:
         value = "this file" if error.value in {shown(path), shown(path.name)} else error.value
         raise ParameterError("file", value.strip("'"), error.allowed) from None
-    if read.sheet is not None:
-        read.sheet.check(dataset.relation, parameter="file")
-    return read
+    if raster_guide.sheet is not None:
+        raster_guide.sheet.check(dataset.relation, parameter="file")
+    return raster_guide
 
 
 def _check(dataset: Dataset, facts: GuideFileFacts) -> None:
     """Refuses what may not be stored: before the file is read, and again when it is stored."""
     if not may_store(dataset):
         raise TooLateForGuides
-    stored = GuideFile.objects.filter(dataset=dataset)
-    if stored.filter(title=facts.title).exists():
+    files = GuideFile.objects.filter(dataset=dataset)
+    if files.filter(title=facts.title).exists():
         raise ParameterError("title", facts.title, "a title that no other guide file of this dataset has")
-    if stored.count() >= MOST_FILES:
+    if files.count() >= MOST_FILES:
         raise ParameterError("file", "one more file", f"{MOST_FILES} guide files a dataset")
 
 
@@ -121,6 +121,6 @@ def _text(name: str, value: str) -> str:
     text = " ".join(value.split())
     least, most = int(name in _NEEDED), _LENGTHS[name]
     if not (least <= len(text) <= most and text.isprintable()):
-        what = f": {_NEEDED[name]}" if name in _NEEDED else ""
-        raise ParameterError(name, value, f"{least} to {most} characters that print{what}")
+        requirement = f": {_NEEDED[name]}" if name in _NEEDED else ""
+        raise ParameterError(name, value, f"{least} to {most} characters that print{requirement}")
     return text

@@ -58,13 +58,13 @@ class Ground:
 
 def _unbroken(lon: Floats) -> Floats:
     """Returns longitudes without the nodes where they jump by a turn (nan): nothing is between them."""
-    broken = np.zeros(lon.shape, np.bool_)
+    is_broken = np.zeros(lon.shape, np.bool_)
     across, down = np.abs(np.diff(lon, axis=1)) > 180, np.abs(np.diff(lon, axis=0)) > 180
-    broken[:, 1:] |= across
-    broken[:, :-1] |= across
-    broken[1:] |= down
-    broken[:-1] |= down
-    return np.where(broken, np.nan, lon)
+    is_broken[:, 1:] |= across
+    is_broken[:, :-1] |= across
+    is_broken[1:] |= down
+    is_broken[:-1] |= down
+    return np.where(is_broken, np.nan, lon)
 
 
 def _nodes(first: int, last: int, points: int, *, of: int) -> Floats:
@@ -77,5 +77,5 @@ def _blended(table: Floats, places: Floats) -> Floats:
     """Interpolates linearly between the rows of a table: (n, m), (p,) → (p, m)."""
     before = np.minimum(places.astype(np.int64), len(table) - 2)
     share = (places - before)[:, np.newaxis]
-    blended: Floats = table[before] * (1 - share) + table[before + 1] * share
-    return blended
+    values: Floats = table[before] * (1 - share) + table[before + 1] * share
+    return values

@@ -56,23 +56,23 @@ class Options:
 
     def to_json(self) -> dict[str, object]:
         """Returns only what differs from the defaults; lossless."""
-        written: dict[str, object] = {}
+        changes: dict[str, object] = {}
         if self.columns:
-            written["columns"] = dict(self.columns)
+            changes["columns"] = dict(self.columns)
         if self.time_zone != UTC_NAME:
-            written["time_zone"] = self.time_zone
+            changes["time_zone"] = self.time_zone
         if self.max_rejected is not None:
-            written["max_rejected"] = str(self.max_rejected)
-        return written
+            changes["max_rejected"] = str(self.max_rejected)
+        return changes
 
     @classmethod
-    def from_json(cls, written: Mapping[str, object]) -> Self:
-        columns, share = written.get("columns", {}), written.get("max_rejected")
+    def from_json(cls, content: Mapping[str, object]) -> Self:
+        columns, share = content.get("columns", {}), content.get("max_rejected")
         if not isinstance(columns, Mapping):
             raise TypeError("columns is not an object")
         return cls(
             columns=columns,
-            time_zone=str(written.get("time_zone", UTC_NAME)),
+            time_zone=str(content.get("time_zone", UTC_NAME)),
             max_rejected=None if share is None else Fraction(str(share)),
         )
 
@@ -103,6 +103,6 @@ def _check_columns(columns: Mapping[str, str]) -> None:
     text = ",".join(f"{name}={column}" for name, column in columns.items())
     if not set(columns) <= set(FIELDS) or not all(columns[name] for name in columns if name != "time"):
         raise ParameterError("columns", text, _COLUMNS)
-    used = [column.lower() for column in columns.values() if column]
-    if len(used) != len(set(used)):
+    columns_used = [column.lower() for column in columns.values() if column]
+    if len(columns_used) != len(set(columns_used)):
         raise ParameterError("columns", text, "another column for each field")

@@ -43,14 +43,14 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     with stream:
         exact = upload.dataset.user_form == UserForm.DECIMAL
         for batch in read_checkins(stream, options=options, exact_numbers=exact):
-            prepared = preparation.block(batch)
+            prepared_block = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
-            tally.add(batch, prepared)
+            tally.add(batch, prepared_block)
             if tally.accepted > upload.dataset.row_capacity:
                 most = numbers.count(upload.dataset.row_capacity)
                 raise UploadError("too_many_rows", _TOO_MANY.format(most))
             with lease.renewed(**tally.columns()):
-                row_copy.insert(upload.pk, prepared.stored)
+                row_copy.insert(upload.pk, prepared_block.stored)
             progress(tally.bytes_read, upload.size_bytes)
     tally.check(settings.MAX_REJECTED_SHARE if options.max_rejected is None else options.max_rejected)
 
@@ -98,9 +98,9 @@ class _RowCounts:
     bytes_read: int = 0
     names: SpellingsOfNumbers = field(default_factory=SpellingsOfNumbers)
 
-    def add(self, batch: Batch, prepared: _Prepared) -> None:
-        self.accepted += batch.numbers.size - prepared.outside
-        self.outside += prepared.outside
+    def add(self, batch: Batch, prepared_block: _Prepared) -> None:
+        self.accepted += batch.numbers.size - prepared_block.outside
+        self.outside += prepared_block.outside
         self.rejected += len(batch.rejected)
         self.names.add(batch.names)
         self.bytes_read = batch.bytes_read

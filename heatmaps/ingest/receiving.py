@@ -68,10 +68,10 @@ def receive(
 
 def _on_disk(upload: Upload, file: upload_files.Readable, key: bytes) -> Receipt:
     try:
-        stored = upload_files.store(file, upload.pk, key)
+        stored_file = upload_files.store(file, upload.pk, key)
     except UploadError as refusal:
         return refusal
-    upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest
+    upload.size_bytes, upload.content_digest = stored_file.size_bytes, stored_file.content_digest
     return upload
 
 
@@ -95,8 +95,8 @@ def _forget(upload_ids: Iterable[UUID]) -> None:
 
 def _same_file(upload: Upload) -> Upload | None:
     gone = (UploadState.FAILED, UploadState.UNDONE)
-    same = Upload.objects.exclude(state__in=gone).exclude(pk=upload.pk)
-    return same.filter(dataset=upload.dataset, content_digest=upload.content_digest).first()
+    duplicates = Upload.objects.exclude(state__in=gone).exclude(pk=upload.pk)
+    return duplicates.filter(dataset=upload.dataset, content_digest=upload.content_digest).first()
 
 
 def _duplicate(first: Upload) -> UploadError:

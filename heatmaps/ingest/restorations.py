@@ -143,5 +143,5 @@ def _keep(steward: User, dataset: Dataset, accounts: set[int]) -> None:
 
 
 def _opt_outs(restoration: Restoration) -> str:
-    entered = REPLAYED if restoration.opt_outs_replayed else ENTERED
-    return restoration.dataset.origin.restored_opt_outs or entered
+    source_text = REPLAYED if restoration.opt_outs_replayed else ENTERED
+    return restoration.dataset.origin.restored_opt_outs or source_text

@@ -40,9 +40,9 @@ def insert(upload_id: UUID, block: Block) -> None:
 def delete_some(upload_id: UUID) -> int:
     """Deletes up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
     PackedCheckIns.objects.filter(upload=upload_id).delete()
-    some = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
-    deleted, _ = CheckIn.objects.filter(pk__in=some).delete()
-    return deleted
+    row_ids = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
+    count, _ = CheckIn.objects.filter(pk__in=row_ids).delete()
+    return count
 
 
 def without_upload() -> int:
@@ -88,15 +88,15 @@ _OUTSIDE = [("outside_bytes", ">i4"), ("outside", "u1")]
 
 
 def _copy(upload_id: UUID, block: Block) -> None:
-    timed = block.times != NO_TIME
+    has_time = block.times != NO_TIME
     # The cursor is psycopg's own below Django's wrapper; COPY takes no parameters.
     with (
         connection.cursor() as cursor,
         cursor.copy(f"COPY {_TABLE} ({_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy,
     ):
         copy.write(_HEADER)
-        copy.write(_binary(upload_id, block, timed))
-        copy.write(_binary(upload_id, block, ~timed))
+        copy.write(_binary(upload_id, block, has_time))
+        copy.write(_binary(upload_id, block, ~has_time))
         copy.write(_TRAILER)
 
 

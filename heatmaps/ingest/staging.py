@@ -70,23 +70,23 @@ class Lease:
 
     def delete_rows(self) -> None:
         """Deletes every row, block by block, each in a transaction of its own."""
-        deleted = row_copy.DELETE_ROWS
-        while deleted == row_copy.DELETE_ROWS:
+        count = row_copy.DELETE_ROWS
+        while count == row_copy.DELETE_ROWS:
             with self.renewed():
-                deleted = row_copy.delete_some(self.upload_id)
+                count = row_copy.delete_some(self.upload_id)
 
     def _update(self, **columns: object) -> None:
-        upload = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
-        if upload.update(**columns) != 1:
+        rows = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
+        if rows.update(**columns) != 1:
             raise LeaseLost
 
 
 def claim(upload_id: UUID) -> Lease | None:
     """Takes the lease of a received upload; None for all but one caller."""
     until = _after(LEASE_SECONDS)
-    received = Upload.objects.filter(pk=upload_id, state=UploadState.RECEIVED)
-    claimed = received.update(state=UploadState.STAGED, lease_until=until, bytes_read=0, **_NO_ROWS)
-    return Lease(upload_id=upload_id, until=until) if claimed else None
+    rows = Upload.objects.filter(pk=upload_id, state=UploadState.RECEIVED)
+    count = rows.update(state=UploadState.STAGED, lease_until=until, bytes_read=0, **_NO_ROWS)
+    return Lease(upload_id=upload_id, until=until) if count else None
 
 
 def take_over(upload: Upload) -> Lease | None:

@@ -31,14 +31,14 @@ def delete_rows(upload_id: UUID) -> bool:
     """Deletes every row of an upload that is undone or whose dataset is closed; False for any other."""
     if not _gone().filter(pk=upload_id).exists():
         return False
-    deleted = row_copy.DELETE_ROWS
-    while deleted == row_copy.DELETE_ROWS:
+    count = row_copy.DELETE_ROWS
+    while count == row_copy.DELETE_ROWS:
         with transaction.atomic():
             # Whoever makes a copy locks the upload at its end, too: so no copy keeps what is deleted here.
             upload = Upload.objects.select_for_update(no_key=True).get(pk=upload_id)
-            deleted = row_copy.delete_some(upload_id)
+            count = row_copy.delete_some(upload_id)
             if upload.state == UploadState.READY:
-                Upload.objects.filter(pk=upload_id).update(rows_expired=F("rows_expired") + deleted)
+                Upload.objects.filter(pk=upload_id).update(rows_expired=F("rows_expired") + count)
     return True
 
 

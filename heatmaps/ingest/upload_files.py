@@ -45,13 +45,13 @@ def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as target:
-            stored = _copy(file, target, key)
+            stored_file = _copy(file, target, key)
             target.flush()
             os.fsync(target.fileno())
     except BaseException:
         remove(upload_id)
         raise
-    return stored
+    return stored_file
 
 
 def path_of(upload_id: UUID) -> Path:

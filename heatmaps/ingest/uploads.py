@@ -171,8 +171,8 @@ def sweep() -> None:
     left = Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now())
     for upload_id in list(left.values_list("pk", flat=True)):
         _restart_alone(upload_id)
-    received = Upload.objects.filter(state=UploadState.RECEIVED)
-    for upload_id in [*received.values_list("pk", flat=True), *undoing.unfinished()]:
+    uploads = Upload.objects.filter(state=UploadState.RECEIVED)
+    for upload_id in [*uploads.values_list("pk", flat=True), *undoing.unfinished()]:
         queue.send(queue.INGEST, str(upload_id))
     upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
     rejected.sweep()
@@ -190,8 +190,8 @@ def _restart_alone(upload_id: UUID) -> None:
 
 def forget_ended() -> None:
     """Deletes the files of uploads that ended; for the web server, where workers may not."""
-    ended = Upload.objects.filter(pk__in=upload_files.stored_uploads()).exclude(state__in=_WORKING)
-    for upload_id in ended.values_list("pk", flat=True):
+    uploads = Upload.objects.filter(pk__in=upload_files.stored_uploads()).exclude(state__in=_WORKING)
+    for upload_id in uploads.values_list("pk", flat=True):
         upload_files.remove(upload_id)
     upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
 

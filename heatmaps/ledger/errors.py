@@ -177,8 +177,8 @@ class LimitMoved(LedgerError):
 
     def __init__(self, account_kind: AccountKind, current: int | None) -> None:
         self.account_kind, self.current = AccountKind(account_kind), current
-        now = "no limit" if current is None else as_decimal(current, self.account_kind)
-        super().__init__(f"the limit of {self.account_kind.label} has changed; it is now {now}")
+        limit_text = "no limit" if current is None else as_decimal(current, self.account_kind)
+        super().__init__(f"the limit of {self.account_kind.label} has changed; it is now {limit_text}")
 
 
 def _exact(units: int, kind: AccountKind) -> Fraction:

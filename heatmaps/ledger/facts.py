@@ -123,10 +123,12 @@ def differences(release: Release, reserved: Mapping[str, int | str]) -> list[str
 
     An event from before there were details has none; its question is hashed from the parameters, too.
     """
-    now = release_facts(release)
+    current_facts = release_facts(release)
     if "details" not in reserved:
-        del now["details"]
-    return sorted(name for name in {*now, *reserved} if now.get(name) != reserved.get(name))
+        del current_facts["details"]
+    return sorted(
+        name for name in {*current_facts, *reserved} if current_facts.get(name) != reserved.get(name)
+    )
 
 
 def _details(release: Release) -> str:

@@ -28,14 +28,14 @@ def check(dataset: Dataset, replay: Replay) -> None:
     """
     maps = _Maps(replay)
     rows = Release.objects.filter(dataset=dataset).exclude(guide_sha256="")
-    guided = [
+    guided_pairs = [
         (replay.releases[row.pk], row) for row in rows.select_related("dataset", "guide_release__dataset")
     ]
-    for replayed_release, release in sorted(guided, key=lambda pair: pair[0].reserved):
+    for replayed_release, release in sorted(guided_pairs, key=lambda pair: pair[0].reserved):
         if problem := maps.problem(release, replayed_release):
-            named = release.guide_release_id or release.guide_file_id
+            guide_id = release.guide_release_id or release.guide_file_id
             raise Disagreement(
-                replayed_release.reserved, f"release {release.pk}: its guide {named} {problem}"
+                replayed_release.reserved, f"release {release.pk}: its guide {guide_id} {problem}"
             )
 
 
@@ -77,16 +77,16 @@ def _shown_elsewhere(dataset_id: int, release_id: UUID) -> tuple[int | None, str
     That it was hidden again is no matter: who named it just then did nothing wrong.
     """
     rows = Event.objects.filter(dataset=dataset_id).order_by("sequence")
-    published = rows.filter(kind=PUBLISH, release=release_id).first()
+    publishing_event = rows.filter(kind=PUBLISH, release=release_id).first()
     public_facts = {"shown_release": str(release_id), "readable_by": FOR_EVERYBODY}
-    public = rows.filter(kind=PUBLICATION, after=canonical(public_facts)).first()
-    if published is None or public is None:
+    publication_event = rows.filter(kind=PUBLICATION, after=canonical(public_facts)).first()
+    if publishing_event is None or publication_event is None:
         return None, ""
     try:
-        result = json.loads(published.after)["sha256"]
+        result = json.loads(publishing_event.after)["sha256"]
     except (ValueError, KeyError, TypeError):  # changed, as the verification of that ledger says
         result = ""
-    return max(published.at_microseconds, public.at_microseconds), result
+    return max(publishing_event.at_microseconds, publication_event.at_microseconds), result
 
 
 def _digest(release_id: UUID, sha256: str, same_people: bool) -> str:

@@ -110,9 +110,9 @@ def check_head(ledger: Ledger, replay: Replay) -> None:
 
 
 def _check_dataset(dataset: Dataset, replay: Replay) -> None:
-    now = facts.dataset_facts(Dataset.objects.get(pk=dataset.pk))
-    for name in sorted({*now, *replay.dataset}):
-        if now.get(name) != replay.dataset.get(name):
+    current_facts = facts.dataset_facts(Dataset.objects.get(pk=dataset.pk))
+    for name in sorted({*current_facts, *replay.dataset}):
+        if current_facts.get(name) != replay.dataset.get(name):
             raise Disagreement(1, f"the dataset's {name} was changed after the ledger was opened")
     row = Dataset.objects.get(pk=dataset.pk)
     if facts.schedule_fact(row) != replay.schedule:
@@ -160,9 +160,9 @@ def _check_guides(dataset: Dataset, replay: Replay) -> None:
 
 def _check_rounds(dataset: Dataset, replay: Replay) -> None:
     rows = {row.pk: row for row in Round.objects.filter(release__dataset=dataset)}
-    fixed = {pk: facts.round_facts(row) for pk, row in rows.items() if row.facts_sha256}
-    for pk in sorted({*fixed, *replay.rounds}):
-        if pk not in fixed:
+    fixed_facts = {pk: facts.round_facts(row) for pk, row in rows.items() if row.facts_sha256}
+    for pk in sorted({*fixed_facts, *replay.rounds}):
+        if pk not in fixed_facts:
             raise Disagreement(None, f"round {pk}: it is not what its event says")
         check_round(rows[pk], replay)
         if pk in replay.batches and facts.batch_facts(rows[pk]) != replay.batches[pk]:
@@ -193,8 +193,8 @@ def check_accounts(dataset: Dataset, replay: Replay) -> None:
 
 def _check_restorations(dataset: Dataset, replay: Replay) -> None:
     rows = Restoration.objects.filter(dataset=dataset).order_by("pk")  # clocks may step back
-    stored = [facts.restoration_facts(row) for row in rows.prefetch_related("charges__account")]
-    if stored != replay.restorations:
+    stored_facts = [facts.restoration_facts(row) for row in rows.prefetch_related("charges__account")]
+    if stored_facts != replay.restorations:
         raise Disagreement(None, "what was charged after a restore is not what the events say")
     if rows.filter(confirmed_at=None).exists() != replay.waits:
         raise Disagreement(None, "whether a steward confirmed a restore is not what the events say")
@@ -202,9 +202,9 @@ def _check_restorations(dataset: Dataset, replay: Replay) -> None:
 
 def _check_allowances(dataset: Dataset, replay: Replay) -> None:
     rows = Allowance.objects.filter(account__dataset=dataset).select_related("account")
-    stored = {(str(row.account.kind), row.person_id or facts.EVERYBODY): row for row in rows}
-    for kind, person in sorted({*stored, *replay.allowances, *replay.committed_by_person}, key=str):
-        row = stored.get((kind, person), Allowance(follows_default=person != facts.EVERYBODY))
+    rows_by_key = {(str(row.account.kind), row.person_id or facts.EVERYBODY): row for row in rows}
+    for kind, person in sorted({*rows_by_key, *replay.allowances, *replay.committed_by_person}, key=str):
+        row = rows_by_key.get((kind, person), Allowance(follows_default=person != facts.EVERYBODY))
         replayed_allowance = replay.allowance(kind, person), replay.committed_by_person.get((kind, person), 0)
         row.person_id = None if person == facts.EVERYBODY else int(person)
         if (facts.allowance_fact(row), row.committed) != replayed_allowance:
@@ -237,8 +237,8 @@ def _check_releases(dataset: Dataset, replay: Replay) -> None:
             raise Disagreement(
                 replayed.sequence, f"release {release.pk}: its moments are not what its events say"
             )
-        stored = getattr(release, "publication", None)
-        readers = (None, False) if stored is None else (stored.sequence, stored.is_public)
+        publication = getattr(release, "publication", None)
+        readers = (None, False) if publication is None else (publication.sequence, publication.is_public)
         is_shown = release.public_since is not None
         if readers != (replayed.publication, replayed.is_public) or is_shown != replayed.is_public:
             raise Disagreement(
@@ -251,11 +251,11 @@ def _check_releases(dataset: Dataset, replay: Replay) -> None:
 
 def _check_charges(dataset: Dataset, replay: Replay) -> None:
     rows = Charge.objects.filter(release__dataset=dataset)
-    stored: dict[object, dict[str, int | str]] = {}
+    stored_charges: dict[object, dict[str, int | str]] = {}
     for release, kind, amount in rows.values_list("release_id", "account__kind", "amount").iterator():
-        stored.setdefault(release, {})[kind] = facts.charge_fact(amount)
+        stored_charges.setdefault(release, {})[kind] = facts.charge_fact(amount)
     for pk, replayed in replay.releases.items():
-        if stored.get(pk) != replayed.charges:
+        if stored_charges.get(pk) != replayed.charges:
             raise Disagreement(replayed.sequence, f"release {pk}: its charges are not what its events say")
 
 

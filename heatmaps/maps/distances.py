@@ -24,7 +24,7 @@ def drawn_circles(result: PlaceDistances) -> tuple[DrawnRing, ...]:
     """Returns large circles first, so that none is hidden under another."""
     scale = distances_scale(result)
     within = scale.up(WITHIN_ERRORS * result.standard_error_m)
-    several = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
+    numbered_places = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
     rings = [
         DrawnRing(
             corners=circle_around(*place.degrees, distance_m),
@@ -35,6 +35,6 @@ def drawn_circles(result: PlaceDistances) -> tuple[DrawnRing, ...]:
             told=f"{scale.nearest(distance_m).removesuffix(scale.unit)} ± {within}",
             weight=distance_m,
         )
-        for number, (place, distance_m) in several
+        for number, (place, distance_m) in numbered_places
     ]
     return tuple(sorted(rings, key=lambda ring: -ring.weight))

@@ -41,7 +41,7 @@ def heat_of(heatmap: Heatmap, region: Region) -> dict[str, object] | None:
     return {
         "region": list(region),
         "metres": [region.width_m, region.height_m],
-        "squares": [_listed(some.rounded()) for some in squares_of(summands)],
+        "squares": [_listed(squares.rounded()) for squares in squares_of(summands)],
         "width": usual_width(summands, region),
         "rate": float(RATE),
         "isBound": summands.is_bound,

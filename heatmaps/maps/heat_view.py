@@ -95,8 +95,8 @@ def ramp(*, dark: bool) -> NDArray[np.uint8]:
     colours = next(iter(palette.RAMPS.values()))
     stops = np.array([ImageColor.getrgb(colour) for colour in (colours[::-1] if dark else colours)])
     at = np.linspace(0, len(stops) - 1, 256)
-    mixed = [np.interp(at, np.arange(len(stops)), channel) for channel in stops.T]
-    return np.floor(np.stack(mixed, axis=1) + 0.5).astype(np.uint8)
+    channels = [np.interp(at, np.arange(len(stops)), channel) for channel in stops.T]
+    return np.floor(np.stack(channels, axis=1) + 0.5).astype(np.uint8)
 
 
 def _densities_of_one(latitudes: Floats, region: Region) -> Floats:

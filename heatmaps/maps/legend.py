@@ -114,8 +114,8 @@ def uncertain_row(label: str) -> LegendClass:
 
 def legend(grid: DrawnGrid) -> Legend:
     """Returns the classes that fit a map's own values."""
-    marked = grid.shares == 0 if grid.uncertain is None else grid.uncertain
-    densities = grid.densities[~marked & (grid.shares > 0)]
+    is_marked = grid.shares == 0 if grid.uncertain is None else grid.uncertain
+    densities = grid.densities[~is_marked & (grid.shares > 0)]
     top_density = float(densities.max()) if densities.size else 0.0
     unit_km2, unit = _unit(top_density)
     percents = densities * (100 * unit_km2)
@@ -124,8 +124,8 @@ def legend(grid: DrawnGrid) -> Legend:
         unit_km2=unit_km2,
         breaks=_breaks(percents),
         top=_round_up(top_density * 100 * unit_km2),
-        has_zero=grid.uncertain is None and bool(marked.any()),
-        has_uncertain=grid.uncertain is not None and bool(marked.any()),
+        has_zero=grid.uncertain is None and bool(is_marked.any()),
+        has_uncertain=grid.uncertain is not None and bool(is_marked.any()),
         is_in_rectangles=grid.is_in_rectangles,
     )
 

@@ -43,6 +43,6 @@ def dark(count: int) -> list[str]:
 
 
 def _evenly(colours: tuple[str, ...], count: int) -> list[str]:
-    mixed = LinearColormap(colours)
+    colour_map = LinearColormap(colours)
     # Counted from the strongest: a single class is that.
-    return [mixed.rgb_hex_str(at) for at in np.linspace(1.0, 0.0, count).tolist()][::-1]
+    return [colour_map.rgb_hex_str(at) for at in np.linspace(1.0, 0.0, count).tolist()][::-1]

@@ -95,16 +95,16 @@ class _Names:
 
 @lru_cache(maxsize=1)
 def _names() -> _Names:
-    several = spellings()
-    folded = b"\n".join(_folded("\n".join(names)).encode() for names in several)
-    spelled_text = b"\n".join("\n".join(names).encode() for names in several)
-    counts = [len(names) for names in several]
+    spelling_lists = spellings()
+    folded = b"\n".join(_folded("\n".join(names)).encode() for names in spelling_lists)
+    spelled_text = b"\n".join("\n".join(names).encode() for names in spelling_lists)
+    counts = [len(names) for names in spelling_lists]
     return _Names(
         folded=folded,
         starts=_line_starts(folded),
         spellings=spelled_text,
         spelling_starts=_line_starts(spelled_text),
-        owners=np.repeat(np.arange(len(several)), counts),
+        owners=np.repeat(np.arange(len(spelling_lists)), counts),
         own=np.array([0, *accumulate(counts[:-1])]),
         people=np.array([place.population for place in gazetteer().places], float),
     )
@@ -164,7 +164,7 @@ def _found_place(index: int, line: int, *, inside: bool) -> FoundPlace:
     names = _names()
     begin = int(names.spelling_starts[line])
     end = names.spellings.find(b"\n", begin)
-    also = names.spellings[begin : end if end >= 0 else None].decode()
+    matched_name = names.spellings[begin : end if end >= 0 else None].decode()
     place = gazetteer().places[index]
-    is_own = line == names.own[index] or _folded(also) == _folded(place.name)
-    return FoundPlace(place=place, also="" if is_own else also, inside=inside, extent=extent(index))
+    is_own = line == names.own[index] or _folded(matched_name) == _folded(place.name)
+    return FoundPlace(place=place, also="" if is_own else matched_name, inside=inside, extent=extent(index))

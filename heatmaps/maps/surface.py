@@ -73,8 +73,8 @@ class Surface:
         """
         ratios = np.sort(self.ratios, axis=None)[::-1]
         tails = np.where(ratios > 0, ndtr(-ratios), 1.0)
-        passed = np.flatnonzero(tails <= rate * np.arange(1, ratios.size + 1) / ratios.size)
-        return float(ratios[passed[-1]]) if passed.size else math.inf
+        passing = np.flatnonzero(tails <= rate * np.arange(1, ratios.size + 1) / ratios.size)
+        return float(ratios[passing[-1]]) if passing.size else math.inf
 
 
 def smooth(squares: Sequence[Squares], points: PointLattice) -> Surface:
@@ -92,13 +92,13 @@ def smooth(squares: Sequence[Squares], points: PointLattice) -> Surface:
 
 def _add(squares: Squares, points: PointLattice, values: Floats, variances: Floats) -> None:
     across, down = points.across(squares.x, squares.level), points.down(squares.y, squares.level)
-    here = (down.points, across.points)
-    persons, squared = squares.values, squares.values**2
-    values[here] += _summed(persons, down.means, across.means, down, across)
-    variances[here] += _summed(squares.deviations**2, down.means**2, across.means**2, down, across)
-    clumped = _summed(squared, down.squares, across.squares, down, across)
-    spread = _summed(squared, down.means**2, across.means**2, down, across)
-    variances[here] += _CLUMP * np.maximum(clumped - spread, 0)
+    window = (down.points, across.points)
+    persons, squared_values = squares.values, squares.values**2
+    values[window] += _summed(persons, down.means, across.means, down, across)
+    variances[window] += _summed(squares.deviations**2, down.means**2, across.means**2, down, across)
+    clumped_values = _summed(squared_values, down.squares, across.squares, down, across)
+    spread = _summed(squared_values, down.means**2, across.means**2, down, across)
+    variances[window] += _CLUMP * np.maximum(clumped_values - spread, 0)
 
 
 def _summed(weights: Floats, down: Floats, across: Floats, rows: "_Windows", columns: "_Windows") -> Floats:
@@ -122,8 +122,8 @@ class _Windows:
         """Computes windows. places: of squares in their level. points: shares of the axis; width: the
         Gaussian's, as one."""
         count = 2**level
-        different, own = np.unique(places, return_inverse=True)
-        lows, highs = different / count, (different + 1) / count
+        distinct_places, own = np.unique(places, return_inverse=True)
+        lows, highs = distinct_places / count, (distinct_places + 1) / count
         ends = (float(lows[0]) - _CUT * width, float(highs[-1]) + _CUT * width)
         first, last = np.searchsorted(points, ends).tolist()
         near = points[first:last]

@@ -98,12 +98,12 @@ def _heat(picture: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixels
     floats = picture.astype(np.float32)  # of 8 bits: more would cost twice as much
     alpha = floats[..., 3:] / 255
     # Nothing has no colour to mix in.
-    mixed: Colours = np.concatenate((floats[..., :3] * alpha, alpha), axis=2, dtype=np.float32)
+    mixture: Colours = np.concatenate((floats[..., :3] * alpha, alpha), axis=2, dtype=np.float32)
     down = positions(region, lat=lats, lon=np.full(lats.size, region.west))[1]
-    mixed = _between(mixed, down, axis=0)
-    mixed = _between(mixed, (lons - region.west) / (region.east - region.west), axis=1)
-    left = mixed[..., 3:]
-    rgb = np.divide(mixed[..., :3], left, out=np.zeros_like(mixed[..., :3]), where=left > 0)
+    mixture = _between(mixture, down, axis=0)
+    mixture = _between(mixture, (lons - region.west) / (region.east - region.west), axis=1)
+    left = mixture[..., 3:]
+    rgb = np.divide(mixture[..., :3], left, out=np.zeros_like(mixture[..., :3]), where=left > 0)
     rgba = np.concatenate((rgb, 255 * OPACITY * left), axis=2)
     return np.asarray(np.rint(rgba).astype(np.uint8))
 

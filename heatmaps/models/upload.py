@@ -187,6 +187,6 @@ class Suppression(models.Model):
 
 def _end() -> Subquery:
     """Returns from which version on an entry has no effect; none where it was not taken back."""
-    same = Suppression.objects.filter(dataset=OuterRef("dataset"))
-    back = same.filter(~Exists(same.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
+    entries = Suppression.objects.filter(dataset=OuterRef("dataset"))
+    back = entries.filter(~Exists(entries.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
     return Subquery(back.order_by("since").values("since")[:1])

@@ -93,8 +93,8 @@ def _look(name: str) -> str:
 
 
 def _is_of_one_script(name: str) -> bool:
-    several = [_scripts(character) for character in name]
-    scripts = [each for each in several if each]
+    script_sets = [_scripts(character) for character in name]
+    scripts = [each for each in script_sets if each]
     if not scripts or reduce(set.intersection, scripts):
         return True
     return any(all(each & {_LATIN, writing} for each in scripts) for writing in ("Jpan", "Hanb", "Kore"))

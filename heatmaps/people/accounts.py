@@ -243,10 +243,10 @@ def end_sessions(user: User, *, but: str | None = None) -> None:
     """
     if settings.WEB_KEY_DIR is None:
         raise RuntimeError("only a process with web's keys ends sessions: HAZEMAP_WEB_KEY_DIR is none")
-    living = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
-    rows = living.iterator(chunk_size=1000)
-    ended = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    Session.objects.filter(pk__in=ended).delete()
+    sessions = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
+    rows = sessions.iterator(chunk_size=1000)
+    session_keys = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    Session.objects.filter(pk__in=session_keys).delete()
 
 
 def note(event: str, by: User | None, user: User | None = None) -> None:
@@ -277,10 +277,10 @@ def _datasets_of(user: User) -> list[int]:
 def _check_stewardship(user: User) -> None:
     """Refuses to leave a dataset without a steward. Errors: LastSteward."""
     stewardships = Membership.objects.filter(user=user, role=Role.STEWARD).order_by("dataset")
-    now = dict(stewardships.values_list("dataset", "dataset__slug"))
-    alone = [slug for dataset_id, slug in now.items() if not list(other_stewards(dataset_id, user))]
-    if alone:
-        raise LastSteward(alone)
+    slugs = dict(stewardships.values_list("dataset", "dataset__slug"))
+    slugs_alone = [slug for dataset_id, slug in slugs.items() if not list(other_stewards(dataset_id, user))]
+    if slugs_alone:
+        raise LastSteward(slugs_alone)
 
 
 def _check_administrators(user: User) -> None:

@@ -33,16 +33,16 @@ def later(act: Callable[[], None]) -> Future[None]:
     return done
 
 
-def tell(user: User, what: str) -> None:
+def tell(user: User, sentence: str) -> None:
     """Tells `user` that something changed in how they sign in, at the address that was verified, if any."""
     if settings.MAIL is not None:
-        later(partial(_tell, user.pk, what))
+        later(partial(_tell, user.pk, sentence))
 
 
-def tell_at(address: EmailAddress, what: str) -> None:
+def tell_at(address: EmailAddress, sentence: str) -> None:
     """Tells the same at an address that was the account's until now; nothing where it was never verified."""
     if settings.MAIL is not None and address.verified:
-        later(partial(_tell_at, address.user, address.email, what))
+        later(partial(_tell_at, address.user, address.email, sentence))
 
 
 def link_to(page: str) -> str:
@@ -58,16 +58,16 @@ def send(user: User, address: str, subject: str, text: str) -> None:
     EmailMessage(subject, body, to=[address]).send()
 
 
-def _tell(account_id: int, what: str) -> None:
+def _tell(account_id: int, sentence: str) -> None:
     addresses = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related(
         "user"
     )
     for address in addresses:
-        _tell_at(address.user, address.email, what)
+        _tell_at(address.user, address.email, sentence)
 
 
-def _tell_at(user: User, address: str, what: str) -> None:
-    send(user, address, "Your Hazemap account", _CHANGED.format(what=what))
+def _tell_at(user: User, address: str, sentence: str) -> None:
+    send(user, address, "Your Hazemap account", _CHANGED.format(what=sentence))
 
 
 def _carefully(act: Callable[[], None], done: Future[None]) -> None:

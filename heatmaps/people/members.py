@@ -123,17 +123,17 @@ def change_role(actor: User, member: Membership, role: str, *, reason: str = "")
     Errors: PermissionDenied, Http404, LastSteward; `ParameterError` naming `role` or `reason`.
     """
     with transitions.locked(member.dataset_id):
-        now = _again(actor, member, Act.MANAGE_MEMBERS)
-        if now.role == _role(role):
-            return now
-        why = checked_reason(actor, now.dataset, role, reason)
-        _check_stewards(now)
-        before, now.role = now.role, role
-        now.save(update_fields=["role"])
+        current = _again(actor, member, Act.MANAGE_MEMBERS)
+        if current.role == _role(role):
+            return current
+        why = checked_reason(actor, current.dataset, role, reason)
+        _check_stewards(current)
+        before, current.role = current.role, role
+        current.save(update_fields=["role"])
         if role not in ALLOWED[Act.RELEASE]:
-            reservations.end(actor, now.user, [now.dataset_id], keep=False)
-        _record(actor, now, before=before, after=role, reason=why)
-    return now
+            reservations.end(actor, current.user, [current.dataset_id], keep=False)
+        _record(actor, current, before=before, after=role, reason=why)
+    return current
 
 
 def remove(actor: User, member: Membership, *, keep_queued: bool = False) -> Ending:
@@ -142,11 +142,11 @@ def remove(actor: User, member: Membership, *, keep_queued: bool = False) -> End
     keep_queued: it stays reserved. Errors: PermissionDenied, Http404, LastSteward.
     """
     with transitions.locked(member.dataset_id):
-        now = _again(actor, member, Act.SEE if member.user_id == actor.pk else Act.MANAGE_MEMBERS)
-        _check_stewards(now)
-        ending = reservations.end(actor, now.user, [now.dataset_id], keep=keep_queued)
-        _record(actor, now, before=now.role, after=NO_ROLE, reason="")
-        now.delete()
+        current = _again(actor, member, Act.SEE if member.user_id == actor.pk else Act.MANAGE_MEMBERS)
+        _check_stewards(current)
+        ending = reservations.end(actor, current.user, [current.dataset_id], keep=keep_queued)
+        _record(actor, current, before=current.role, after=NO_ROLE, reason="")
+        current.delete()
     return ending
 
 
@@ -178,10 +178,10 @@ def other_stewards(dataset_id: int, user: User) -> QuerySet[User]:
 def _again(actor: User, member: Membership, act: Act) -> Membership:
     """Returns the membership as it is now that nobody changes it, if `actor` still may."""
     require(actor, member.dataset, act)
-    now = Membership.objects.select_related("dataset", "user").filter(pk=member.pk).first()
-    if now is None:
+    current = Membership.objects.select_related("dataset", "user").filter(pk=member.pk).first()
+    if current is None:
         raise Http404("no such member")
-    return now
+    return current
 
 
 def _check_stewards(member: Membership) -> None:

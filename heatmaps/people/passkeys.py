@@ -64,12 +64,12 @@ def require_own_origin(request: HttpRequest, client_data: CollectedClientData) -
         raise refusal()
 
 
-def count_use(passkey: Authenticator, signed: int) -> None:
+def count_use(passkey: Authenticator, count: int) -> None:
     """Keeps how often its holder says that it signed; 0 where holders do not count.
 
     Errors: ValidationError where that did not grow: somebody has a copy, and of two nobody knows the owner.
     """
-    if not _grows(passkey, signed):
+    if not _grows(passkey, count):
         name = passkey.wrap().name
         mails.tell(passkey.user, f"Somebody may have a copy of your passkey {name}. Remove it.")
         accounts.note("account.passkey_copied", passkey.user, passkey.user)
@@ -77,13 +77,13 @@ def count_use(passkey: Authenticator, signed: int) -> None:
 
 
 @transaction.atomic
-def _grows(passkey: Authenticator, signed: int) -> bool:
-    stored = Authenticator.objects.select_for_update().get(pk=passkey.pk)
-    before = stored.data.get("signed", stored.wrap().authenticator_data.counter)
-    if (signed or before) and signed <= before:
+def _grows(passkey: Authenticator, count: int) -> bool:
+    row = Authenticator.objects.select_for_update().get(pk=passkey.pk)
+    before = row.data.get("signed", row.wrap().authenticator_data.counter)
+    if (count or before) and count <= before:
         return False
-    stored.data["signed"] = signed
-    stored.save(update_fields=["data"])
+    row.data["signed"] = count
+    row.save(update_fields=["data"])
     return True
 
 

@@ -97,8 +97,8 @@ def roles(person: Person, dataset: Dataset) -> frozenset[str]:
 
 def memberships(person: User) -> QuerySet[Membership]:
     """Returns the memberships by which `person` has a role now."""
-    restored = Restoration.objects.filter(confirmed_at=None).values("dataset")
-    return Membership.objects.filter(Q(role=Role.STEWARD) | ~Q(dataset__in=restored), user=person)
+    restored_ids = Restoration.objects.filter(confirmed_at=None).values("dataset")
+    return Membership.objects.filter(Q(role=Role.STEWARD) | ~Q(dataset__in=restored_ids), user=person)
 
 
 def may(person: Person, dataset: Dataset, act: Act) -> bool:

@@ -44,16 +44,16 @@ class ProviderSession(Session):
         self._origins = origins
         self.auth = _as_it_is  # else a .netrc of the machine would say who we are
 
-    def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **named: Any) -> Response:
+    def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **options: Any) -> Response:
         """Sends a request as that of `requests` does; `PROVIDER_SECONDS` of settings for all of an answer."""
         parts = urlsplit(url if isinstance(url, str) else url.decode())
         if f"{parts.scheme}://{parts.netloc}" not in self._origins:
             raise InvalidURL("the provider names a host that HAZEMAP_OIDC_HOSTS does not list")
         if not _places.acquire(timeout=PATIENCE_SECONDS):
             raise NotConnected("the provider has not answered those who asked before")
-        named |= {"timeout": settings.PROVIDER_SECONDS, "allow_redirects": False, "stream": True}
+        options |= {"timeout": settings.PROVIDER_SECONDS, "allow_redirects": False, "stream": True}
         question = _Question(
-            lambda: super(ProviderSession, self).request(str(method), url, *arguments, **named)
+            lambda: super(ProviderSession, self).request(str(method), url, *arguments, **options)
         )
         question.start()
         return question.answer()

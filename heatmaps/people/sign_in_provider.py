@@ -103,8 +103,8 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             )
         except (jwt.PyJWTError, *_UNREADABLE) as error:
             raise ProviderException("the provider's token is not valid") from error
-        alone = claims["aud"] in (client_id, [client_id])
-        if claims.get("azp", client_id if alone else None) != client_id:
+        is_alone = claims["aud"] in (client_id, [client_id])
+        if claims.get("azp", client_id if is_alone else None) != client_id:
             raise ProviderException("the provider's token is for another program")
         return claims
 
@@ -124,8 +124,8 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
     ) -> HttpResponse:
         """Sends somebody to the provider; nothing in the address of a request changes what it is asked."""
         nonce = secrets.token_urlsafe(24)
-        again = {"prompt": "login", "max_age": "0"} if process == AGAIN else {}
-        options: Json = {"scope": [SCOPE], "auth_params": {"nonce": nonce} | again, "nonce": nonce}
+        login_options = {"prompt": "login", "max_age": "0"} if process == AGAIN else {}
+        options: Json = {"scope": [SCOPE], "auth_params": {"nonce": nonce} | login_options, "nonce": nonce}
         if process == AGAIN:
             options["asked_at"] = int(time.time())
         answer: HttpResponse = super().redirect(request, process, next_url=next_url, data=data, **options)
@@ -159,10 +159,10 @@ def proposed_name(claim: object) -> str:
         return ""
 
 
-def _json_at(address: str, **named: Any) -> Json:
+def _json_at(address: str, **options: Any) -> Json:
     """Fetches the JSON object at an address. Errors: ProviderException, requests.RequestException."""
     with get_adapter().get_requests_session() as session:
-        response = session.get(address, **named)
+        response = session.get(address, **options)
         response.raise_for_status()
         try:
             document = response.json()

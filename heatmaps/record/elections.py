@@ -181,8 +181,8 @@ def _lost() -> list[dict[str, Any]]:
             intents = (line for line in lines[_resumed_at(lines) :] if line["kind"] == INTENT)
             lost |= {str(line["id"]): dict(line) for line in intents if line["id"] not in void}
     present = Release.objects.filter(pk__in=[line["release"] for line in lost.values() if line["release"]])
-    charged = set(map(str, present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)))
-    return [line for line in lost.values() if line["release"] and line["release"] not in charged]
+    charged_ids = set(map(str, present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)))
+    return [line for line in lost.values() if line["release"] and line["release"] not in charged_ids]
 
 
 def _resumed_at(lines: list[Line]) -> int:
@@ -286,8 +286,8 @@ def _note_boot(journals: list[Journal]) -> None:
     record, *witnesses = journals
     if record.entries.boot == place.boot():
         return
-    waiting = Release.objects.filter(state__in=_QUEUED, elections=None)
-    if not witnesses and waiting.exists():
+    releases = Release.objects.filter(state__in=_QUEUED, elections=None)
+    if not witnesses and releases.exists():
         Installation.objects.update(confirm_before=timezone.now())
-    here = {"kind": PLACE, "id": str(_id(record)), **place.of_file(record.path)}
-    record.append(here, {"kind": BOOT, "boot": place.boot()})
+    line = {"kind": PLACE, "id": str(_id(record)), **place.of_file(record.path)}
+    record.append(line, {"kind": BOOT, "boot": place.boot()})

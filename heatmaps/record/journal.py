@@ -167,10 +167,10 @@ def _advance(path: Path, file: FileIO, entries: Entries) -> None:
 def _parsed(line: bytes) -> Line:
     """Parses a line as it was written; empty where nothing writes such a line."""
     try:
-        parsed = json.loads(line)
+        content = json.loads(line)
     except ValueError:
         return {}
-    return parsed if isinstance(parsed, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _cut_torn_line(file: FileIO) -> None:

@@ -83,10 +83,10 @@ def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
 def names(stream: BinaryIO, limits: ReaderLimits) -> list[str]:
     """Returns the lines of a text file, each once, without white space around them. Errors: `ReaderError`."""
     with _refused():
-        listed = _facts(_TEXT_CHILD, stream, limits, most=_LIST_ROWS).get("names")
-        if not (isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)):
+        name_list = _facts(_TEXT_CHILD, stream, limits, most=_LIST_ROWS).get("names")
+        if not (isinstance(name_list, list) and all(isinstance(name, str) and name for name in name_list)):
             raise Broken
-        return listed
+        return name_list
 
 
 def _facts(

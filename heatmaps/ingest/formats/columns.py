@@ -72,7 +72,7 @@ def _position(field: str, names: Record, options: Options) -> int | None:
 
 
 def _names(users: list[str]) -> list[str]:
-    """Returns the users' names, those that are numbers as text. Errors: ValueError for a number that is too long."""
+    """Returns the users' names, numbers as text. Errors: ValueError for a number that is too long."""
     names = {user: user_names.number(user) for user in users if type(user) is Number}
     return [names[user] if type(user) is Number else user.strip() for user in users]
 
@@ -111,10 +111,10 @@ def epoch_seconds(text: str, zone: tzinfo) -> int:
 
     Errors: ValueError, OverflowError.
     """
-    stripped = text.strip()
-    if not stripped:
+    plain = text.strip()
+    if not plain:
         return NO_TIME
-    moment = datetime.fromisoformat(stripped)
+    moment = datetime.fromisoformat(plain)
     return ((moment if moment.tzinfo else moment.replace(tzinfo=zone)) - _EPOCH) // _SECOND
 
 

@@ -83,10 +83,12 @@ class _Rows:
         part = self._part(block)
         if part is None or part.num_rows != ends.size:  # blank lines are no rows
             return None
-        typed = Typed(names={name: name for name in part.schema.names}, zone=self.columns.zone, texts=[])
+        typed_columns = Typed(
+            names={name: name for name in part.schema.names}, zone=self.columns.zone, texts=[]
+        )
         try:
             return [
-                typed.batch(part.slice(at, self.batch_rows), before + at, bytes_read=lines.bytes_read)
+                typed_columns.batch(part.slice(at, self.batch_rows), before + at, bytes_read=lines.bytes_read)
                 for at in range(0, part.num_rows, self.batch_rows)
             ]
         except ReaderError:  # a long text
@@ -98,7 +100,7 @@ class _Rows:
         types = {"user": pa.dictionary(pa.int32(), pa.string()), "lat": pa.float64(), "lon": pa.float64()}
         if self.columns.time is not None:
             places["time"], types["time"] = self.columns.time, pa.string()
-        numbered = {field: str(place) for field, place in places.items()}
+        renamed_fields = {field: str(place) for field, place in places.items()}
         try:
             table = csv.read_csv(
                 pa.BufferReader(block),
@@ -109,14 +111,14 @@ class _Rows:
                 ),
                 _PLAIN,
                 csv.ConvertOptions(
-                    include_columns=list(numbered.values()),
-                    column_types={numbered[field]: kind for field, kind in types.items()},
+                    include_columns=list(renamed_fields.values()),
+                    column_types={renamed_fields[field]: kind for field, kind in types.items()},
                     null_values=[],
                 ),
             )
         except pa.ArrowInvalid:
             return None
-        columns = {field: table.column(name).combine_chunks() for field, name in numbered.items()}
+        columns = {field: table.column(name).combine_chunks() for field, name in renamed_fields.items()}
         if any(pc.any(pc.is_nan(columns[field])).as_py() for field in ("lat", "lon")):
             return None
         if "time" in columns:

@@ -43,16 +43,16 @@ def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows
     with _readable():
         plain = _opened(stream)
         columns = ColumnPositions.of_names(plain.schema_arrow.names, options)
-        typed = Typed.of(plain.schema_arrow, columns)
-        names = list(typed.names.values())
+        typed_columns = Typed.of(plain.schema_arrow, columns)
+        names = list(typed_columns.names.values())
         rows = _checked_rows(stream, plain.metadata, names, size, limits)
-        _check_texts(_opened(stream, typed.texts), typed.texts)
+        _check_texts(_opened(stream, typed_columns.texts), typed_columns.texts)
         file, done = _opened(stream), 0
         for part in file.iter_batches(batch_size=batch_rows, columns=names, use_threads=False):
             before, done = done, done + part.num_rows
             if done > rows:
                 raise ReaderError("corrupt", "the Parquet file has more rows than it says")
-            yield typed.batch(part, before, bytes_read=size * done // rows)
+            yield typed_columns.batch(part, before, bytes_read=size * done // rows)
 
 
 def names_of(stream: BinaryIO) -> list[str]:
@@ -98,12 +98,12 @@ def _checked_rows(
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     parts = [group.column(number) for group in groups for number in range(group.num_columns)]
     rows = int(metadata.num_rows)
-    unpacked = rows * LEAST_ROW_BYTES
-    _check_weight(unpacked, size, limits)
+    unpacked_size = rows * LEAST_ROW_BYTES
+    _check_weight(unpacked_size, size, limits)
     for part in parts:
         if names is None or part.path_in_schema in names:
-            unpacked += max(unpacked_bytes(stream, size, part), int(part.total_uncompressed_size))
-            _check_weight(unpacked, size, limits)
+            unpacked_size += max(unpacked_bytes(stream, size, part), int(part.total_uncompressed_size))
+            _check_weight(unpacked_size, size, limits)
     return rows
 
 

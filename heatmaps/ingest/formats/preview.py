@@ -84,21 +84,21 @@ def _are_texts(value: object, most: int) -> bool:
 
 def _begun(lines: Iterable[str]) -> Iterator[str]:
     """Yields lines up to where the beginning of a packed file breaks off."""
-    some = False
+    has_lines = False
     try:
         for line in lines:
-            some = True
+            has_lines = True
             yield line
     except ReaderError as error:
-        if error.code != "truncated" or not some:
+        if error.code != "truncated" or not has_lines:
             raise
 
 
 def _guess(field: str, names: list[str]) -> str:
-    stripped = [name.strip() for name in names]
-    lowered = [name.lower() for name in stripped]
-    match = next((name for name in NAMES[field] if lowered.count(name) == 1), None)
-    return "" if match is None else stripped[lowered.index(match)]
+    plain_names = [name.strip() for name in names]
+    lower_names = [name.lower() for name in plain_names]
+    match = next((name for name in NAMES[field] if lower_names.count(name) == 1), None)
+    return "" if match is None else plain_names[lower_names.index(match)]
 
 
 def _readable(text: str) -> str:

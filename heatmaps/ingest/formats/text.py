@@ -82,16 +82,16 @@ class CsvSource:
         which a row begins that the following ones may finish.
         """
         records: list[Record] = []
-        before, broken = self.lines_read, False
+        before, is_broken = self.lines_read, False
         try:
             records.extend(islice(self._rows, count))
         except csv.Error:  # what was read before it stays in the list
-            broken = True
-        lines = _starts(records, before + 1, self.lines_read - before - broken)
+            is_broken = True
+        lines = _starts(records, before + 1, self.lines_read - before - is_broken)
         start = lines[-1] + _height(records[-1]) if records else before + 1
-        if broken and self.lines_read == lines_there:
-            self.unfinished, broken = start, False
-        if not broken:
+        if is_broken and self.lines_read == lines_there:
+            self.unfinished, is_broken = start, False
+        if not is_broken:
             return Chunk(records=records, lines=lines, broken=[]) if records else None
         if start != self.lines_read:  # how many rows it swallowed cannot be told
             raise ReaderError("quote", f"a quoted field that begins in line {start} does not end properly")
@@ -110,10 +110,10 @@ def _height(record: Record) -> int:
     return 1 + sum(field.count("\n") for field in record)
 
 
-def _integer(written: str) -> str:
-    if len(written) > MOST_DIGITS:  # as in every other spelling of it
-        return Number(written)
-    return "0" if written == "-0" else written  # JSON has no other second spelling of it without . or e
+def _integer(text: str) -> str:
+    if len(text) > MOST_DIGITS:  # as in every other spelling of it
+        return Number(text)
+    return "0" if text == "-0" else text  # JSON has no other second spelling of it without . or e
 
 
 # Numbers keep the digits they are written in: none is lost, and 7 and "7" are the same user.
@@ -144,10 +144,10 @@ class NdjsonSource:
     def _object(self, line: str) -> dict[str, object] | None:
         text = line.strip(" \t\r\n")
         try:
-            decoded, end = self._decode(text)
+            content, end = self._decode(text)
         except (ValueError, RecursionError):
             return None
-        return decoded if isinstance(decoded, dict) and end == len(text) else None
+        return content if isinstance(content, dict) and end == len(text) else None
 
 
 def _text(value: object) -> str:
@@ -173,18 +173,18 @@ class SnapSource:
 
 
 def _chunk(
-    numbered: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
+    numbered_lines: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
 ) -> Chunk | None:
     """Reads a chunk. reason: why a line that is neither blank nor a record is refused."""
-    records, numbers, broken = list[Record](), list[int](), list[Rejection]()
+    records, numbers, rejections = list[Record](), list[int](), list[Rejection]()
     last = None
-    for last, line in numbered:
+    for last, line in numbered_lines:
         if line.isspace():
             continue
         record = record_of(line)
         if record is None:
-            broken.append(Rejection(row=last, reason=reason))
+            rejections.append(Rejection(row=last, reason=reason))
         else:
             records.append(record)
             numbers.append(last)
-    return None if last is None else Chunk(records=records, lines=numbers, broken=broken)
+    return None if last is None else Chunk(records=records, lines=numbers, broken=rejections)

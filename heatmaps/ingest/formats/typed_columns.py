@@ -51,8 +51,8 @@ class Typed:
         good = np.ones(part.num_rows, np.bool_)
         good[list(bad)] = False
         if bad:
-            used, numbers = np.unique(numbers[good], return_inverse=True)
-            names = [names[place] for place in used.tolist()]
+            used_numbers, numbers = np.unique(numbers[good], return_inverse=True)
+            names = [names[place] for place in used_numbers.tolist()]
         return Batch(
             names=names,
             numbers=numbers.astype(np.int32),
@@ -106,16 +106,18 @@ def _check_type(field: str, kind: Any) -> None:
 
 def _texts(column: Any) -> tuple[list[str], NDArray[np.int64]]:
     """Returns the distinct texts of a column, and of each row its number among them; -1 without a text."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    used = pc.unique(encoded.indices.drop_null())
-    distinct = encoded.dictionary.take(used)
+    dictionary_column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    used_indices = pc.unique(dictionary_column.indices.drop_null())
+    distinct = dictionary_column.dictionary.take(used_indices)
     if _is_text_type(distinct.type):
         check_lengths(distinct)
         wide = pa.large_binary() if pa.types.is_large_string(distinct.type) else pa.binary()
         texts = [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
     else:
         texts = [str(value) for value in distinct.to_pylist()]
-    return texts, pc.fill_null(pc.index_in(encoded.indices, used), -1).to_numpy(zero_copy_only=False)
+    return texts, pc.fill_null(pc.index_in(dictionary_column.indices, used_indices), -1).to_numpy(
+        zero_copy_only=False
+    )
 
 
 def _users(column: Any) -> tuple[list[str], NDArray[np.int64]]:
@@ -124,9 +126,9 @@ def _users(column: Any) -> tuple[list[str], NDArray[np.int64]]:
     Texts that are no UTF-8 have surrogates.
     """
     texts, numbers = _texts(column)
-    stripped = [text.strip() for text in texts]
-    places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, stripped)))}
-    place_of_text = np.array([places.get(name, -1) for name in stripped] + [-1], np.int64)
+    names = [text.strip() for text in texts]
+    places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, names)))}
+    place_of_text = np.array([places.get(name, -1) for name in names] + [-1], np.int64)
     return list(places), place_of_text[numbers]
 
 

@@ -119,9 +119,9 @@ def give_up(upload: Upload, lease: Lease, reason: str) -> None:
             _advance_if_asked(upload)
 
 
-def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
+def _step(upload: Upload, lease: Lease, counted_ids: frozenset[UUID]) -> bool:
     with transitions.locked(upload.dataset_id):
-        if _ready(upload.dataset) != counted:
+        if _ready(upload.dataset) != counted_ids:
             return False
         lease.end()
         _advance_if_asked(upload)
@@ -149,11 +149,11 @@ def _ready(dataset: Dataset) -> frozenset[UUID]:
 
 def _check_rows(upload: Upload, ready_ids: frozenset[UUID]) -> None:
     """Refuses more rows than the size class of the dataset, which decides how long a draw may take unseen."""
-    read = Upload.objects.filter(pk__in=[*ready_ids, upload.pk])
-    stored = F("rows_accepted") - F("rows_expired")
+    uploads = Upload.objects.filter(pk__in=[*ready_ids, upload.pk])
+    row_count = F("rows_accepted") - F("rows_expired")
     if upload.dataset.relation == RelationChoice.REPLACE:
-        stored += F("rows_outside")
-    rows, most = read.aggregate(total=Sum(stored))["total"] or 0, upload.dataset.row_capacity
+        row_count += F("rows_outside")
+    rows, most = uploads.aggregate(total=Sum(row_count))["total"] or 0, upload.dataset.row_capacity
     if rows > most:
         raise UploadError(
             "too_many_rows",

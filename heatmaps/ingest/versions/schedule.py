@@ -86,9 +86,9 @@ class Schedule:
         return datetime(day.year, day.month, day.day, self.hour, tzinfo=UTC)
 
 
-def _whole(name: str, value: object, low: int, high: int, what: str) -> None:
+def _whole(name: str, value: object, low: int, high: int, unit: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ParameterError(name, "" if value is None else value, f"a whole number {low} to {high}, {what}")
+        raise ParameterError(name, "" if value is None else value, f"a whole number {low} to {high}, {unit}")
 
 
 def _empty(name: str, value: object, owner: str) -> None:

@@ -118,8 +118,8 @@ def appear(now: datetime) -> None:
 def sweep() -> None:
     """Sends what no worker looks at to the workers again."""
     free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    waiting = SourceSurvey.objects.filter(free, state=SurveyState.WAITING)
-    for dataset_id in waiting.values_list("pk", flat=True):
+    surveys = SourceSurvey.objects.filter(free, state=SurveyState.WAITING)
+    for dataset_id in surveys.values_list("pk", flat=True):
         queue.send(queue.SURVEY, str(dataset_id))
 
 
@@ -185,11 +185,11 @@ def _enrol(dataset: Dataset, users: Persons | None) -> None:
             ),
             ignore_conflicts=True,
         )
-    enrolled = Enrolment.objects.filter(dataset=dataset).count()
-    if enrolled > dataset.persons:
+    enrolments = Enrolment.objects.filter(dataset=dataset).count()
+    if enrolments > dataset.persons:
         raise UploadError(
             "too_many_persons",
-            f"the table has, with those who were in it before, at least {enrolled} different users, but "
+            f"the table has, with those who were in it before, at least {enrolments} different users, but "
             f"{dataset.persons} people were declared when the dataset was created. Remove the users who are "
             "not enrolled",
         )
@@ -218,11 +218,11 @@ def _fail(dataset_id: int, tag: UUID, reason: str) -> None:
 
 
 def _try_again(dataset_id: int, tag: UUID, reason: str) -> None:
-    survey = _own_survey(dataset_id, tag)
-    if survey.filter(attempts__gte=MOST_ATTEMPTS).exists():
+    rows = _own_survey(dataset_id, tag)
+    if rows.filter(attempts__gte=MOST_ATTEMPTS).exists():
         _fail(dataset_id, tag, reason)
     else:
-        survey.update(lease_until=timezone.now() + PAUSE)
+        rows.update(lease_until=timezone.now() + PAUSE)
 
 
 def _waiting(dataset_id: int) -> "QuerySet[SourceSurvey]":

@@ -45,10 +45,10 @@ def take(accounts: Sequence[Account], person: User, amounts: Mapping[str, int | 
     Errors: AllowanceExceeded, UnboundedCharge.
     """
     rows = Allowance.objects.filter(Q(person=person) | Q(person=None), account__in=accounts)
-    stored = {(row.account_id, row.person_id): row for row in rows}
+    rows_by_key = {(row.account_id, row.person_id): row for row in rows}
     for account in accounts:
-        general = stored.get((account.pk, None))
-        own = stored.get((account.pk, person.pk)) or Allowance(account=account, person=person)
+        general = rows_by_key.get((account.pk, None))
+        own = rows_by_key.get((account.pk, person.pk)) or Allowance(account=account, person=person)
         _take(account, own, general, amounts[str(account.kind)])
 
 

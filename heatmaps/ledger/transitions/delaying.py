@@ -25,8 +25,8 @@ def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
     starts_at = now if release.state == ReleaseState.RESERVED else release.starts_at
     if ledger.dataset.origin.has_rounds:
         # As long as its messages are waited for: a shuffler that is away must not fill it either.
-        closed = now - Round.objects.values_list("closes_at", flat=True).get(pk=release.pk)
-        wait = max(wait, min(closed, _LONGEST_WAIT_OF_ROUNDS))
+        since_closing = now - Round.objects.values_list("closes_at", flat=True).get(pk=release.pk)
+        wait = max(wait, min(since_closing, _LONGEST_WAIT_OF_ROUNDS))
     else:
         wait = max(wait, min(now - starts_at, _LONGEST_WAIT))
     _move(ledger, POSTPONE, release, starts_at, now + wait)

@@ -46,8 +46,8 @@ def spend(release_id: UUID) -> bool:
         if not due or slots.queue(release.dataset_id).filter(state=ReleaseState.SPENT).exists():
             return False
         # A round opens and closes at moments that devices were told, whoever was away then.
-        missed = not ledger.dataset.origin.has_rounds and slots.is_missed(release, now)
-        if release.state == ReleaseState.RESERVED and missed:
+        is_missed = not ledger.dataset.origin.has_rounds and slots.is_missed(release, now)
+        if release.state == ReleaseState.RESERVED and is_missed:
             delaying.postpone(ledger, release, now)
         if not _move(release_id, SPEND):
             return False
@@ -201,6 +201,6 @@ def _give_back(charge: Charge) -> None:
         rows.update(committed=F("committed") - charge.amount)
     else:
         unbounded_charges = Charge.objects.filter(account=charge.account_id, amount=None)
-        restored = RestoredCharge.objects.filter(account=charge.account_id, amount=None)
+        restored_charges = RestoredCharge.objects.filter(account=charge.account_id, amount=None)
         unbounded_charges = unbounded_charges.exclude(release__state=ReleaseState.CANCELLED)
-        rows.update(unbounded=unbounded_charges.exists() or restored.exists())
+        rows.update(unbounded=unbounded_charges.exists() or restored_charges.exists())

@@ -92,8 +92,8 @@ def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
     opt_outs: where they came from, for everybody to read.
     """
     with locked(dataset.pk) as ledger:
-        waiting = Restoration.objects.filter(dataset=dataset, confirmed_at=None)
-        if not waiting.update(confirmed_at=timezone.now(), confirmed_by=actor):
+        restorations = Restoration.objects.filter(dataset=dataset, confirmed_at=None)
+        if not restorations.update(confirmed_at=timezone.now(), confirmed_by=actor):
             return False
         after: Facts = {"opt_outs": opt_outs}
         events.append(ledger, CONFIRMED, actor=actor, release=None, before={}, after=after)

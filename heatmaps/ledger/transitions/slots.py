@@ -29,8 +29,8 @@ def length(dataset: Dataset) -> timedelta:
 
 def queue(dataset_id: int) -> "QuerySet[Release]":
     """Returns the releases that wait for their moments, in order of reservation."""
-    queued = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
-    return queued.order_by("starts_at", "requested_at", "pk")
+    releases = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
+    return releases.order_by("starts_at", "requested_at", "pk")
 
 
 def taken_until(dataset_id: int) -> "QuerySet[Release, datetime]":

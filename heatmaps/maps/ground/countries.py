@@ -43,11 +43,11 @@ def countries_of(topology: dict[str, Any]) -> list[Country]:
     """Returns every country of a world-atlas file but that around a pole, the widest first."""
     scale, origin = topology["transform"]["scale"], topology["transform"]["translate"]
     arcs = [np.cumsum(arc, axis=0) * scale + origin for arc in topology["arcs"]]
-    named = [
+    names_and_rings = [
         (_name(shape), [_ring(outer, arcs) for outer in _outer_rings(shape)])
         for shape in topology["objects"]["countries"]["geometries"]
     ]
-    countries = [Country.of(name, rings) for name, rings in named if all(map(_is_closed, rings))]
+    countries = [Country.of(name, rings) for name, rings in names_and_rings if all(map(_is_closed, rings))]
     return sorted(countries, key=lambda country: -country.width)
 
 

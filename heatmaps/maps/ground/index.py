@@ -63,10 +63,10 @@ def _coarse(outlines: list[Outline], detail: int, *, least: int) -> Iterator[Out
 
 def _replace(path: Path, save: Callable[[Path], object]) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        written = Path(folder) / path.name
-        save(written)
-        written.chmod(0o644)  # public, and the server may be another user
-        written.replace(path)
+        target = Path(folder) / path.name
+        save(target)
+        target.chmod(0o644)  # public, and the server may be another user
+        target.replace(path)
 
 
 def _rings(path: Path, shortest: int) -> Iterator[Outline]:
@@ -87,12 +87,12 @@ def _rings(path: Path, shortest: int) -> Iterator[Outline]:
 
 def _borders(topology: dict[str, Any]) -> Iterator[Outline]:
     """Arcs that two countries share; coasts are drawn as water."""
-    shared = np.zeros(len(topology["arcs"]), np.int64)
+    uses = np.zeros(len(topology["arcs"]), np.int64)
     for country in topology["objects"]["countries"]["geometries"]:
         for arc in _arcs(country["arcs"]):
-            shared[arc] += 1
+            uses[arc] += 1
     scale, origin = topology["transform"]["scale"], topology["transform"]["translate"]
-    for arc in np.flatnonzero(shared > 1).tolist():
+    for arc in np.flatnonzero(uses > 1).tolist():
         degrees = np.cumsum(topology["arcs"][arc], axis=0) * scale + origin
         yield np.round(degrees * UNITS).astype(np.int32)
 

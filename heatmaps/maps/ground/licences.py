@@ -11,10 +11,10 @@ _TYPES: Final = "@types/"  # declarations for compilers: nothing of them is hand
 def shipped(lock: Path) -> dict[str, str]:
     """Returns the licence of each package by its name, as the lock file of npm states it. Errors: OSError."""
     packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
-    named = {path.rpartition("node_modules/")[2]: about for path, about in packages.items() if path}
+    named_packages = {path.rpartition("node_modules/")[2]: about for path, about in packages.items() if path}
     return {
         name: about["license"]
-        for name, about in sorted(named.items())
+        for name, about in sorted(named_packages.items())
         if not about.get("dev") and not name.startswith(_TYPES)
     }
 
@@ -25,6 +25,6 @@ def texts(packages: Path, lock: Path) -> str:
     for name, licence in shipped(lock).items():
         title = f"{name}: {licence}"
         files = sorted((packages / name).glob("LICENSE*"))
-        written = [path.read_text(encoding="utf-8").strip() for path in files]
-        parts.append("\n\n".join([f"{title}\n{'-' * len(title)}", *written]))
+        licence_texts = [path.read_text(encoding="utf-8").strip() for path in files]
+        parts.append("\n\n".join([f"{title}\n{'-' * len(title)}", *licence_texts]))
     return "\n\n\n".join(parts) + "\n"

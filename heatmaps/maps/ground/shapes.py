@@ -90,9 +90,9 @@ def snapped(outline: Outline, unit: int) -> Outline:
 
 def small_rings(ring: Outline) -> Iterator[Outline]:
     """Yields the ring in pieces of few points, cut in the middle of the longer side."""
-    waiting = [ring]
-    while waiting:
-        piece = waiting.pop()
+    queue = [ring]
+    while queue:
+        piece = queue.pop()
         low, high = piece.min(0), piece.max(0)
         axis = int(np.argmax(high - low))
         if len(piece) <= _MOST_POINTS or high[axis] - low[axis] < 2:
@@ -100,7 +100,7 @@ def small_rings(ring: Outline) -> Iterator[Outline]:
             continue
         middle = int(low[axis]) + int(high[axis] - low[axis]) // 2
         halves = (half(piece, axis, middle, below=below) for below in (True, False))
-        waiting += [piece_half for piece_half in halves if len(piece_half) > 3]
+        queue += [piece_half for piece_half in halves if len(piece_half) > 3]
 
 
 def clipped(ring: Outline, box: Box) -> Outline:
@@ -122,13 +122,13 @@ def half(ring: Outline, axis: int, at: int, *, below: bool) -> Outline:
     crosses, arrives = inside[:-1] != inside[1:], inside[1:]
     # Each edge gives its crossing, then its end, each where there is one.
     last = np.cumsum(crosses.astype(np.int64) + arrives)
-    cut = np.empty((int(last[-1]), 2), np.int32)
-    cut[last[arrives] - 1] = end[arrives]
+    corners = np.empty((int(last[-1]), 2), np.int32)
+    corners[last[arrives] - 1] = end[arrives]
     part = (at - start[crosses, axis]) / (end[crosses, axis] - start[crosses, axis].astype(np.int64))
     points = start[crosses] + (end[crosses] - start[crosses].astype(np.int64)) * part[:, np.newaxis]
     points[:, axis] = at
-    cut[last[crosses] - 1 - arrives[crosses]] = np.round(points)
-    return np.vstack((cut, cut[:1]))
+    corners[last[crosses] - 1 - arrives[crosses]] = np.round(points)
+    return np.vstack((corners, corners[:1]))
 
 
 def extents(points: NDArray[np.int32], first: NDArray[np.int64]) -> NDArray[np.int32]:

@@ -92,7 +92,7 @@ def _geometry(shape: Any, osm_object: Any) -> Any:
 def _lines(way: Any) -> Any:
     """Returns the way without points that an extract cut off."""
     runs = groupby(way.nodes, key=lambda node: node.location.valid())
-    paths = [[(node.lon, node.lat) for node in nodes] for there, nodes in runs if there]
+    paths = [[(node.lon, node.lat) for node in nodes] for is_there, nodes in runs if is_there]
     return shapely.MultiLineString([path for path in paths if len(path) > 1])
 
 

@@ -34,8 +34,8 @@ class _Part:
         meets = (west <= box[2]) & (east >= box[0]) & (south <= box[3]) & (north >= box[1])
         holds = (west >= box[0]) & (south >= box[1]) & (east <= box[2]) & (north <= box[3])
         geometries = self.geometries.copy()
-        cut = np.flatnonzero(meets & ~holds)
-        geometries[cut] = shapely.clip_by_rect(geometries[cut], *box)
+        indexes_to_cut = np.flatnonzero(meets & ~holds)
+        geometries[indexes_to_cut] = shapely.clip_by_rect(geometries[indexes_to_cut], *box)
         indexes = np.flatnonzero(meets)
         indexes = indexes[~shapely.is_empty(geometries[indexes])]
         return _Part(numbers=self.numbers[indexes], geometries=geometries[indexes])
