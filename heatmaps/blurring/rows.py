@@ -39,7 +39,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blur:
-    """How each check-in of a file becomes a row of the other."""
+    """Holds how each check-in of a file becomes a row of the other."""
 
     region: Region
     mechanism: LocalMechanism

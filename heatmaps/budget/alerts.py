@@ -19,7 +19,8 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """`percent` is the highest of `LEVELS` that was reached; `own`: of one's allowance, not of the limit."""
+    """Tells how far a limit is used up: `percent` is the highest of `LEVELS` that was reached; `own`: of
+    one's allowance, not of the limit."""
 
     kind: AccountKind
     percent: int

@@ -24,7 +24,7 @@ DEFAULT: Final = FOLLOWS_DEFAULT.value  # an allowance's text: as everybody's
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """One person on one account, in its units; `person` None: everybody who follows the default.
+    """Holds one person on one account, in its units; `person` None: everybody who follows the default.
 
     `limit` is what holds, be it the person's own or everybody's; None: not limited.
     """

@@ -13,7 +13,7 @@ from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetStep:
-    """One charge, and everything up to it, in the account's units.
+    """Holds one charge, and everything up to it, in the account's units.
 
     release: None for what was charged after a restore.
     """

@@ -32,7 +32,7 @@ def units(name: str, kind: AccountKind, text: str) -> int:
 
 
 class BudgetMoved(Exception):  # noqa: N818 - as the other domain errors
-    """The budget is not the one that was read before it was to be changed."""
+    """Says that the budget is not the one that was read before it was to be changed."""
 
     code = "precondition_failed"
 

@@ -29,7 +29,10 @@ class SpendingPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """One account: parts by each of `BY`, the largest first, days in order. `unbounded`: as in `Balance`."""
+    """Holds one account: parts by each of `BY`, the largest first, days in order.
+
+    `unbounded`: as in `Balance`.
+    """
 
     kind: AccountKind
     committed: int

@@ -24,12 +24,12 @@ _UNREADABLE: Final = (AttributeError, KeyError, OverflowError, RecursionError, T
 
 
 class TooCostly(ParameterError):  # noqa: N818 - reads as what it says
-    """The child took more memory or time than it may."""
+    """Says that the child took more memory or time than it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
-    """A district file as it is stored: packed GeoJSON of names and polygons."""
+    """Holds a district file as it is stored: packed GeoJSON of names and polygons."""
 
     areas: int
     corners: int

@@ -31,7 +31,7 @@ Polygons: TypeAlias = list[list[list[Corner]]]  # of each polygon its rings, the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """A name and polygons; what lies inside is decided by the even-odd rule over all rings."""
+    """Holds a name and polygons; what lies inside is decided by the even-odd rule over all rings."""
 
     name: str
     polygons: Polygons

@@ -31,7 +31,7 @@ _SECONDS: Final = 20.0  # for which somebody else's same question is waited for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """People in the areas of a file that lie on the map, in the file's order."""
+    """Holds people in the areas of a file that lie on the map, in the file's order."""
 
     rows: tuple[AreaSum, ...]
     outside: int  # areas that do not lie on the map
@@ -40,7 +40,7 @@ class Sums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRow:
-    """A row of the table for people, the value and its error to equal decimals."""
+    """Holds a row of the table for people, the value and its error to equal decimals."""
 
     name: str
     people: str

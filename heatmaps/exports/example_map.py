@@ -41,7 +41,7 @@ _SECONDS: Final = 2.0  # for which one that somebody else is making is waited fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Public facts that an example is drawn from."""
+    """Holds public facts that an example is drawn from."""
 
     mechanism: str
     relation: Relation

@@ -26,7 +26,7 @@ _REFUSED_SECONDS: Final = 600.0  # for which a file that cannot be made is not t
 
 
 class NotRendered(Exception):  # noqa: N818 - reads as what it says
-    """The file would take more than the server gives to one; another format may fit."""
+    """Says that the file would take more than the server gives to one; another format may fit."""
 
     code = "too_large"
 

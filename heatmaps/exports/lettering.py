@@ -15,7 +15,7 @@ _LINE_HEIGHT: Final = 1.4  # of the size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How text looks. Size in pixels."""
+    """Holds how text looks. Size in pixels."""
 
     size: int
     colour: str

@@ -21,7 +21,7 @@ THINNEST: Final = 24.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapImage:
-    """A picture of the region's cells, north up, and what its colours mean."""
+    """Holds a picture of the region's cells, north up, and what its colours mean."""
 
     scene: Scene
     legend: Legend

@@ -82,7 +82,7 @@ _CPU_SECONDS: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """A file that is made when it is opened, unless it is there already."""
+    """Names a file that is made when it is opened, unless it is there already."""
 
     name: str
     content_type: str

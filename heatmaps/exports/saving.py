@@ -44,7 +44,7 @@ def save(path: Path, released: Released) -> None:
 
 
 class Replacement:
-    """A file that takes its name when the block ends well and leaves no trace when it does not."""
+    """Writes a file that takes its name when the block ends well and leaves no trace when it does not."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -23,7 +23,7 @@ _NAME_SIZE: Final = 16  # pixels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A picture of the view, north up, as it is on a Mercator map; its shape is that of the view."""
+    """Draws a picture of the view, north up, as it is on a Mercator map; its shape is that of the view."""
 
     image: Image.Image
     view: Region

@@ -16,7 +16,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapTiles:
-    """The tiles of one map in one look; nothing is made before one of them is drawn."""
+    """Draws the tiles of one map in one look; nothing is made before one of them is drawn."""
 
     region: Region
     largest_zoom: int

@@ -42,7 +42,7 @@ _ALLOWED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """A release or a guide file that a question may begin from."""
+    """Names a release or a guide file that a question may begin from."""
 
     release: Release | None = None
     file: GuideFile | None = None

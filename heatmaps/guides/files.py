@@ -30,7 +30,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
-    """The dataset has had an upload; that it has is known to whoever may store."""
+    """Says that the dataset has had an upload; that it has is known to whoever may store."""
 
     code: ClassVar[str] = "too_late_for_guides"
 

@@ -28,7 +28,7 @@ def pixels_of(raster: Any, region: Region) -> tuple[Floats, Floats]:
 
 
 class Ground:
-    """Which cells of a guide the points of a raster lie in."""
+    """Finds which cells of a guide the points of a raster lie in."""
 
     def __init__(self, raster: Any, box: PixelBox, region: Region) -> None:
         self._box, place = box, raster.transform

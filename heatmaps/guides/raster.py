@@ -37,7 +37,7 @@ _STARTS: Final = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RasterGuide:
-    """A guide, and the file that it was read from."""
+    """Holds a guide, and the file that it was read from."""
 
     guide: Guide
     file_sha256: str

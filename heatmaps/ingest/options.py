@@ -22,7 +22,9 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`columns` names a file's column for a field, where it is not the field's own name (time: "" for none).
+    """Holds how a file is read.
+
+    `columns` names a file's column for a field, where it is not the field's own name (time: "" for none).
 
     `time_zone` (IANA) is that of times without an offset. Where clocks are set back and an hour comes twice,
     such a time is in the first of the two; a time that clocks skip counts as if they had not been set yet.

@@ -28,7 +28,7 @@ ENTERED: Final = "entered again by a steward"
 
 
 class NothingRestored(LedgerError):
-    """No restore of the dataset waits for a steward."""
+    """Says that no restore of the dataset waits for a steward."""
 
     code = "nothing_restored"
 
@@ -61,7 +61,7 @@ def waits(dataset: Dataset) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charged:
-    """A charge for what is not known. amount: units of the account; None: no bound from then on."""
+    """Holds a charge for what is not known. amount: units of the account; None: no bound from then on."""
 
     kind: AccountKind
     amount: int | None

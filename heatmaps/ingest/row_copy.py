@@ -21,7 +21,7 @@ DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Block:
-    """Columns of check-ins, all of shape `(k,)`."""
+    """Holds columns of check-ins, all of shape `(k,)`."""
 
     persons: Persons  # keyed hashes
     cells: NDArray[np.int64]  # Morton codes at the finest level

@@ -31,7 +31,7 @@ LEASE_SECONDS: Final = 60  # renewed with every chunk, a second or so apart
 
 @dataclass(slots=True, kw_only=True)
 class Lease:
-    """The right to write under one staged upload; every call raises `LeaseLost` once it is gone."""
+    """Gives the right to write under one staged upload; every call raises `LeaseLost` once it is gone."""
 
     upload_id: UUID
     until: datetime

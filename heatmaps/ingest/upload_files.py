@@ -25,7 +25,7 @@ _RAW = ".raw"
 
 
 class Readable(Protocol):
-    """Django's uploaded files and open binary files alike."""
+    """Fits Django's uploaded files and open binary files alike."""
 
     def read(self, size: int = -1, /) -> Any: ...
 

@@ -10,7 +10,7 @@ from heatmaps.models import Account, AccountKind, Charge, Dataset
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """One account, in its own units (`amounts.as_decimal` turns them into text for people).
+    """Holds one account, in its own units (`amounts.as_decimal` turns them into text for people).
 
     Committed is what was asked for and not cancelled; `reserved` of it is held by queued releases. Without a
     limit, `limit` and `available` are None. `unbounded`: some charge had no bound, so that the sum says

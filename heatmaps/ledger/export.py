@@ -70,7 +70,7 @@ def _rows(events: QuerySet[Event], *, sees_data: bool) -> Iterator[dict[str, Any
 
 
 class _Line:
-    """A file for `csv.writer` that hands each line back."""
+    """Stands for the file of `csv.writer`, and hands each line back."""
 
     def write(self, line: str) -> str:
         return line

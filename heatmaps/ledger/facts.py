@@ -28,7 +28,7 @@ EVERYBODY: Final = "everybody"  # stands for the person of the default allowance
 
 
 class FollowsDefault(Enum):
-    """In place of an allowance of one's own."""
+    """Stands in place of an allowance of one's own."""
 
     FOLLOWS_DEFAULT = "default"
 

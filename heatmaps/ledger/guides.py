@@ -40,7 +40,7 @@ def check(dataset: Dataset, replay: Replay) -> None:
 
 
 class _Maps:
-    """Published maps, each read once."""
+    """Reads published maps, each read once."""
 
     def __init__(self, replay: Replay) -> None:
         self._releases = replay.releases

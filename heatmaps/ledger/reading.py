@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which events of a ledger; empty: all."""
+    """Selects which events of a ledger; empty: all."""
 
     kind: str = ""
     person: str = ""  # a username

@@ -47,7 +47,8 @@ from heatmaps.models import Event, ReleaseState
 
 
 class Disagreement(Exception):  # noqa: N818 - the word for what verification finds
-    """A row is not what the chain says; `sequence` is the event it disagrees with, where there is one."""
+    """Says that a row is not what the chain says; `sequence` is the event it disagrees with, where there is
+    one."""
 
     def __init__(self, sequence: int | None, problem: str) -> None:
         self.sequence, self.problem = sequence, problem
@@ -56,7 +57,7 @@ class Disagreement(Exception):  # noqa: N818 - the word for what verification fi
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedRelease:
-    """A release as its events tell it."""
+    """Holds a release as its events tell it."""
 
     state: ReleaseState
     facts: Mapping[str, int | str]
@@ -75,7 +76,7 @@ class ReplayedRelease:
 
 @dataclass(slots=True, kw_only=True)
 class Replay:
-    """Accounts and releases after the events that were applied so far."""
+    """Holds accounts and releases after the events that were applied so far."""
 
     previous_hash: str
     sequence: int = 0

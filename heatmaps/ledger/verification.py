@@ -32,7 +32,8 @@ from heatmaps.models.fraction_field import NotStored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`problem` names the first bad row; `first_bad_sequence` the event it disagrees with, if it has one."""
+    """Says whether a ledger verifies: `problem` names the first bad row; `first_bad_sequence` the event it
+    disagrees with, if it has one."""
 
     ok: bool
     events: int

@@ -34,7 +34,7 @@ class VersionChanged(Exception):  # noqa: N818 - what happened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holdings:
-    """The tables of one dataset; a migration has models of its own."""
+    """Names the tables of one dataset; a migration has models of its own."""
 
     versions: "QuerySet[Any]"
     uploads: "QuerySet[Any]"

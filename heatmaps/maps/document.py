@@ -81,7 +81,7 @@ def frame(scripts: Sequence[str] = SCRIPTS) -> Frame:
 
 
 class _LocalMap(folium.Map):
-    """A Leaflet map without tiles whose script and style come from our own static files."""
+    """Draws a Leaflet map without tiles whose script and style come from our own static files."""
 
     _template = Template(
         """
@@ -120,7 +120,7 @@ def basemap(region: Region) -> MapLayer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapParts:
-    """A drawn result of any kind, for a template, which escapes every text of it."""
+    """Holds a drawn result of any kind, for a template, which escapes every text of it."""
 
     centre: tuple[float, float]  # latitude and longitude, where the map begins
     drawings: tuple[MapLayer, ...]

@@ -28,7 +28,7 @@ _FAINTEST: Final = 0.25  # opacity of what is just told from zero
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeatView:
-    """Arrays of shape (`PIXELS`, `PIXELS`), row 0 north, rows evenly spread on a Mercator map."""
+    """Holds arrays of shape (`PIXELS`, `PIXELS`), row 0 north, rows evenly spread on a Mercator map."""
 
     densities: Floats = field(repr=False)  # people per km²
     ratios: Floats = field(repr=False)  # value over error

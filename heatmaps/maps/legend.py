@@ -35,7 +35,7 @@ _WIDE_RANGE: Final = 60.0  # greatest to least density above which half decades 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegendClass:
-    """One row of a legend; `light` and `dark` are its colours (empty: the ground shows through)."""
+    """Holds one row of a legend; `light` and `dark` are its colours (empty: the ground shows through)."""
 
     key: str
     label: str

@@ -12,7 +12,7 @@ _NOTE: Final = "Numbers on the map are those of the table."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnRing:
-    """(latitude, longitude) of the corners, closed, the class it is drawn in, and its sign."""
+    """Holds (latitude, longitude) of the corners, closed, the class it is drawn in, and its sign."""
 
     corners: list[tuple[float, float]]
     key: str

@@ -55,7 +55,8 @@ class PointLattice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Surface:
-    """Arrays of shape (rows, columns), in persons in the whole region: one person everywhere alike is 1."""
+    """Holds arrays of shape (rows, columns), in persons in the whole region: one person everywhere alike is
+    1."""
 
     values: Floats = field(repr=False)
     errors: Floats = field(repr=False)  # standard
@@ -110,7 +111,7 @@ def _summed(weights: Floats, down: Floats, across: Floats, rows: "_Windows", col
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Windows:
-    """Along one axis: what the window at each point adds of some squares."""
+    """Holds, along one axis: what the window at each point adds of some squares."""
 
     points: slice  # those that any of the squares reaches
     own: Integers  # (k,) of each square its row in the arrays

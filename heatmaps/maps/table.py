@@ -32,7 +32,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapTable:
-    """The numbers beside a map."""
+    """Holds the numbers beside a map."""
 
     rows: tuple[TableRow, ...]
     centres: int  # of a map of areas

@@ -31,7 +31,7 @@ Colours = NDArray[np.float32]  # from 0 to 255
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """One square of a web map: column and row from the north-west corner of the world."""
+    """Holds one square of a web map: column and row from the north-west corner of the world."""
 
     zoom: int
     x: int

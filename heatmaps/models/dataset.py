@@ -12,7 +12,7 @@ from heatmaps.origins import Origin
 
 
 class RelationChoice(models.TextChoices):
-    """The neighbouring relation, chosen for good; values as in `mechanisms.guarantee.Relation`."""
+    """Names the neighbouring relation, chosen for good; values as in `mechanisms.guarantee.Relation`."""
 
     ADD_REMOVE = "add_remove", "a person is there or not"
     REPLACE = "replace", "a person's record is exchanged for another"
@@ -35,7 +35,7 @@ class UserForm(models.TextChoices):
 
 
 class RowCapacity(models.IntegerChoices):
-    """How many check-ins a dataset may hold, in size classes: a public fact, fixed at creation."""
+    """Names how many check-ins a dataset may hold, in size classes: a public fact, fixed at creation."""
 
     SMALL = 100_000, "up to 100,000"
     MEDIUM = 1_000_000, "up to 1 million"
@@ -44,7 +44,7 @@ class RowCapacity(models.IntegerChoices):
 
 
 class Dataset(models.Model):
-    """Public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
+    """Holds public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
 
     Relation, region, radius and declared persons never change after creation (`docs/explanation/law.md`):
     every charge and every released map was computed from them.
@@ -156,7 +156,7 @@ class Membership(models.Model):
 
 
 class DataVersion(models.Model):
-    """A public step: from here on, releases read the uploads that were included up to this number."""
+    """Marks a public step: from here on, releases read the uploads that were included up to this number."""
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()

@@ -7,11 +7,11 @@ from django.db import models
 
 
 class NotStored(ValueError):  # noqa: N818 - as the other domain errors
-    """A column holds a text that this program never writes."""
+    """Says that a column holds a text that this program never writes."""
 
 
 class FractionField(models.Field):  # type: ignore[type-arg]  # at run time it takes no arguments
-    """A `Fraction` on this side of the database.
+    """Holds a `Fraction` on this side of the database.
 
     To migrations it is the column of text that it is. Errors: `NotStored` for any other spelling, so that an
     edited row is refused and not read as what it resembles.

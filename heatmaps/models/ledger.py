@@ -11,7 +11,7 @@ from heatmaps.models.dataset import Dataset
 
 
 class Ledger(models.Model):
-    """One row a dataset: the head of its event chain, and the lock that every transition takes first."""
+    """Holds a row a dataset: the head of its event chain, and the lock that every transition takes first."""
 
     dataset = models.OneToOneField(Dataset, models.PROTECT, primary_key=True, related_name="ledger")
     last_sequence = models.PositiveBigIntegerField(default=0)
@@ -96,7 +96,7 @@ class Allowance(models.Model):
 
 
 class Event(models.Model):
-    """One move, hashed together with the hash of the move before it; never changed, never deleted."""
+    """Records one move, hashed together with the hash of the move before it; never changed, never deleted."""
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="events")
     sequence = models.PositiveBigIntegerField()

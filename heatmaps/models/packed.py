@@ -15,7 +15,7 @@ SLOTS: Final = 64  # of each packed upload; a person's slot is what dividing the
 
 
 class PackedCheckIns(models.Model):
-    """One slot of an upload: its persons, and their check-ins ordered by person and cell.
+    """Holds one slot of an upload: its persons, and their check-ins ordered by person and cell.
 
     Columns of integers, as `heatmaps.masses.packed_columns` writes and reads them.
     """

@@ -33,7 +33,7 @@ _OPERATOR: Final = "Somebody who runs this server"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervention:
-    """The latest of its kind; nobody: whoever runs the server, by a command."""
+    """Holds the latest of its kind; nobody: whoever runs the server, by a command."""
 
     kind: str
     at: datetime

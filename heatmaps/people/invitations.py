@@ -32,7 +32,7 @@ INVITATION_DAYS: Final = 7
 
 
 class NoSuchLink(Http404):
-    """Unknown, used, expired or revoked: which of them is not said."""
+    """Refuses a link that is unknown, used, expired or revoked: which of them is not said."""
 
     def __init__(self) -> None:
         super().__init__("this link is unknown, used, expired or revoked")
@@ -40,7 +40,7 @@ class NoSuchLink(Http404):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLink:
-    """`secret` is in this object and nowhere else."""
+    """Holds a new link: `secret` is in this object and nowhere else."""
 
     row: Invitation
     secret: str = field(repr=False)

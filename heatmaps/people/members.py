@@ -31,7 +31,7 @@ _BY_ROLE: Final = Case(
 
 
 class LastSteward(MemberError):
-    """A dataset without a steward could never be fed or looked after again."""
+    """Says that a dataset without a steward could never be fed or looked after again."""
 
     code = "last_steward"
 

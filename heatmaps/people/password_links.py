@@ -31,7 +31,7 @@ _MAIL: Final = (
 
 
 class LinkDead(Exception):  # noqa: N818 - reads as what it says
-    """The link is unknown, or was ended; by what is not said."""
+    """Says that the link is unknown, or was ended; by what is not said."""
 
 
 @transaction.atomic

@@ -45,7 +45,10 @@ class LastWayIn(MemberError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderPerson:
-    """Somebody whom the provider just named. `account`: who is signed in here and asked for the link."""
+    """Names somebody whom the provider just named.
+
+    `account`: who is signed in here and asked for the link.
+    """
 
     provider: str
     uid: str

@@ -34,7 +34,7 @@ def the_provider() -> Any:
 
 
 class ProviderSession(Session):
-    """A session of `requests` for allauth. `origins`: of the hosts that may be asked.
+    """Sends requests of `requests` for allauth. `origins`: of the hosts that may be asked.
 
     Errors of its methods: `requests.RequestException`.
     """
@@ -60,7 +60,7 @@ class ProviderSession(Session):
 
 
 class _Question(Thread):
-    """One question in a thread of its own, which may outlive whoever waits for the answer."""
+    """Asks one question in a thread of its own, which may outlive whoever waits for the answer."""
 
     def __init__(self, ask: Any) -> None:
         super().__init__(daemon=True)

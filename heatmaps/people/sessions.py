@@ -22,7 +22,7 @@ def stored_key(session_key: str | None) -> str:
 
 
 class SessionStore(db.SessionStore):
-    """Django's own, but for the key under which it asks the table."""
+    """Stores sessions as Django does, but for the key under which it asks the table."""
 
     def _get_session_from_db(self) -> Session | None:
         key = stored_key(self.session_key)

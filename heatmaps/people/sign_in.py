@@ -82,7 +82,7 @@ class FactorKeyChanged(Exception):  # noqa: N818 - reads as what it says
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
-    """Sign-in by name and password."""
+    """Lets people sign in by name and password."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": _WRONG,
@@ -184,7 +184,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no types
-    """Second factors; their secrets are stored encrypted with `second-factor-key` of the key folder."""
+    """Keeps second factors; their secrets are stored encrypted with `second-factor-key` of the key folder."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "cannot_delete_authenticator": "This server requires a second factor. Set up another one first.",

@@ -110,7 +110,7 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
 
 
 class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no types
-    """The one provider that settings name."""
+    """Stands for the one provider that settings name."""
 
     oauth2_adapter_class = ClaimsAdapter
 

@@ -68,7 +68,7 @@ class Entries:
 
 
 class Journal:
-    """An open file, locked against every other process and thread that would append."""
+    """Holds an open file, locked against every other process and thread that would append."""
 
     def __init__(self, path: Path, file: FileIO) -> None:
         self.path, self._file = path, file

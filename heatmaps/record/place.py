@@ -16,7 +16,7 @@ _GONE_WITH_THE_CONTAINER: Final = ("overlay", "tmpfs", "ramfs")
 
 
 class RecordError(OSError):
-    """A readable reason in one line why no record can be kept."""
+    """Gives a readable reason in one line why no record can be kept."""
 
     code: Final = "record"
 

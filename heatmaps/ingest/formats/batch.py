@@ -12,7 +12,7 @@ from heatmaps.ingest.formats.columns import ColumnPositions, Record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A row that is no check-in, and why. Never its content.
+    """Names a row that is no check-in, and why. Never its content.
 
     `row` is the line as an editor shows it; in Parquet files, which have no lines, the row counted from 1.
     """
@@ -23,7 +23,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Batch:
-    """Accepted rows as columns of one length, and the rejected rows among them."""
+    """Holds accepted rows as columns of one length, and the rejected rows among them."""
 
     names: list[str]  # of users, each once; none without a row
     numbers: NDArray[np.int32]  # (k,) each row's user, as a place in `names`
@@ -41,7 +41,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Chunk:
-    """Some rows of a text file."""
+    """Holds some rows of a text file."""
 
     records: list[Record]
     lines: Sequence[int]  # the line each record starts in
@@ -49,7 +49,7 @@ class Chunk:
 
 
 class TextSource(Protocol):
-    """A text file of one format: the names of its columns, and its rows in their order."""
+    """Reads a text file of one format: the names of its columns, and its rows in their order."""
 
     names: list[str]
 

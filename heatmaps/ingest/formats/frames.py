@@ -27,7 +27,7 @@ _EARLIEST, _LATEST = -(2**40), 2**40  # seconds, far beyond the years that are r
 
 
 class Broken(Exception):  # noqa: N818 - reads as what it says
-    """The child ended too early, or said what no child of ours says."""
+    """Says that the child ended too early, or said what no child of ours says."""
 
 
 def write_batch(batch: Batch, stream: BinaryIO) -> None:

@@ -26,7 +26,7 @@ _SEND_CSV: Final = "send CSV, NDJSON or SNAP check-ins in UTF-8, plain or compre
 
 
 class ReaderError(ValueError):
-    """A file that cannot be read as check-ins: `code` for programs, a sentence for its sender."""
+    """Refuses a file that cannot be read as check-ins: `code` for programs, a sentence for its sender."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -45,7 +45,7 @@ class ReaderLimits:
 
 
 class Lines:
-    """The lines of a stream, each with its "\\n" (CRLF and CR become that), in constant memory.
+    """Yields the lines of a stream, each with its "\\n" (CRLF and CR become that), in constant memory.
 
     A byte-order mark is dropped; bytes that are not UTF-8 become surrogates, for the reader to reject.
     Errors while iterating: `ReaderError` with code binary, line_too_long, too_large, bomb, truncated or

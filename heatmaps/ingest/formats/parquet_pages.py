@@ -22,7 +22,7 @@ _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _, _STRUC
 
 
 class _Short(Exception):  # noqa: N818 - no fault: more of the file is needed
-    """The bytes at hand end within the header."""
+    """Says that the bytes at hand end within the header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def _damaged() -> ReaderError:
 
 
 class _Compact:
-    """A reader of Thrift's compact protocol. Errors: _Short, `ReaderError`."""
+    """Reads Thrift's compact protocol. Errors: _Short, `ReaderError`."""
 
     def __init__(self, content: bytes) -> None:
         self.at = 0

@@ -36,7 +36,7 @@ NAMES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Preview:
-    """Data: for the steward who holds the file."""
+    """Holds a file's columns and first rows: data, for the steward who holds the file."""
 
     columns: list[str]
     guess: dict[str, str]  # field: its likely column, "" where none is

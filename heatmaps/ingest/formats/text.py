@@ -122,7 +122,7 @@ _NUMBERS: Final = json.JSONDecoder(parse_float=Number, parse_int=_integer, parse
 
 
 class NdjsonSource:
-    """One JSON object a line; its columns are the keys of the first objects."""
+    """Reads one JSON object a line; its columns are the keys of the first objects."""
 
     def __init__(self, lines: Iterator[str], *, exact_numbers: bool = True) -> None:
         self._decode = _NUMBERS if exact_numbers else _TEXTS
@@ -157,7 +157,8 @@ def _text(value: object) -> str:
 
 
 class SnapSource:
-    """Check-ins as the Stanford Large Network Dataset Collection writes them: by position, between tabs."""
+    """Reads check-ins as the Stanford Large Network Dataset Collection writes them: by position, between
+    tabs."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = enumerate(lines, 1)

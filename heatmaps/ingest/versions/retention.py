@@ -25,7 +25,7 @@ MOST_DAYS: Final = 36_500  # a hundred years
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Uploads that a version after number `after` up to `up_to` included count from `day` on.
+    """Describes uploads that a version after number `after` up to `up_to` included count from `day` on.
 
     Without a `day` they count whole.
     """

@@ -16,7 +16,8 @@ _LONGEST_WAIT: Final = 32  # days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """At the full hour, UTC: each day, on one day of the week, or on one day of the month.
+    """Says when versions are made: at the full hour, UTC: each day, on one day of the week, or on one day of
+    the month.
 
     Errors: `ParameterError` naming `schedule.<field>`.
     """

@@ -18,7 +18,7 @@ Ring = NDArray[np.float64]  # (points, 2): longitude, latitude; it ends where it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Country:
-    """A name, and the middle and width of the country there, in degrees."""
+    """Holds a name, and the middle and width of the country there, in degrees."""
 
     name: str
     lat: float

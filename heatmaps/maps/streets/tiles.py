@@ -24,7 +24,7 @@ _LINES: Final = (1, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Some of the things: their numbers, and their geometries as far as they are needed."""
+    """Holds some of the things: their numbers, and their geometries as far as they are needed."""
 
     numbers: NDArray[np.int64]
     geometries: NDArray[Any]
@@ -42,7 +42,7 @@ class _Part:
 
 
 class Pyramid:
-    """All tiles of some things; `tiles` gives those that hold anything."""
+    """Cuts all tiles of some things; `tiles` gives those that hold anything."""
 
     def __init__(self, things: OsmFeatures) -> None:
         self._layers = np.array([LAYERS.index(name) for name in things.layers], dtype=np.int64)
