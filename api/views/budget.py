@@ -52,7 +52,9 @@ class Budget(ApiView):
         # `*`: whatever it is; a text that is none of ours fits no budget.
         version = None if seen.strip() == "*" else seen.strip().strip('"')
         asked = body(request, BudgetIn)
-        limits.change(request.user, found, asked["limits"], reason=asked["reason"], seen=version)
+        limits.change(
+            request.user, found, asked["limits"], reason=asked["reason"], expected_fingerprint=version
+        )
         return _answer(request, found)
 
 

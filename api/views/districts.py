@@ -23,7 +23,7 @@ from api.throttles import AreasThrottle, PublicThrottle, TokenThrottle
 from api.views.shared import ApiView, body
 from heatmaps import queries
 from heatmaps.districts import files
-from heatmaps.districts.files import Facts
+from heatmaps.districts.files import DistrictFileFacts
 from heatmaps.exports import district_sums
 from heatmaps.exports.district_sums import Sums
 from heatmaps.http import caching
@@ -209,8 +209,8 @@ class AreasCsv(Areas):
         return HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
 
 
-def _facts(given: dict[str, Any]) -> Facts:
-    return Facts(title=given["title"], source=given["source"], licence=given["licence"])
+def _facts(given: dict[str, Any]) -> DistrictFileFacts:
+    return DistrictFileFacts(title=given["title"], source=given["source"], licence=given["licence"])
 
 
 def _body(request: Request, most: int) -> bytes:

@@ -17,7 +17,7 @@ from api.throttles import GuidesThrottle, TokenThrottle
 from api.views.shared import ApiView, body
 from heatmaps.data_slice import WHOLE
 from heatmaps.guides import choices, files, raster
-from heatmaps.guides.files import Facts
+from heatmaps.guides.files import GuideFileFacts
 from heatmaps.http.content_length import body_length, takes_up_to
 from heatmaps.models import Scope
 from heatmaps.people.permissions import Act, dataset_for, member_of
@@ -64,6 +64,6 @@ class Guides(ApiView):
         if not request.FILES.getlist("file"):  # an empty one is none: well formed, as the schema says
             raise ParameterError("file", "nothing", raster.ALLOWED)
         given = body(request, GuideFileIn)
-        facts = Facts(title=given["title"], source=given["source"], licence=given.get("licence", ""))
+        facts = GuideFileFacts(title=given["title"], source=given["source"], licence=given.get("licence", ""))
         path = Path(given["file"].temporary_file_path())
         return Response(shown.guide_file(files.store(request.user, found, path, facts)), 201)

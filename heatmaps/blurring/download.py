@@ -52,7 +52,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlurQuestion:
-    """As a form or the API sends it; `blur_for` says what is wrong with it."""
+    """Holds a question as a form or the API sends it; `blur_for` says what is wrong with it."""
 
     mechanism: str
     epsilon: str  # of one report at the radius
@@ -65,16 +65,16 @@ class BlurQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """What will be done to the file, and what that promises."""
+class BlurPlan:
+    """Holds what will be done to the file, and what that promises."""
 
     blur: Blur
     radius_m: int
     statements: tuple[str, ...]
 
 
-def planned(dataset: Dataset, question: BlurQuestion) -> Planned:
-    """Everything that can be checked without the file. Errors: `ParameterError`."""
+def plan_of(dataset: Dataset, question: BlurQuestion) -> BlurPlan:
+    """Checks everything that can be checked without the file. Errors: `ParameterError`."""
     region = region_of(dataset)
     lattice, target = _cells_and_target(region, question)
     mechanism = local.build(
@@ -92,12 +92,12 @@ def planned(dataset: Dataset, question: BlurQuestion) -> Planned:
         leave_out=question.leave_out,
         most_rows=MOST_ROWS,
     )
-    said = statements(mechanism, radius_m=radius_m, diameter_m=region.diameter_m, trusted=ON_THE_SERVER)
-    return Planned(blur=blur, radius_m=radius_m, statements=(*said, NOT_CHARGED))
+    sentences = statements(mechanism, radius_m=radius_m, diameter_m=region.diameter_m, trusted=ON_THE_SERVER)
+    return BlurPlan(blur=blur, radius_m=radius_m, statements=(*sentences, NOT_CHARGED))
 
 
 def no_better(dataset: Dataset, question: BlurQuestion) -> str:
-    """What no mechanism can do better than, whose loss rises evenly with distance to ε at the radius.
+    """Says what no mechanism can do better than, whose loss rises evenly with distance to ε at the radius.
 
     No mechanism is built: it takes milliseconds for any question. Errors: `ParameterError`.
     """
@@ -106,12 +106,12 @@ def no_better(dataset: Dataset, question: BlurQuestion) -> str:
 
 
 def blurred(steward: User, dataset: Dataset, question: BlurQuestion, file: BinaryIO) -> BinaryIO:
-    """A ZIP with the blurred rows and the statement; whoever sends it closes it.
+    """Returns a ZIP with the blurred rows and the statement; whoever sends it closes it.
 
     Errors: `ParameterError`; `UploadError` for a file that is too large, cannot be read, or has rows that are
     refused.
     """
-    plan = planned(dataset, question)
+    plan = plan_of(dataset, question)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "the file"
         _store(file, source)
@@ -139,10 +139,10 @@ def _cells_and_target(region: Region, question: BlurQuestion) -> tuple[Lattice, 
     return lattice, Target(relation=Relation.REPLACE, epsilon=epsilon, radius_m=radius_m)
 
 
-def _whole(name: str, given: str | int, most: int) -> int:
-    number = exact_decimal(name, given, low=1, high=most)
+def _whole(name: str, value: str | int, most: int) -> int:
+    number = exact_decimal(name, value, low=1, high=most)
     if number.denominator != 1:
-        raise ParameterError(name, given, f"a whole number from 1 to {most}")
+        raise ParameterError(name, value, f"a whole number from 1 to {most}")
     return int(number)
 
 
@@ -159,7 +159,7 @@ def _store(file: BinaryIO, target: Path) -> None:
             stream.write(chunk)
 
 
-def _statement(plan: Planned) -> str:
+def _statement(plan: BlurPlan) -> str:
     mechanism = plan.blur.mechanism
     content = {
         "kind": "hazemap statement of blurred rows",

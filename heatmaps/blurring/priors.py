@@ -14,7 +14,8 @@ _ALLOWED: Final = "an NPY file of a map of the bbox: numbers of at least 0, (row
 
 
 def prior_of(path: Path, lattice: Lattice) -> tuple[int, ...]:
-    """Weight of each cell, column · rows + row: the sum of the map's squares whose centre it holds.
+    """Returns the weight of each cell, column · rows + row: the sum of the map's squares whose centre it
+    holds.
 
     Such maps are what `manage.py heatmap` and releases are saved as. Errors: `ParameterError` naming `prior`.
     """
@@ -23,9 +24,9 @@ def prior_of(path: Path, lattice: Lattice) -> tuple[int, ...]:
         ((2 * np.arange(count) + 1) * cells) // (2 * count)
         for count, cells in zip(values.shape, (lattice.rows, lattice.columns), strict=True)
     )
-    summed = np.zeros((lattice.columns, lattice.rows))
-    np.add.at(summed, (columns[np.newaxis, :], rows[:, np.newaxis]), values[::-1])
-    weights = np.rint(summed / summed.max() * LARGEST_PRIOR).astype(np.int64)
+    sums = np.zeros((lattice.columns, lattice.rows))
+    np.add.at(sums, (columns[np.newaxis, :], rows[:, np.newaxis]), values[::-1])
+    weights = np.rint(sums / sums.max() * LARGEST_PRIOR).astype(np.int64)
     return tuple(weights.ravel().tolist())
 
 

@@ -28,7 +28,7 @@ _SHOWN_REJECTIONS: Final = 3
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """Of a file's rows: for whoever holds the file."""
+    """Counts a file's rows, for whoever holds the file."""
 
     written: int = field(default=0, repr=False)
     outside: int = field(default=0, repr=False)  # at the region's border instead
@@ -39,7 +39,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blur:
-    """How each check-in of a file becomes a row of the other."""
+    """Holds how each check-in of a file becomes a row of the other."""
 
     region: Region
     mechanism: LocalMechanism
@@ -49,7 +49,7 @@ class Blur:
     most_rows: int | None = None  # of a file; None: as many as it has
 
     def check(self, path: Path) -> Tally:
-        """Read the whole file once, so that nothing is written of one that is to be refused.
+        """Reads the whole file once, so that nothing is written of one that is to be refused.
 
         Memory grows with the number of persons, not of rows. Errors: `ReaderError`; `ParameterError` naming
         `max_reports` when a person has more rows.
@@ -76,7 +76,7 @@ class Blur:
         return tally
 
     def promise(self) -> dict[str, object]:
-        """What each report and a person's rows cost, what they err, and what is not protected."""
+        """Returns what each report and a person's rows cost, what they err, and what is not protected."""
         error, least = self.mechanism.expected_error(), least_of(self.mechanism)
         return {
             "mechanism": self.mechanism.name,
@@ -89,35 +89,38 @@ class Blur:
         }
 
     def write(self, path: Path, stream: BinaryIO, rng: RandomSource, tally: Tally) -> None:
-        """Rows `user,time,lat,lon` in the order of the file; the file is read again. Errors: as `check`."""
+        """Writes rows `user,time,lat,lon` in the order of the file; the file is read again.
+
+        Errors: as `check`.
+        """
         text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("user", "time", "lat", "lon"))
         reports = Counter[str]()
         for batch in read_file(path, self.options):
-            kept = self._kept(batch, reports)
-            tally.left_out += len(batch.users) - kept.size
-            tally.written += kept.size
-            lat, lon = batch.lat[kept], batch.lon[kept]
+            rows = self._covered_rows(batch, reports)
+            tally.left_out += len(batch.users) - rows.size
+            tally.written += rows.size
+            lat, lon = batch.lat[rows], batch.lon[rows]
             tally.outside += int(np.count_nonzero(~self.region.contains(lat, lon)))
             lattice = self.mechanism.lattice
             blurred = self.mechanism.release(cells_of(self.region, lattice, lat, lon), rng)
-            columns = (batch.times[kept].tolist(), *centres_of(self.region, lattice, blurred))
-            for at, time, to_lat, to_lon in zip(kept.tolist(), *columns, strict=True):
+            columns = (batch.times[rows].tolist(), *centres_of(self.region, lattice, blurred))
+            for at, time, to_lat, to_lon in zip(rows.tolist(), *columns, strict=True):
                 # As it came, also where a spreadsheet sees a formula: with another name it is another person.
                 writer.writerow((batch.users[at], _iso(time), f"{to_lat:.7f}", f"{to_lon:.7f}"))
         text.detach()
 
-    def _kept(self, batch: Batch, reports: Counter[str]) -> NDArray[np.int64]:
-        """Places in the batch of each person's first rows, as many as the guarantee covers."""
-        kept = []
+    def _covered_rows(self, batch: Batch, reports: Counter[str]) -> NDArray[np.int64]:
+        """Returns the places in the batch of each person's first rows, as many as the guarantee covers."""
+        rows = []
         for at, user in enumerate(user_names.normal(batch.users)):
             reports[user] += 1
             if reports[user] <= self.mechanism.max_reports:
-                kept.append(at)
-        if len(kept) < len(batch.users) and not self.leave_out:
+                rows.append(at)
+        if len(rows) < len(batch.users) and not self.leave_out:
             raise ReaderError("changed", "the file changed while it was read; nothing was written")
-        return np.array(kept, dtype=np.int64)
+        return np.array(rows, dtype=np.int64)
 
 
 def _iso(time: int) -> str:

@@ -19,7 +19,8 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """`percent` is the highest of `LEVELS` that was reached; `own`: of one's allowance, not of the limit."""
+    """Tells how far a limit is used up: `percent` is the highest of `LEVELS` that was reached; `own`: of
+    one's allowance, not of the limit."""
 
     kind: AccountKind
     percent: int
@@ -38,32 +39,37 @@ class Alert:
 
 
 def alerts_of(dataset: Dataset, person: Person) -> tuple[Alert, ...]:
-    """For a member of the dataset: what has run low, or out."""
-    found = of_balances(balances(dataset))
-    own = allowances.own(dataset, person).values() if isinstance(person, User) else ()
-    mine = ((one.kind, level(one.taken, one.limit)) for one in own)
-    return (*found, *(Alert(kind=kind, percent=percent, own=True) for kind, percent in mine if percent))
+    """Returns what has run low, or out, for a member of the dataset."""
+    alerts = of_balances(balances(dataset))
+    own_allowances = allowances.own(dataset, person).values() if isinstance(person, User) else ()
+    own_levels = (
+        (allowance.kind, level(allowance.committed, allowance.limit)) for allowance in own_allowances
+    )
+    return (
+        *alerts,
+        *(Alert(kind=kind, percent=percent, own=True) for kind, percent in own_levels if percent),
+    )
 
 
-def of_balances(held: list[Balance]) -> tuple[Alert, ...]:
-    """Of the limits alone."""
-    levels = ((row.kind, level(row.committed, row.limit)) for row in held)
+def of_balances(rows: list[Balance]) -> tuple[Alert, ...]:
+    """Returns the alerts of the limits alone."""
+    levels = ((row.kind, level(row.committed, row.limit)) for row in rows)
     return tuple(Alert(kind=kind, percent=percent, own=False) for kind, percent in levels if percent)
 
 
-def level(taken: int, limit: int | None) -> int:
-    """The highest of `LEVELS` that is reached; 0: none, as where nothing was ever taken."""
-    if limit is None or taken <= 0:
+def level(committed: int, limit: int | None) -> int:
+    """Returns the highest of `LEVELS` that is reached; 0: none, as where nothing was ever taken."""
+    if limit is None or committed <= 0:
         return 0
-    return next((percent for percent in LEVELS if 100 * taken >= percent * limit), 0)
+    return next((percent for percent in LEVELS if 100 * committed >= percent * limit), 0)
 
 
 def log_crossings(dataset: Dataset, charges: Charges) -> None:
-    """One log line for each limit that has just got to a higher level by these charges."""
+    """Writes one log line for each limit that has just got to a higher level by these charges."""
     for account in Account.objects.filter(dataset=dataset):
         charge = charges[AccountKind(account.kind)] or 0
         before, now = (
-            level(taken, account.limit) for taken in (account.committed - charge, account.committed)
+            level(committed, account.limit) for committed in (account.committed - charge, account.committed)
         )
         if now > before:
             _log.warning("budget.low", dataset=dataset.pk, account=str(account.kind), percent=now)

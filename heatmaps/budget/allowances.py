@@ -24,7 +24,7 @@ DEFAULT: Final = FOLLOWS_DEFAULT.value  # an allowance's text: as everybody's
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """One person on one account, in its units; `person` None: everybody who follows the default.
+    """Holds one person on one account, in its units; `person` None: everybody who follows the default.
 
     `limit` is what holds, be it the person's own or everybody's; None: not limited.
     """
@@ -33,50 +33,50 @@ class Allowed:
     person: User | None
     follows_default: bool
     limit: int | None
-    taken: int
+    committed: int
 
     @property
     def available(self) -> int | None:
-        return None if self.limit is None else max(self.limit - self.taken, 0)
+        return None if self.limit is None else max(self.limit - self.committed, 0)
 
 
 def allowances_of(dataset: Dataset, person: Person) -> list[Allowed]:
-    """Everybody's, then each person's, account by account; without `Act.READ_LEDGER` one's own alone."""
+    """Returns everybody's, then each person's, by account; without `Act.READ_LEDGER` one's own alone."""
     accounts = list(Account.objects.filter(dataset=dataset).order_by("pk"))
     rows = Allowance.objects.filter(account__in=accounts).select_related("person")
-    stored = {(row.account_id, row.person_id): row for row in rows}
+    rows_by_key = {(row.account_id, row.person_id): row for row in rows}
     people = _people(dataset, [row.person for row in rows if row.person], person)
-    return [_allowed(stored, account, one) for account in accounts for one in (None, *people)]
+    return [_allowed(rows_by_key, account, member) for account in accounts for member in (None, *people)]
 
 
 def own(dataset: Dataset, person: User) -> dict[AccountKind, Allowed]:
-    """What one person may take and took, by kind of account."""
+    """Returns what one person may spend and has spent, by kind of account."""
     accounts = Account.objects.filter(dataset=dataset).order_by("pk")
     return {allowed.kind: allowed for allowed in own_on(list(accounts), person).values()}
 
 
 def own_on(accounts: Sequence[Account], person: User) -> dict[int, Allowed]:
-    """The same on accounts of any datasets, by account."""
+    """Returns what one person may spend and has spent of accounts of any datasets, by account."""
     rows = Allowance.objects.filter(Q(person=None) | Q(person=person), account__in=accounts)
-    stored = {(row.account_id, row.person_id): row for row in rows}
-    return {account.pk: _allowed(stored, account, person) for account in accounts}
+    rows_by_key = {(row.account_id, row.person_id): row for row in rows}
+    return {account.pk: _allowed(rows_by_key, account, person) for account in accounts}
 
 
 def refusal(dataset: Dataset, person: User, charges: Charges) -> LedgerError | None:
-    """What the ledger would answer this person now, as far as allowances go."""
-    return refused(own(dataset, person), charges)
+    """Returns what the ledger would answer this person now, as far as allowances go."""
+    return refusal_within(own(dataset, person), charges)
 
 
-def refused(found: Mapping[AccountKind, Allowed], charges: Charges) -> LedgerError | None:
-    """The same of allowances that were read."""
-    for kind, allowed in found.items():
+def refusal_within(allowances: Mapping[AccountKind, Allowed], charges: Charges) -> LedgerError | None:
+    """Returns what the ledger would answer to charges within these allowances."""
+    for kind, allowed in allowances.items():
         amount = charges[kind]
         if allowed.limit is None or amount == 0:
             continue
         if amount is None:
             return UnboundedCharge(kind)
-        if amount > allowed.limit - allowed.taken:
-            available = allowed.limit - allowed.taken
+        if amount > allowed.limit - allowed.committed:
+            available = allowed.limit - allowed.committed
             return AllowanceExceeded(kind, requested=amount, available=available)
     return None
 
@@ -84,7 +84,7 @@ def refused(found: Mapping[AccountKind, Allowed], charges: Charges) -> LedgerErr
 def change(
     person: Person, dataset: Dataset, *, account: str, analyst: str | None, allowance: str | None, reason: str
 ) -> None:
-    """Set what `analyst` (a username; None: everybody by default) may take of an account.
+    """Sets what `analyst` (a username; None: everybody by default) may take of an account.
 
     `allowance` is a decimal; None: not limited; "default": as everybody.
     Errors: as `permissions.require`; InvalidLimit; `ParameterError` naming `account`, `analyst` or
@@ -95,38 +95,38 @@ def change(
     if row is None:
         kinds = ", ".join(Account.objects.filter(dataset=dataset).values_list("kind", flat=True))
         raise ParameterError("account", account, f"accounts of this dataset: {kinds}")
-    whose = None if analyst is None else askers(dataset).get(analyst)
-    if analyst is not None and whose is None:
+    recipient = None if analyst is None else askers(dataset).get(analyst)
+    if analyst is not None and recipient is None:
         raise ParameterError("analyst", analyst, "the name of an analyst or steward of this dataset")
-    if allowance == DEFAULT and whose is None:
+    if allowance == DEFAULT and recipient is None:
         raise ParameterError("allowance", allowance, "a decimal number, or no limit")
     if allowance == DEFAULT:
-        transitions.change_allowance(row, whose, FOLLOWS_DEFAULT, actor=actor, reason=reason)
+        transitions.change_allowance(row, recipient, FOLLOWS_DEFAULT, actor=actor, reason=reason)
     else:
         kind = AccountKind(row.kind)
         units = None if allowance is None else limits.units("allowance", kind, allowance)
-        transitions.change_allowance(row, whose, units, actor=actor, reason=reason)
+        transitions.change_allowance(row, recipient, units, actor=actor, reason=reason)
 
 
 def askers(dataset: Dataset) -> dict[str, User]:
-    """Everybody who may ask for releases, by name."""
+    """Returns everybody who may ask for releases, by name."""
     rows = Membership.objects.filter(dataset=dataset, role__in=(Role.ANALYST, Role.STEWARD))
     users = [row.user for row in rows.select_related("user").order_by("user__username")]
     return {user.get_username(): user for user in users}
 
 
-def _people(dataset: Dataset, counted: list[User], person: Person) -> list[User]:
-    everybody = askers(dataset) | {user.get_username(): user for user in counted}
+def _people(dataset: Dataset, users: list[User], person: Person) -> list[User]:
+    everybody = askers(dataset) | {user.get_username(): user for user in users}
     if not may(person, dataset, Act.READ_LEDGER):
         everybody = {name: user for name, user in everybody.items() if user.pk == person.pk}
     return [everybody[name] for name in sorted(everybody)]
 
 
 def _allowed(
-    stored: dict[tuple[int, int | None], Allowance], account: Account, person: User | None
+    rows_by_key: dict[tuple[int, int | None], Allowance], account: Account, person: User | None
 ) -> Allowed:
-    general = stored.get((account.pk, None))
-    row = stored.get((account.pk, None if person is None else person.pk))
+    general = rows_by_key.get((account.pk, None))
+    row = rows_by_key.get((account.pk, None if person is None else person.pk))
     follows = person is not None and (row is None or row.follows_default)
     holds = general if follows else row
     return Allowed(
@@ -134,5 +134,5 @@ def _allowed(
         person=person,
         follows_default=follows,
         limit=None if holds is None else holds.limit,
-        taken=0 if row is None else row.committed,
+        committed=0 if row is None else row.committed,
     )

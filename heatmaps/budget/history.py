@@ -12,8 +12,8 @@ from heatmaps.models import Account, AccountKind, Charge, Dataset, ReleaseState,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One charge, and everything up to it, in the account's units.
+class BudgetStep:
+    """Holds one charge, and everything up to it, in the account's units.
 
     release: None for what was charged after a restore.
     """
@@ -28,11 +28,11 @@ class Step:
 class History:
     kind: AccountKind
     limit: int | None
-    steps: tuple[Step, ...]  # in their order; at least one
+    steps: tuple[BudgetStep, ...]  # in their order; at least one
 
 
 def histories_of(dataset: Dataset) -> tuple[History, ...]:
-    """Of each account that something was taken of; of none whose charges have no sum."""
+    """Returns the history of each account that was charged, without those whose charges have no sum."""
     accounts = Account.objects.filter(dataset=dataset, committed__gt=0, unbounded=False).order_by("pk")
     return tuple(
         History(kind=AccountKind(account.kind), limit=account.limit, steps=_steps(account))
@@ -40,20 +40,20 @@ def histories_of(dataset: Dataset) -> tuple[History, ...]:
     )
 
 
-def _steps(account: Account) -> tuple[Step, ...]:
+def _steps(account: Account) -> tuple[BudgetStep, ...]:
     charges = Charge.objects.filter(account=account, amount__gt=0)
     rows = charges.exclude(release__state=ReleaseState.CANCELLED).values_list(
         "release_id", "release__requested_at", "amount"
     )
-    taken: list[tuple[datetime, UUID | None, int]] = [
+    charge_rows: list[tuple[datetime, UUID | None, int]] = [
         (at, release, units or 0) for release, at, units in rows
     ]
     restored = RestoredCharge.objects.filter(account=account, amount__gt=0)
-    taken += [
+    charge_rows += [
         (at, None, units or 0) for at, units in restored.values_list("restoration__resumed_at", "amount")
     ]
     steps, total = [], 0
-    for at, release, units in sorted(taken, key=lambda step: (step[0], str(step[1]))):
+    for at, release, units in sorted(charge_rows, key=lambda step: (step[0], str(step[1]))):
         total += units
-        steps.append(Step(release=release, at=at, units=units, total=total))
+        steps.append(BudgetStep(release=release, at=at, units=units, total=total))
     return tuple(steps)

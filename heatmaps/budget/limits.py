@@ -19,7 +19,7 @@ OPTIONAL: Final = (AccountKind.RECORD, AccountKind.RADIUS)
 
 
 def units(name: str, kind: AccountKind, text: str) -> int:
-    """The limit in the account's units, exactly: rounding one up would allow more than was written.
+    """Returns the limit in the account's units, exactly: rounding one up would allow more than was written.
 
     Errors: `ParameterError` naming `name`.
     """
@@ -32,7 +32,7 @@ def units(name: str, kind: AccountKind, text: str) -> int:
 
 
 class BudgetMoved(Exception):  # noqa: N818 - as the other domain errors
-    """The budget is not the one that was read before it was to be changed."""
+    """Says that the budget is not the one that was read before it was to be changed."""
 
     code = "precondition_failed"
 
@@ -46,16 +46,16 @@ def change(
     limits: Mapping[str, str | None],
     *,
     reason: str,
-    seen: str | None,
+    expected_fingerprint: str | None,
 ) -> None:
-    """Set the limits of several accounts (None: no limit), all or none, with an event for each.
+    """Sets the limits of several accounts (None: no limit), all or none, with an event for each.
 
-    `seen` is the `fingerprint` of the balances that the caller saw; None: whatever they are.
+    `expected_fingerprint` is that of the balances that the caller saw; None: whatever they are.
     Errors: as `permissions.require`; BudgetMoved; `ParameterError` naming `limits.<account>`; InvalidLimit.
     """
     actor = require(person, dataset, Act.CHANGE_LIMIT)
     with transitions.locked(dataset.pk):
-        if seen not in {None, fingerprint(balances(dataset))}:
+        if expected_fingerprint not in {None, fingerprint(balances(dataset))}:
             raise BudgetMoved
         accounts = {account.kind: account for account in Account.objects.filter(dataset=dataset)}
         # One ε account always keeps a limit: the new one is set before the other is lifted.
@@ -68,9 +68,9 @@ def change(
             transitions.change_limit(account, new, actor=actor, reason=reason)
 
 
-def fingerprint(held: Sequence[Balance]) -> str:
+def fingerprint(rows_by_account: Sequence[Balance]) -> str:
     """Tells one state of a budget from another: limits and what is committed, all of it public to members."""
-    rows = [[str(row.kind), row.limit, row.committed, row.unbounded] for row in held]
+    rows = [[str(row.kind), row.limit, row.committed, row.unbounded] for row in rows_by_account]
     return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:32]
 
 

@@ -18,8 +18,8 @@ BY: Final[Mapping[str, str]] = {"person": "By person", "mechanism": "By mechanis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What one person, mechanism or day took of an account, in its units; how many releases that were."""
+class SpendingPart:
+    """Holds what one person, mechanism or day took of an account, in its units, in how many releases."""
 
     kind: AccountKind
     name: str
@@ -29,17 +29,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """One account: parts by each of `BY`, the largest first, days in order. `unbounded`: as in `Balance`."""
+    """Holds one account: parts by each of `BY`, the largest first, days in order.
+
+    `unbounded`: as in `Balance`.
+    """
 
     kind: AccountKind
     committed: int
     limit: int | None
     unbounded: bool
-    parts: Mapping[str, tuple[Part, ...]]
+    parts: Mapping[str, tuple[SpendingPart, ...]]
 
 
 def spending_of(dataset: Dataset, person: Person) -> tuple[Spending, ...]:
-    """What is committed, and by whom; names are for those who may read the ledger."""
+    """Returns what is committed, and by whom; names are for those who may read the ledger."""
     names = may(person, dataset, Act.READ_LEDGER)
     accounts = Account.objects.filter(dataset=dataset).order_by("pk")
     return tuple(_spending(account, person, names=names) for account in accounts)
@@ -64,31 +67,36 @@ def _spending(account: Account, person: Person, *, names: bool) -> Spending:
     )
 
 
-def _restored(account: Account) -> tuple[Part, ...]:
+def _restored(account: Account) -> tuple[SpendingPart, ...]:
     """Sums what was charged after restores, for what nobody knows."""
     rows = RestoredCharge.objects.filter(account=account, amount__gt=0)
     units = rows.aggregate(total=Sum("amount"))["total"] or 0
-    return (Part(kind=AccountKind(account.kind), name=RESTORED, units=units, releases=0),) if units else ()
+    return (
+        (SpendingPart(kind=AccountKind(account.kind), name=RESTORED, units=units, releases=0),)
+        if units
+        else ()
+    )
 
 
-def _parts(kind: AccountKind, charges: QuerySet[Charge], column: str) -> tuple[Part, ...]:
+def _parts(kind: AccountKind, charges: QuerySet[Charge], column: str) -> tuple[SpendingPart, ...]:
     rows = charges.order_by().values_list(column).annotate(units=Sum("amount"), releases=Count("pk"))
     parts = [
-        Part(kind=kind, name=str(name), units=units or 0, releases=releases) for name, units, releases in rows
+        SpendingPart(kind=kind, name=str(name), units=units or 0, releases=releases)
+        for name, units, releases in rows
     ]
     return tuple(sorted(parts, key=lambda part: (-part.units, part.name)))
 
 
-def _nameless(people: tuple[Part, ...], person: Person) -> tuple[Part, ...]:
-    mine = [part for part in people if part.name == person.get_username()]
-    others = [part for part in people if part.name != person.get_username()]
+def _nameless(people: tuple[SpendingPart, ...], person: Person) -> tuple[SpendingPart, ...]:
+    own = [part for part in people if part.name == person.get_username()]
+    rest = [part for part in people if part.name != person.get_username()]
     return tuple(
-        Part(
+        SpendingPart(
             kind=parts[0].kind,
             name=name,
             units=sum(part.units for part in parts),
             releases=sum(part.releases for part in parts),
         )
-        for name, parts in ((YOU, mine), (OTHERS, others))
+        for name, parts in ((YOU, own), (OTHERS, rest))
         if parts
     )

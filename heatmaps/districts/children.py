@@ -24,12 +24,12 @@ _UNREADABLE: Final = (AttributeError, KeyError, OverflowError, RecursionError, T
 
 
 class TooCostly(ParameterError):  # noqa: N818 - reads as what it says
-    """The child took more memory or time than it may."""
+    """Says that the child took more memory or time than it may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadFile:
-    """A district file as it is stored: packed GeoJSON of names and polygons."""
+    """Holds a district file as it is stored: packed GeoJSON of names and polygons."""
 
     areas: int
     corners: int
@@ -37,8 +37,8 @@ class ReadFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """People in an area; numbers as in `mechanisms.results.district_sums.DistrictSum`."""
+class AreaSum:
+    """Holds people in an area; numbers as in `mechanisms.results.district_sums.DistrictSum`."""
 
     name: str
     value: float
@@ -50,29 +50,31 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedUp:
-    """People in areas, in their order."""
+    """Holds people in areas, in their order."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AreaSum, ...]
     is_bound: bool  # errors are bounds: the truth is within two of them more often than said
 
 
-def read(sent: bytes, *, name_property: str) -> ReadFile:
-    """A file that somebody sent. Errors: `ParameterError` naming `file` or `name_property`; Busy."""
-    _check_start(sent, "file")
+def read(body: bytes, *, name_property: str) -> ReadFile:
+    """Reads a file that somebody sent. Errors: `ParameterError` naming `file` or `name_property`; Busy."""
+    _check_start(body, "file")
     with _believed("file"):
-        answer, content = _told("reading_child", {"name_property": name_property}, sent, field="file")
+        answer, content = _run_child("reading_child", {"name_property": name_property}, body, field="file")
         return ReadFile(areas=int(answer["areas"]), corners=int(answer["corners"]), content=content)
 
 
 def add_up(areas: bytes, *, packed: bool, result: bytes, region: Region) -> AddedUp:
-    """People in areas (GeoJSON; packed: as `ReadFile.content`) of a stored map. Errors: as `read`, naming
-    `areas` or `release`."""
+    """Adds up people in areas (GeoJSON; packed: as `ReadFile.content`) of a stored map.
+
+    Errors: as `read`, naming `areas` or `release`.
+    """
     if not packed:
         _check_start(areas, "areas")
-    wanted = {"area_bytes": len(areas), "packed": packed, "region": list(region)}
+    request = {"area_bytes": len(areas), "packed": packed, "region": list(region)}
     with _believed("areas"):
-        answer, _ = _told("sums_child", wanted, areas + result, field="areas")
-        rows = tuple(Row(str(name), *map(float, figures)) for name, *figures in answer["rows"])
+        answer, _ = _run_child("sums_child", request, areas + result, field="areas")
+        rows = tuple(AreaSum(str(name), *map(float, figures)) for name, *figures in answer["rows"])
         return AddedUp(rows=rows, is_bound=bool(answer["is_bound"]))
 
 
@@ -87,21 +89,21 @@ def _believed(field: str) -> Iterator[None]:
         raise TooCostly(field, "this many polygons", _ALLOWED) from error
 
 
-def _check_start(sent: bytes, field: str) -> None:
-    """What is no object of JSON is refused at once: a child takes longer to start."""
-    if sent.removeprefix(BOM_UTF8).lstrip()[:1] != b"{":
-        raise ParameterError(field, "this text" if sent else "nothing", geojson.ALLOWED)
+def _check_start(body: bytes, field: str) -> None:
+    """Refuses what is no object of JSON at once: a child takes longer to start."""
+    if body.removeprefix(BOM_UTF8).lstrip()[:1] != b"{":
+        raise ParameterError(field, "this text" if body else "nothing", geojson.ALLOWED)
 
 
-def _told(
-    child: str, wanted: Mapping[str, object], sent: bytes, *, field: str
+def _run_child(
+    child: str, request: Mapping[str, object], body: bytes, *, field: str
 ) -> tuple[dict[str, Any], bytes]:
-    """The line that the child answered with, and the bytes behind it."""
+    """Returns the line that the child answered with, and the bytes behind it."""
     with turn(), tempfile.TemporaryFile() as answer:
-        line = json.dumps({**wanted, "descriptor": answer.fileno()}).encode()
+        line = json.dumps({**request, "descriptor": answer.fileno()}).encode()
         status = process.finished(
             f"heatmaps.districts.{child}",
-            line + b"\n" + sent,
+            line + b"\n" + body,
             _LIMITS,
             files=[answer.fileno()],
             quiet=True,
@@ -113,10 +115,10 @@ def _told(
 
 
 def _checked(answer: BinaryIO) -> tuple[dict[str, Any], bytes]:
-    """Errors: the child's own refusal."""
+    """Reads the child's answer. Errors: the child's own refusal."""
     answer.seek(0)
-    told: dict[str, Any] = json.loads(answer.readline(_LONGEST_LINE))
-    if "refused" in told:
-        parameter, value, allowed = told["refused"]
+    reply: dict[str, Any] = json.loads(answer.readline(_LONGEST_LINE))
+    if "refused" in reply:
+        parameter, value, allowed = reply["refused"]
         raise ParameterError(str(parameter), value, str(allowed))
-    return told, answer.read()
+    return reply, answer.read()

@@ -29,8 +29,8 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
+class DistrictFileFacts:
+    """Holds what a steward says of a file; public. Errors: `ParameterError` naming the field."""
 
     title: str
     source: str
@@ -42,101 +42,109 @@ class Facts:
 
 
 def files_of(dataset: Dataset) -> QuerySet[DistrictFile]:
-    """By title, without their contents. Whoever may see a map of the dataset may see them."""
+    """Selects the files by title, without their contents.
+
+    Whoever may see a map of the dataset may see them.
+    """
     return DistrictFile.objects.filter(dataset=dataset).defer("content").order_by("title")
 
 
 def file_of(dataset: Dataset, file_id: UUID) -> DistrictFile:
-    """One of them. Errors: Http404."""
-    found = files_of(dataset).select_related("dataset", "stored_by").filter(pk=file_id).first()
-    if found is None:
+    """Returns one of them. Errors: Http404."""
+    file = files_of(dataset).select_related("dataset", "stored_by").filter(pk=file_id).first()
+    if file is None:
         raise Http404("no such district file")
-    return found
+    return file
 
 
 def geojson_of(file: DistrictFile) -> bytes:
-    """Its names and polygons as GeoJSON."""
+    """Returns its names and polygons as GeoJSON."""
     return geojson.unpacked(bytes(file.content))
 
 
 def store(
-    person: Person, dataset: Dataset, sent: bytes, facts: Facts, *, name_property: str = ""
+    person: Person, dataset: Dataset, body: bytes, facts: DistrictFileFacts, *, name_property: str = ""
 ) -> DistrictFile:
-    """Keep a file. Errors: as `require`; `ParameterError` naming the field; Busy."""
+    """Keeps a file. Errors: as `require`; `ParameterError` naming the field; Busy."""
     steward = require(person, dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
     with transaction.atomic():
         _check_room(dataset, facts)
-    read = _read(sent, name_property)
+    polygons = _read(body, name_property)
     with transaction.atomic():
         _check_room(dataset, facts)
-        made = DistrictFile(dataset=dataset, title=facts.title, source=facts.source, licence=facts.licence)
-        _save(made, read, steward, name_property)
-    _log.info("districts.stored", by=steward.pk, dataset=dataset.pk, file=made.pk)
-    return made
+        file = DistrictFile(dataset=dataset, title=facts.title, source=facts.source, licence=facts.licence)
+        _save(file, polygons, steward, name_property)
+    _log.info("districts.stored", by=steward.pk, dataset=dataset.pk, file=file.pk)
+    return file
 
 
 def change(
-    person: Person, file: DistrictFile, facts: Facts, sent: bytes | None = None, *, name_property: str = ""
+    person: Person,
+    file: DistrictFile,
+    facts: DistrictFileFacts,
+    body: bytes | None = None,
+    *,
+    name_property: str = "",
 ) -> DistrictFile:
-    """Other facts, and with `sent` other polygons. Errors: as `store`."""
+    """Stores other facts, and with `body` other polygons. Errors: as `store`."""
     steward = require(person, file.dataset, Act.KEEP_DISTRICTS)
     name_property = _text("name_property", name_property)
-    read = None if sent is None else _read(sent, name_property)
+    polygons = None if body is None else _read(body, name_property)
     with transaction.atomic():
         _check_title(file.dataset, facts, but=file)
-        now = DistrictFile.objects.select_for_update().filter(pk=file.pk).first()
-        if now is None:
+        row = DistrictFile.objects.select_for_update().filter(pk=file.pk).first()
+        if row is None:
             raise Http404("no such district file")
-        now.title, now.source, now.licence = facts.title, facts.source, facts.licence
-        if read is None:
-            now.save(update_fields=["title", "source", "licence"])
+        row.title, row.source, row.licence = facts.title, facts.source, facts.licence
+        if polygons is None:
+            row.save(update_fields=["title", "source", "licence"])
         else:
-            _save(now, read, steward, name_property)
+            _save(row, polygons, steward, name_property)
     _log.info("districts.changed", by=steward.pk, dataset=file.dataset_id, file=file.pk)
-    return now
+    return row
 
 
 def delete(person: Person, file: DistrictFile) -> None:
-    """Forget a file for good; maps stay as they are. Errors: as `require`."""
+    """Forgets a file for good; maps stay as they are. Errors: as `require`."""
     steward = require(person, file.dataset, Act.KEEP_DISTRICTS)
     DistrictFile.objects.filter(pk=file.pk).delete()
     _log.info("districts.deleted", by=steward.pk, dataset=file.dataset_id, file=file.pk)
 
 
-def _read(sent: bytes, name_property: str) -> children.ReadFile:
+def _read(body: bytes, name_property: str) -> children.ReadFile:
     most = settings.MAX_DISTRICT_BYTES
-    if len(sent) > most:
-        raise ParameterError("file", f"{len(sent)} bytes", f"at most {most} bytes")
-    return children.read(sent, name_property=name_property)
+    if len(body) > most:
+        raise ParameterError("file", f"{len(body)} bytes", f"at most {most} bytes")
+    return children.read(body, name_property=name_property)
 
 
-def _save(file: DistrictFile, read: children.ReadFile, steward: User, name_property: str) -> None:
-    file.name_property, file.areas, file.corners = name_property, read.areas, read.corners
-    file.content, file.sha256 = read.content, hashlib.sha256(read.content).hexdigest()
+def _save(file: DistrictFile, polygons: children.ReadFile, steward: User, name_property: str) -> None:
+    file.name_property, file.areas, file.corners = name_property, polygons.areas, polygons.corners
+    file.content, file.sha256 = polygons.content, hashlib.sha256(polygons.content).hexdigest()
     file.stored_by, file.stored_at = steward, timezone.now()
     file.save()
 
 
-def _check_room(dataset: Dataset, facts: Facts) -> None:
-    """Before the file is read, and again when it is stored."""
+def _check_room(dataset: Dataset, facts: DistrictFileFacts) -> None:
+    """Refuses a file too many or a title twice: before the file is read, and again when it is stored."""
     _check_title(dataset, facts)
     if files_of(dataset).count() >= MOST_FILES:
         raise ParameterError("file", "one more file", f"{MOST_FILES} files a dataset; delete one first")
 
 
-def _check_title(dataset: Dataset, facts: Facts, *, but: DistrictFile | None = None) -> None:
-    """Lock the dataset until the transaction ends, so that no two of its files take one title at once."""
+def _check_title(dataset: Dataset, facts: DistrictFileFacts, *, but: DistrictFile | None = None) -> None:
+    """Locks the dataset until the transaction ends, so that no two of its files take one title at once."""
     Dataset.objects.select_for_update().get(pk=dataset.pk)
-    others = files_of(dataset).filter(title=facts.title)
-    if (others.exclude(pk=but.pk) if but else others).exists():
+    same_title = files_of(dataset).filter(title=facts.title)
+    if (same_title.exclude(pk=but.pk) if but else same_title).exists():
         raise ParameterError("title", facts.title, "a title that no other district file of this dataset has")
 
 
-def _text(name: str, given: str) -> str:
-    text = " ".join(given.split())
+def _text(name: str, value: str) -> str:
+    text = " ".join(value.split())
     least, most = int(name in _NEEDED), _LENGTHS[name]
     if not (least <= len(text) <= most and text.isprintable()):
-        what = f": {_NEEDED[name]}" if name in _NEEDED else ""
-        raise ParameterError(name, given, f"{least} to {most} characters that print{what}")
+        requirement = f": {_NEEDED[name]}" if name in _NEEDED else ""
+        raise ParameterError(name, value, f"{least} to {most} characters that print{requirement}")
     return text

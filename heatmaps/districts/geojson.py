@@ -31,7 +31,7 @@ Polygons: TypeAlias = list[list[list[Corner]]]  # of each polygon its rings, the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Area:
-    """A name and polygons; what lies inside is decided by the even-odd rule over all rings."""
+    """Holds a name and polygons; what lies inside is decided by the even-odd rule over all rings."""
 
     name: str
     polygons: Polygons
@@ -47,7 +47,7 @@ class Area:
 
 
 def read(content: bytes, *, name_property: str = "", field: str = "file") -> list[Area]:
-    """The areas of GeoJSON, at most `MOST_AREAS` with `MOST_CORNERS` corners in all.
+    """Reads the areas of GeoJSON, at most `MOST_AREAS` with `MOST_CORNERS` corners in all.
 
     name_property: which property has the names; empty: name, title or label, else areas are numbered.
     Errors: `ParameterError` naming `field` or `name_property`.
@@ -62,27 +62,27 @@ def read(content: bytes, *, name_property: str = "", field: str = "file") -> lis
     return areas
 
 
-def joined(areas: Iterable[Area]) -> list[Area]:
-    """Areas of one name as one area, in the order in which names come first: islands of a district, say."""
+def merged_by_name(areas: Iterable[Area]) -> list[Area]:
+    """Merges areas of one name, in the order in which names come first: islands of a district, say."""
     by_name: dict[str, Polygons] = {}
     for area in areas:
         by_name.setdefault(area.name, []).extend(area.polygons)
     return [Area(name=name, polygons=polygons) for name, polygons in by_name.items()]
 
 
-def written(areas: Sequence[Area]) -> bytes:
-    """As GeoJSON of names and polygons alone."""
+def to_geojson(areas: Sequence[Area]) -> bytes:
+    """Returns areas as GeoJSON of names and polygons alone."""
     collection = {"type": "FeatureCollection", "features": [area.feature for area in areas]}
     return json.dumps(collection, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def packed(content: bytes) -> bytes:
-    """GeoJSON as it is stored."""
+    """Packs GeoJSON as it is stored."""
     return zlib.compress(content, 6)
 
 
 def unpacked(content: bytes) -> bytes:
-    """GeoJSON that was stored."""
+    """Unpacks GeoJSON that was stored."""
     return zlib.decompressobj().decompress(content, _LARGEST)
 
 
@@ -111,7 +111,7 @@ def _features(body: Any, field: str) -> list[Any]:
 
 
 def _check_degrees(body: Mapping[str, Any], field: str) -> None:
-    """Files of before RFC 7946 may name another coordinate system."""
+    """Refuses other coordinates than degrees: files of before RFC 7946 may name another coordinate system."""
     match body.get("crs"):
         case {"properties": {"name": str(name)}} if name not in _DEGREES:
             raise ParameterError(field, f"coordinates in {name}", "longitude and latitude in degrees (WGS84)")
@@ -130,14 +130,14 @@ def _name(feature: Any, number: int, name_property: str) -> str:
 
 
 def _offered(facts: Mapping[str, Any], number: int) -> str:
-    known = [
+    names = [
         key for key, value in facts.items() if isinstance(value, str | int | float) and key.isprintable()
     ]
-    listed = ", ".join(key[:LONGEST_NAME] for key in known[:_MOST_LISTED])
+    listed = ", ".join(key[:LONGEST_NAME] for key in names[:_MOST_LISTED])
     return f"a property with a text or a number in every feature; feature {number} has {listed or 'none'}"
 
 
-def _polygons(feature: Any, what: str, field: str) -> Polygons:
+def _polygons(feature: Any, subject: str, field: str) -> Polygons:
     geometry = feature.get("geometry") if isinstance(feature, Mapping) else None
     match geometry:
         case {"type": "Polygon", "coordinates": list(rings)}:
@@ -145,31 +145,31 @@ def _polygons(feature: Any, what: str, field: str) -> Polygons:
         case {"type": "MultiPolygon", "coordinates": list(found)} if found:
             polygons = found
         case {"type": str(kind)}:
-            raise ParameterError(field, f"the {kind[:20]} of {what}", _POLYGONS)
+            raise ParameterError(field, f"the {kind[:20]} of {subject}", _POLYGONS)
         case _:
-            raise ParameterError(field, f"the geometry of {what}", _POLYGONS)
+            raise ParameterError(field, f"the geometry of {subject}", _POLYGONS)
     if not all(isinstance(rings, list) and rings for rings in polygons):
-        raise ParameterError(field, f"the polygon of {what}", _POLYGONS)
-    return [[list(_ring(ring, what, field)) for ring in rings] for rings in polygons]
+        raise ParameterError(field, f"the polygon of {subject}", _POLYGONS)
+    return [[list(_ring(ring, subject, field)) for ring in rings] for rings in polygons]
 
 
-def _ring(ring: Any, what: str, field: str) -> Iterator[Corner]:
+def _ring(ring: Any, subject: str, field: str) -> Iterator[Corner]:
     """Its corners, the first one again at the end."""
     if not isinstance(ring, list) or len(ring) < _LEAST_CORNERS:
-        raise ParameterError(field, f"a ring of {what}", _POLYGONS)
-    corners = [_corner(corner, what, field) for corner in ring]
+        raise ParameterError(field, f"a ring of {subject}", _POLYGONS)
+    corners = [_corner(corner, subject, field) for corner in ring]
     yield from corners
     if corners[0] != corners[-1]:
         yield corners[0]
 
 
-def _corner(corner: Any, what: str, field: str) -> Corner:
+def _corner(corner: Any, subject: str, field: str) -> Corner:
     if not isinstance(corner, list) or len(corner) < 2 or not all(map(_is_number, corner[:2])):
-        raise ParameterError(field, f"a corner of {what}", _POLYGONS)
+        raise ParameterError(field, f"a corner of {subject}", _POLYGONS)
     lon, lat = corner[:2]
     if abs(lon) > LONGEST_LON or abs(lat) > LONGEST_LAT:
         allowed = "longitude within 360 and latitude within 90 degrees; files in metres are converted first"
-        raise ParameterError(field, f"a corner of {what} at {str(lon)[:12]}, {str(lat)[:12]}", allowed)
+        raise ParameterError(field, f"a corner of {subject} at {str(lon)[:12]}, {str(lat)[:12]}", allowed)
     return round(float(lon), _PLACES), round(float(lat), _PLACES)
 
 

@@ -13,5 +13,5 @@ FORMATS: Final = RESULT_KINDS["heatmap"].formats
 
 
 def format_of(suffix: str, kind: Kind = "heatmap") -> Format:
-    """The format of a suffix with its dot. Errors: `ParameterError` naming those the kind has."""
+    """Returns the format of a suffix with its dot. Errors: `ParameterError` naming those the kind has."""
     return RESULT_KINDS[kind].format_of(suffix)

@@ -13,7 +13,8 @@ Properties = Mapping[str, object]  # of a geometry or a feature, as JSON
 
 
 def write_table(columns: Sequence[str], rows: Iterable[Sequence[str | float]], stream: BinaryIO) -> None:
-    """Numbers to the last bit; names are quoted as RFC 4180 says, and what looks like a formula is a text."""
+    """Writes a CSV table, numbers to the last bit; names are quoted as RFC 4180 says, and what looks like a
+    formula is a text."""
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow(columns)
@@ -24,8 +25,8 @@ def write_table(columns: Sequence[str], rows: Iterable[Sequence[str | float]], s
 def write_features(
     released: Released, features: Iterable[tuple[Properties, Properties]], stream: BinaryIO
 ) -> None:
-    """A FeatureCollection (RFC 7946) of (geometry, properties), with the release sheet as its foreign member
-    `release_sheet`."""
+    """Writes a FeatureCollection (RFC 7946) of (geometry, properties), with the release sheet as its foreign
+    member `release_sheet`."""
     collection = {
         "type": "FeatureCollection",
         "bbox": list(released.region),

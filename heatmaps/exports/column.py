@@ -18,7 +18,10 @@ _BAR_HEIGHT: Final = 18  # pixels
 
 @dataclass(slots=True, kw_only=True)
 class Column:
-    """Where a picture is written next. Styles have the look's ink where they name no colour of their own."""
+    """Tracks where a picture is written next.
+
+    Styles have the look's ink where they name no colour of their own.
+    """
 
     image: Image.Image = field(repr=False)
     left: int  # pixels
@@ -44,8 +47,8 @@ class Column:
         return Style(size=self.size - 2, colour=self.look.soft)
 
     def text(self, text: str, style: Style | None = None, *, after: int = 0, most: int = 0) -> None:
-        """A text in lines of the column's width. after: pixels of air below it; most: lines, the rest is
-        left out with a sign."""
+        """Writes a text in lines of the column's width. after: pixels of air below it; most: lines, the rest
+        is left out with a sign."""
         style = style or self.usual
         lines = broken(text, style, self.width)
         if most and len(lines) > most:
@@ -53,29 +56,29 @@ class Column:
         self.top = write(self.canvas, (self.left, self.top), text, style, self.width) + after
 
     def note(self, text: str) -> None:
-        """What belongs under a legend."""
+        """Writes what belongs under a legend."""
         self.text(text, self.soft)
 
     def classes(self, title: str, rows: Iterable[LegendClass] = ()) -> None:
-        """A legend: a title and a line a class."""
+        """Writes a legend: a title and a line a class."""
         self.text(title, self.heading, after=6)
         for row in rows:
             self.sign(row.label, row.dark if self.look.is_dark else row.light)
 
     def sign(self, label: str, colour: str) -> None:
-        """A colour and what it means; the land's where it is empty."""
+        """Draws a colour and what it means; the land's where it is empty."""
         width, height = _SWATCH
         box = (self.left, self.top + 2, self.left + width, self.top + 2 + height)
         self.canvas.rectangle(box, fill=colour or self.look.land, outline=self.look.line)
         self.beside(label, width + 14)
 
     def beside(self, label: str, indent: int) -> None:
-        """A text right of a sign."""
+        """Writes a text right of a sign."""
         at = (self.left + indent, self.top)
         self.top = write(self.canvas, at, label, self.usual, self.width - indent) + 6
 
     def bar(self, colours: NDArray[np.uint8], labels: Sequence[str]) -> None:
-        """(n, 3) colours from left to right, with labels at both ends and evenly between."""
+        """Draws (n, 3) colours from left to right, with labels at both ends and evenly between."""
         strip = Image.fromarray(colours[np.newaxis]).resize((self.width, _BAR_HEIGHT))
         self.image.paste(strip, (self.left, self.top))
         edge = (self.left, self.top, self.left + self.width - 1, self.top + _BAR_HEIGHT - 1)

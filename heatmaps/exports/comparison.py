@@ -20,19 +20,19 @@ _SECONDS: Final = 20.0  # for which a request waits for another one that makes t
 
 
 def comparison_of(first: Release, second: Release) -> MapParts | None:
-    """Two published maps as `maps.comparison.comparison_document` takes them.
+    """Returns two published maps as `maps.comparison.comparison_document` takes them.
 
     None where they share no ground, or one states no errors. Errors: Busy, NotRendered.
     """
     overlap = overlap_of(first, second)
     if overlap is None:
         return None
-    called = names(first, second)
-    about = [version(), *(facts_of_result(release)[0] for release in (first, second)), list(overlap), called]
+    titles = names(first, second)
+    about = [version(), *(facts_of_result(release)[0] for release in (first, second)), list(overlap), titles]
     key = hashlib.sha256(json.dumps(["comparison", *about]).encode()).hexdigest()
 
     def make(stream: BinaryIO) -> None:
-        parts = _parts(first, second, overlap, called)
+        parts = _parts(first, second, overlap, titles)
         stream.write(json.dumps(None if parts is None else asdict(parts)).encode())
 
     with file_cache.opened(key, make, seconds=_SECONDS) as stream:
@@ -40,6 +40,6 @@ def comparison_of(first: Release, second: Release) -> MapParts | None:
     return None if content is None else MapParts.from_json(content)
 
 
-def _parts(first: Release, second: Release, overlap: Region, called: tuple[str, str]) -> MapParts | None:
+def _parts(first: Release, second: Release, overlap: Region, titles: tuple[str, str]) -> MapParts | None:
     maps = [heat for heat in map(heat_of, (first, second)) if heat is not None]
-    return comparison_parts(maps, overlap, called) if len(maps) == 2 else None
+    return comparison_parts(maps, overlap, titles) if len(maps) == 2 else None

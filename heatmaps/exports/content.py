@@ -17,7 +17,7 @@ LAYERS: Final = (HEAT, SQUARES)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Released:
-    """What was released, where it lies, and its sheet: released and public values only."""
+    """Holds what was released, where it lies, and its sheet: released and public values only."""
 
     result: Result
     region: Region
@@ -27,22 +27,25 @@ class Released:
     layer: str = HEAT
 
     def of(self, result_type: type[Kind]) -> Kind:
-        """The result, for writers of one kind. Errors: TypeError for another kind."""
+        """Returns the result, for writers of one kind. Errors: TypeError for another kind."""
         if not isinstance(self.result, result_type):
             raise TypeError(f"this release has no {result_type.__name__}")
         return self.result
 
     @property
     def heatmap(self) -> Heatmap:
-        """Errors: TypeError for anything but a map: its files are written by other writers."""
+        """Returns the map.
+
+        Errors: TypeError for anything but a map: its files are written by other writers.
+        """
         return self.of(Heatmap)
 
     @property
     def resolution(self) -> int | None:
-        """Cells a side; None: what was released has no cells."""
+        """Returns the number of cells a side; None: what was released has no cells."""
         return self.result.resolution
 
     @property
     def title(self) -> str:
-        """Text of people: each writer escapes it in its own way."""
+        """Returns the title, a text of people: each writer escapes it in its own way."""
         return str(self.sheet["title"])

@@ -16,7 +16,7 @@ _STEP: Final = 1e-6  # of a cell: what rounding may move an edge
 
 
 def part_of(stream: BinaryIO, box: Box) -> bytes:
-    """A GeoTIFF of the cells that a box touches, with the tags of the whole; empty where there are none.
+    """Cuts a GeoTIFF of the cells that a box touches, with the tags of the whole; empty where there are none.
 
     Errors: `ParameterError` naming `bbox` where they are too many.
     """
@@ -27,9 +27,9 @@ def part_of(stream: BinaryIO, box: Box) -> bytes:
         if window.width * window.height > MOST_CELLS:
             raise ParameterError("bbox", f"of {window.width} by {window.height} cells", f"{MOST_CELLS} cells")
         shape = {"width": window.width, "height": window.height, "transform": raster.window_transform(window)}
-        kept = {name: raster.profile[name] for name in ("count", "dtype", "crs")}
+        profile = {name: raster.profile[name] for name in ("count", "dtype", "crs")}
         with MemoryFile() as file:
-            with file.open(driver="GTiff", compress="deflate", predictor=3, **kept, **shape) as part:
+            with file.open(driver="GTiff", compress="deflate", predictor=3, **profile, **shape) as part:
                 part.update_tags(**raster.tags())
                 part.set_band_description(1, raster.descriptions[0])
                 part.write(raster.read(1, window=window), 1)
@@ -37,7 +37,7 @@ def part_of(stream: BinaryIO, box: Box) -> bytes:
 
 
 def _window(raster: Any, box: Box) -> Window | None:
-    """Whole cells; None where the box is outside."""
+    """Returns a window of whole cells; None where the box is outside."""
     left, bottom, right, top = raster.bounds
     across, down = (right - left) / raster.width, (top - bottom) / raster.height
     columns = _cells((box[0] - left) / across, (box[2] - left) / across, raster.width)
@@ -48,7 +48,7 @@ def _window(raster: Any, box: Box) -> Window | None:
 
 
 def _cells(low: float, high: float, count: int) -> tuple[int, int]:
-    """The first cell, and the one after the last; of a line between two cells, the one behind it."""
+    """Returns the first cell, and the one after the last; of a line between two cells, the one behind it."""
     first, end = max(low, 0.0), min(high, float(count))
     if first > end:
         return 0, 0

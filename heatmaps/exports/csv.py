@@ -17,7 +17,8 @@ COLUMNS: Final = ("row", "col", "west", "south", "east", "north", "value", "stan
 
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
-    """A line a cell, row 0 in the north first, column 0 in the west; degrees and values to the last bit.
+    """Writes a line a cell, row 0 in the north first, column 0 in the west; degrees and values to the last
+    bit.
 
     Values sum to 1 as in `Heatmap.dense`; a region's value is spread evenly over its cells. Nineteen times in
     twenty a share is at most `WITHIN_ERRORS` standard errors from the truth; they are empty where none is
@@ -26,12 +27,12 @@ def write_csv(released: Released, stream: BinaryIO) -> None:
     heatmap, region = released.heatmap, released.region
     values, errors = heatmap.dense(), _errors(heatmap)
     stream.write((",".join(COLUMNS) + "\r\n").encode())
-    for some in _lines(values, errors, region, heatmap.level):
-        stream.write(some)
+    for block in _lines(values, errors, region, heatmap.level):
+        stream.write(block)
 
 
 def _errors(heatmap: Heatmap) -> NDArray[np.float64]:
-    """`(side, side)` standard errors in the unit of `dense`; nan where none is known.
+    """Returns `(side, side)` standard errors in the unit of `dense`; nan where none is known.
 
     How the mass of a region lies in its cells nobody measured: only regions of one cell have an error.
     """
@@ -52,13 +53,13 @@ def _errors(heatmap: Heatmap) -> NDArray[np.float64]:
 def _lines(
     values: NDArray[np.float64], errors: NDArray[np.float64], region: Region, level: int
 ) -> Iterator[bytes]:
-    """The lines of one row of the grid at a time."""
+    """Yields the lines of one row of the grid at a time."""
     columns = np.arange(1 << level)
     west, _, east, _ = region.cell_bounds(level, morton_encode(columns, np.zeros_like(columns), level))
     _, south, _, north = region.cell_bounds(level, morton_encode(np.zeros_like(columns), columns, level))
-    numbered = pa.array([f"{column},{left!r}" for column, left in enumerate(west.tolist())])
+    column_texts = pa.array([f"{column},{left!r}" for column, left in enumerate(west.tolist())])
     rights = pa.array(list(map(repr, east.tolist())))
     heights = list(zip(south.tolist(), north.tolist(), strict=True))[::-1]  # rows count from the north
     for row, (low, high) in enumerate(heights):
         cells = (texts(values[row], missing=""), texts(errors[row], missing=""))
-        yield lines(str(row), numbered, repr(low), rights, repr(high), *cells, between=",", after="\r\n")
+        yield lines(str(row), column_texts, repr(low), rights, repr(high), *cells, between=",", after="\r\n")

@@ -15,12 +15,12 @@ COLUMNS: Final = ("place", "name", "lat", "lon", "distance_m", "standard_error_m
 
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
-    """A line a place, in the order in which they were given."""
+    """Writes a line a place, in the order in which they were given."""
     write_table(COLUMNS, _rows(released.of(PlaceDistances)), stream)
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """The places, with the columns of the table as their properties, but for where they are."""
+    """Writes the places, with the columns of the table as their properties, but for where they are."""
     features = []
     for row in _rows(released.of(PlaceDistances)):
         facts: dict[str, str | float] = dict(zip(COLUMNS, row, strict=True))
@@ -30,12 +30,12 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 
 
 def sketch_distances(scene: Scene, released: Released) -> Sketch:
-    """A circle around each place."""
+    """Draws a circle around each place."""
     signs = draw_rings(scene, drawn_circles(released.of(PlaceDistances)), {})
-    return Sketch(key=lambda column: column.classes(LEGEND), taken=signs)
+    return Sketch(key=lambda column: column.classes(LEGEND), occupied=signs)
 
 
-def _rows(found: PlaceDistances) -> Iterator[tuple[int, str, float, float, float, float]]:
-    several = enumerate(zip(found.places, found.distances_m, strict=True), start=1)
-    for number, (place, distance_m) in several:
-        yield number, place.name, *place.degrees, distance_m, found.standard_error_m
+def _rows(result: PlaceDistances) -> Iterator[tuple[int, str, float, float, float, float]]:
+    numbered_places = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
+    for number, (place, distance_m) in numbered_places:
+        yield number, place.name, *place.degrees, distance_m, result.standard_error_m

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from heatmaps import numbers, queries
 from heatmaps.districts import children
-from heatmaps.districts.children import Row
+from heatmaps.districts.children import AreaSum
 from heatmaps.exports import file_cache
 from heatmaps.exports.answers import write_table
 from heatmaps.exports.file_cache import NotRendered
@@ -31,16 +31,16 @@ _SECONDS: Final = 20.0  # for which somebody else's same question is waited for
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
-    """People in the areas of a file that lie on the map, in the file's order."""
+    """Holds people in the areas of a file that lie on the map, in the file's order."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[AreaSum, ...]
     outside: int  # areas that do not lie on the map
     is_bound: bool  # as `heatmaps.districts.children.AddedUp` says
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRow:
-    """A row of the table for people, the value and its error to equal decimals."""
+    """Holds a row of the table for people, the value and its error to equal decimals."""
 
     name: str
     people: str
@@ -50,12 +50,12 @@ class ShownRow:
 
 
 def sums_of_file(release: Release, file: DistrictFile) -> Sums:
-    """Of a stored file. Errors: as `sums_of`."""
+    """Returns the sums of a stored file's areas. Errors: as `sums_of`."""
     return _sums(release, bytes(file.content), packed=True)
 
 
 def sums_of(release: Release, areas: bytes) -> Sums:
-    """Of GeoJSON that somebody sent.
+    """Returns the sums of GeoJSON that somebody sent.
 
     Errors: `ParameterError` naming `areas`, or `release` where it is no map with stated errors; Busy,
     NotRendered.
@@ -64,17 +64,17 @@ def sums_of(release: Release, areas: bytes) -> Sums:
 
 
 def has_sums(release: Release) -> bool:
-    """Whether it is a map, which can be added up."""
+    """Tells whether it is a map, which can be added up."""
     return kind_of(release).stem == "heatmap"
 
 
-def shown(sums: Sums) -> list[ShownRow]:
-    """For people: the most people first."""
-    return [_shown(row) for row in sorted(sums.rows, key=lambda row: (-row.value, row.name))]
+def rows_for_people(sums: Sums) -> list[ShownRow]:
+    """Writes sums for people: the most people first."""
+    return [_row_for_people(row) for row in sorted(sums.rows, key=lambda row: (-row.value, row.name))]
 
 
 def write_csv(sums: Sums, stream: BinaryIO) -> None:
-    """`COLUMNS`; `within` holds the truth to either side 19 times in 20."""
+    """Writes `COLUMNS`; `within` holds the truth to either side 19 times in 20."""
     rows = [(row.name, row.value, WITHIN * row.error, row.share, row.covered) for row in sums.rows]
     write_table(COLUMNS, rows, stream)
 
@@ -92,16 +92,16 @@ def _sums(release: Release, areas: bytes, *, packed: bool) -> Sums:
 
     key = hashlib.sha256(json.dumps(question).encode()).hexdigest()
     with file_cache.opened(key, make, seconds=_SECONDS) as stream:
-        told = json.load(stream)
-    if told is None:
+        content = json.load(stream)
+    if content is None:
         raise ParameterError("release", "a map without errors", _ERRORS_STATED)
-    return _on_map([Row(*row) for row in told["rows"]], is_bound=told["is_bound"])
+    return _on_map([AreaSum(*row) for row in content["rows"]], is_bound=content["is_bound"])
 
 
 def _added_up(areas: bytes, packed: bool, result: bytes, region: Region) -> dict[str, object] | None:
-    """None where a map states no errors. What was too costly is not tried again for a while."""
+    """Adds up; None where a map states no errors. What was too costly is not tried again for a while."""
     try:
-        found = children.add_up(areas, packed=packed, result=result, region=region)
+        sums = children.add_up(areas, packed=packed, result=result, region=region)
     except children.TooCostly as refusal:
         if packed:
             raise NotRendered from refusal
@@ -110,15 +110,15 @@ def _added_up(areas: bytes, packed: bool, result: bytes, region: Region) -> dict
         if refusal.parameter != "release":
             raise
         return None
-    return {"rows": [astuple(row) for row in found.rows], "is_bound": found.is_bound}
+    return {"rows": [astuple(row) for row in sums.rows], "is_bound": sums.is_bound}
 
 
-def _on_map(rows: Sequence[Row], *, is_bound: bool) -> Sums:
+def _on_map(rows: Sequence[AreaSum], *, is_bound: bool) -> Sums:
     inside = tuple(row for row in rows if max(row.covered, row.filled) >= LEAST)
     return Sums(rows=inside, outside=len(rows) - len(inside), is_bound=is_bound)
 
 
-def _shown(row: Row) -> ShownRow:
+def _row_for_people(row: AreaSum) -> ShownRow:
     within = WITHIN * row.error
     scale = numbers.Scale.of(within)
     scale = replace(scale, places=max(scale.places, 0))  # as the panel of the map says it
@@ -131,7 +131,7 @@ def _shown(row: Row) -> ShownRow:
     )
 
 
-def _part(row: Row) -> str:
+def _part(row: AreaSum) -> str:
     if row.covered >= 1 - LEAST:
         return ""
     return "all of this map" if row.filled > 1 - LEAST else "the part on this map"

@@ -41,7 +41,7 @@ _SECONDS: Final = 2.0  # for which one that somebody else is making is waited fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example:
-    """Public facts that an example is drawn from."""
+    """Holds public facts that an example is drawn from."""
 
     mechanism: str
     relation: Relation
@@ -54,23 +54,23 @@ class Example:
         return hashlib.sha256(repr(("example", version(), astuple(self))).encode()).hexdigest()
 
 
-def example(dataset: Dataset, asked: Mapping[str, str]) -> Example | None:
-    """The example for a question's `mechanism`, `epsilon` and `resolution`; None where there is none.
+def example(dataset: Dataset, parameters: Mapping[str, str]) -> Example | None:
+    """Returns the example for a question's `mechanism`, `epsilon` and `resolution`; None where there is none.
 
     ε and the number of people are rounded: few pictures serve all questions.
     """
-    resolution = asked.get("resolution", "")
-    if asked.get("mechanism") not in MECHANISMS or resolution not in {
+    resolution = parameters.get("resolution", "")
+    if parameters.get("mechanism") not in MECHANISMS or resolution not in {
         str(2**level) for level in range(4, 13)
     }:
         return None
     try:
-        epsilon = exact_decimal("epsilon", asked.get("epsilon", ""), low=Fraction("0.001"), high=20)
+        epsilon = exact_decimal("epsilon", parameters.get("epsilon", ""), low=Fraction("0.001"), high=20)
     except ParameterError:
         return None
     place = bisect_right(_PEOPLE, dataset.public_persons or 0)
     return Example(
-        mechanism=asked["mechanism"],
+        mechanism=parameters["mechanism"],
         relation=Relation(dataset.relation),
         epsilon=Fraction(f"{float(epsilon):.{_DIGITS}g}"),
         resolution=min(int(resolution), _FINEST),
@@ -83,18 +83,18 @@ def opened(example: Example, *, look: str) -> BinaryIO:
 
     def make(stream: BinaryIO) -> None:
         with turn():
-            write(drawn(example, SystemSource()), stream, look=look)
+            write(draw_example(example, SystemSource()), stream, look=look)
 
     return file_cache.opened(_name(example, look), make, seconds=_SECONDS)
 
 
 def is_kept(example: Example, *, look: str) -> bool:
-    """Whether its picture was drawn before."""
+    """Tells whether its picture was drawn before."""
     return file_cache.size_of(_name(example, look)) is not None
 
 
-def drawn(example: Example, rng: RandomSource) -> Heatmap:
-    """What the mechanism releases of the made-up people."""
+def draw_example(example: Example, rng: RandomSource) -> Heatmap:
+    """Returns what the mechanism releases of the made-up people."""
     entry = registry.get(example.mechanism)
     target = Target(
         relation=example.relation,
@@ -108,13 +108,13 @@ def drawn(example: Example, rng: RandomSource) -> Heatmap:
     level = mechanism.resolution.bit_length() - 1
     cells = REGION.morton(people.lat, people.lon)
     inside = REGION.contains(people.lat, people.lon)
-    summed = masses(persons=people.persons[inside], cells=cells[inside], level=level, unit=mechanism.unit)
-    heatmap: Heatmap = mechanism.release(summed, rng)
+    mass_map = masses(persons=people.persons[inside], cells=cells[inside], level=level, unit=mechanism.unit)
+    heatmap: Heatmap = mechanism.release(mass_map, rng)
     return heatmap
 
 
 def write(heatmap: Heatmap, stream: BinaryIO, *, look: str) -> None:
-    """A small picture of a map of the made-up city."""
+    """Draws a small picture of a map of the made-up city."""
     view = view_of(REGION, _SIZE, around=_AROUND)
     scene = Scene.of(view, fitted(view, _SIZE), LOOKS[look])
     heat = heat_view(heatmap, REGION)

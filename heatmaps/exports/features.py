@@ -28,13 +28,13 @@ _BOXES_AT_ONCE: Final = 1 << 16
 
 def write_lines(released: Released, stream: BinaryIO) -> None:
     """Features in the order of the GeoJSON file, but a map's centres before its squares."""
-    boxes, begins, written = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
+    boxes, begins, offset = [np.empty((0, 4))], [np.zeros(1, np.int64)], 0
     for lines, bounds in _lines(released):
         stream.write(lines)
         boxes.append(bounds)
-        begins.append(np.flatnonzero(np.frombuffer(lines, np.uint8) == _NEWLINE) + 1 + written)
-        written += len(lines)
-    stream.write(b" " * (-written % _WORD))  # numbers begin at whole words
+        begins.append(np.flatnonzero(np.frombuffer(lines, np.uint8) == _NEWLINE) + 1 + offset)
+        offset += len(lines)
+    stream.write(b" " * (-offset % _WORD))  # numbers begin at whole words
     each = np.concatenate(boxes)
     for numbers in (each, np.concatenate(begins), np.array([len(each)], np.int64)):
         stream.write(numbers.tobytes())
@@ -42,7 +42,7 @@ def write_lines(released: Released, stream: BinaryIO) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Features:
-    """What one file of features holds; lines are read when they are asked for."""
+    """Holds what one file of features has; lines are read when they are asked for."""
 
     count: int
     _stream: BinaryIO = field(repr=False)
@@ -50,30 +50,30 @@ class Features:
 
     @classmethod
     def of(cls, stream: BinaryIO) -> "Features":
-        """Read a file that `write_lines` wrote, which stays open."""
+        """Opens a file that `write_lines` wrote, which stays open."""
         size = stream.seek(0, io.SEEK_END)
         stream.seek(size - _WORD)
         count = int(np.frombuffer(stream.read(_WORD), np.int64)[0])
         return cls(count=count, _stream=stream, _boxes_at=size - _WORD * (1 + (count + 1) + 4 * count))
 
     def within(self, box: Box | None) -> NDArray[np.int64]:
-        """The numbers, from 0, of those whose own box touches one; all for None."""
+        """Returns the numbers, from 0, of those whose own box touches one; all for None."""
         if box is None:
             return np.arange(self.count)
         touching = [_touching(boxes, box) + first for first, boxes in self._boxes()]
         return np.concatenate([np.empty(0, np.int64), *touching])
 
     def read(self, numbers: NDArray[np.int64]) -> list[bytes]:
-        """GeoJSON of these; the `id` of each is its number, from 1."""
+        """Returns GeoJSON of these; the `id` of each is its number, from 1."""
         places = [self._place(number) for number in numbers.tolist()]
         return [self._line(number, *place) for number, place in zip(numbers.tolist(), places, strict=True)]
 
     def _boxes(self) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Some at a time, and the number of the first of them."""
+        """Yields some boxes at a time, and the number of the first of them."""
         self._stream.seek(self._boxes_at)
         for first in range(0, self.count, _BOXES_AT_ONCE):
-            some = min(_BOXES_AT_ONCE, self.count - first)
-            yield first, np.frombuffer(self._stream.read(some * 4 * _WORD)).reshape(some, 4)
+            count = min(_BOXES_AT_ONCE, self.count - first)
+            yield first, np.frombuffer(self._stream.read(count * 4 * _WORD)).reshape(count, 4)
 
     def _place(self, number: int) -> tuple[int, int]:
         """Tells where a feature's line begins and ends."""
@@ -90,14 +90,14 @@ class Features:
 def _touching(boxes: NDArray[np.float64], box: Box) -> NDArray[np.int64]:
     west, south, east, north = box
     spans = [(west, east)] if west <= east else [(west, _WORLD), (-_WORLD, east)]
-    touched = np.zeros(len(boxes), np.bool_)
+    is_touched = np.zeros(len(boxes), np.bool_)
     for low, high in spans:
-        touched |= (boxes[:, 0] <= high) & (boxes[:, 2] >= low)
-    return np.flatnonzero(touched & (boxes[:, 1] <= north) & (boxes[:, 3] >= south))
+        is_touched |= (boxes[:, 0] <= high) & (boxes[:, 2] >= low)
+    return np.flatnonzero(is_touched & (boxes[:, 1] <= north) & (boxes[:, 3] >= south))
 
 
 def _lines(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
-    """Lines, and the box of each."""
+    """Yields lines, and the box of each."""
     if isinstance(released.result, Heatmap):
         # Programs learn from the first page what columns and shapes there are.
         yield from feature_lines(released, centres_first=True)

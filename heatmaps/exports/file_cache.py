@@ -26,7 +26,7 @@ _REFUSED_SECONDS: Final = 600.0  # for which a file that cannot be made is not t
 
 
 class NotRendered(Exception):  # noqa: N818 - reads as what it says
-    """The file would take more than the server gives to one; another format may fit."""
+    """Says that the file would take more than the server gives to one; another format may fit."""
 
     code = "too_large"
 
@@ -44,7 +44,7 @@ def size_of(name: str) -> int | None:
 
 
 def opened(name: str, make: Callable[[BinaryIO], object], *, seconds: float = 2.0) -> BinaryIO:
-    """The file of that name at its start, made first where it is not there.
+    """Opens the file of that name at its start, made first where it is not there.
 
     seconds: for which one that somebody else is making is waited for. Whoever gets it closes it; it can be
     read to its end, whatever is deleted meanwhile. Errors: Busy, NotRendered, and those of `make`.
@@ -56,10 +56,10 @@ def opened(name: str, make: Callable[[BinaryIO], object], *, seconds: float = 2.
         if (stream := sealed_file.opened(path)) is not None:
             return stream
         _check_refused(path)
-        return _made(path, make)
+        return _make_file(path, make)
 
 
-def _made(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
+def _make_file(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
     part = path.with_suffix(f".{os.getpid()}{_PART}")
     _take_away(part)
     try:
@@ -70,8 +70,8 @@ def _made(path: Path, make: Callable[[BinaryIO], object]) -> BinaryIO:
         _take_away(path)  # else a folder in its place would stay there
         part.replace(path)
     except NotRendered:
-        with _private(path.with_suffix(_REFUSED)) as refused:
-            os.utime(refused.fileno())
+        with _private(path.with_suffix(_REFUSED)) as mark:
+            os.utime(mark.fileno())
         raise
     finally:
         part.unlink(missing_ok=True)
@@ -90,11 +90,11 @@ def _take_away(path: Path) -> None:
 
 
 def _check_refused(path: Path) -> None:
-    refused = path.with_suffix(_REFUSED)
+    mark = path.with_suffix(_REFUSED)
     with suppress(FileNotFoundError):
-        if time.time() - refused.lstat().st_mtime < _REFUSED_SECONDS:
+        if time.time() - mark.lstat().st_mtime < _REFUSED_SECONDS:
             raise NotRendered
-        refused.unlink()
+        mark.unlink()
 
 
 @contextmanager
@@ -117,7 +117,7 @@ def _locked(lock: BinaryIO) -> bool:
 
 
 def _make_room() -> None:
-    """Delete what was read longest ago, until the rest fits; and what a process left that died."""
+    """Deletes what was read longest ago, until the rest fits; and what a process left that died."""
     files = []
     for entry in os.scandir(_folder()):
         with suppress(FileNotFoundError):  # another process was faster
@@ -141,6 +141,6 @@ def _folder() -> Path:
     return folder
 
 
-def _private(path: Path, how: int = 0) -> BinaryIO:
+def _private(path: Path, flags: int = 0) -> BinaryIO:
     """Opens a file of mode 600, made where it is missing, and follows no link."""
-    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | how, 0o600), "r+b")
+    return os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | flags, 0o600), "r+b")

@@ -20,7 +20,7 @@ _BETWEEN: Final = b",\n"
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """A FeatureCollection with the release sheet as its foreign member `release_sheet`.
+    """Writes a FeatureCollection with the release sheet as its foreign member `release_sheet`.
 
     Properties, null where not stated: `value`, `standard_error` and the ends `low` and `high` of a 95 %
     interval in persons; `deviation`, which is added in quadrature for the error of several squares together;
@@ -49,9 +49,9 @@ def feature_lines(
 
 
 def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
-    """Closed rings, counter-clockwise, longitude first."""
+    """Yields closed rings, counter-clockwise, longitude first."""
     heatmap = released.heatmap
-    total, told, rectangles = (
+    total, distinguished, rectangles = (
         float(heatmap.values.sum()),
         significant_squares(heatmap),
         rectangle_numbers(heatmap),
@@ -63,33 +63,33 @@ def _squares(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
     apart = numbers = np.full(heatmap.values.size, "null")
     if rectangles is not None:
         numbers = rectangles.astype(str)
-    elif told is not None:
-        apart = np.where(told.has(heatmap.levels, heatmap.prefixes), "true", "false")
+    elif distinguished is not None:
+        apart = np.where(distinguished.has(heatmap.levels, heatmap.prefixes), "true", "false")
     for start in range(0, heatmap.values.size, AT_ONCE):
         part = slice(start, start + AT_ONCE)
         bounds = _bounds(released, part)
         west, south, east, north = (texts(side, missing="") for side in bounds.T)
         values = heatmap.values[part]
         shares = values / total if total > 0 else np.zeros_like(values)
-        said = (decimals(values, missing=""), decimals(shares, missing=""))
+        amounts = (decimals(values, missing=""), decimals(shares, missing=""))
         classes = (pa.array(apart[part]), pa.array(numbers[part]))
         error, least, most, deviation = (decimals(column, missing="null") for column in errors[:, part])
-        written = lines(
+        chunk = lines(
             *('{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [[[', west, ", ", south),
             *("], [", east, ", ", south, "], [", east, ", ", north, "], [", west, ", ", north),
-            *("], [", west, ", ", south, ']]]}, "properties": {"value": ', said[0]),
+            *("], [", west, ", ", south, ']]]}, "properties": {"value": ', amounts[0]),
             *(', "standard_error": ', error, ', "low": ', least, ', "high": ', most),
             *(', "deviation": ', deviation),
-            *(', "share": ', said[1], ', "distinguishable": ', classes[0]),
+            *(', "share": ', amounts[1], ', "distinguishable": ', classes[0]),
             *(', "rectangle": ', classes[1], "}}"),
             between="",
             after=_BETWEEN.decode(),
         )
-        yield written, bounds
+        yield chunk, bounds
 
 
 def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
-    """Points after the squares, of a map of areas: the heaviest area's centre first."""
+    """Yields points after the squares, of a map of areas: the heaviest area's centre first."""
     for rank, centre in enumerate(centres_of(released.heatmap, released.region), start=1):
         place = {"type": "Point", "coordinates": [centre.lon, centre.lat]}
         facts = {"centre": rank, "value": centre.persons, "share": centre.share}
@@ -98,10 +98,10 @@ def _centres(released: Released) -> Iterator[tuple[bytes, NDArray[np.float64]]]:
 
 
 def _bounds(released: Released, part: slice) -> NDArray[np.float64]:
-    """`(k, 4)` west, south, east, north in degrees."""
+    """Returns `(k, 4)` west, south, east, north in degrees."""
     levels, prefixes = released.heatmap.levels[part], released.heatmap.prefixes[part]
     bounds = np.empty((levels.size, 4))
     for level in np.unique(levels).tolist():
-        chosen = levels == level
-        bounds[chosen] = np.stack(released.region.cell_bounds(level, prefixes[chosen]), axis=1)
+        at_level = levels == level
+        bounds[at_level] = np.stack(released.region.cell_bounds(level, prefixes[at_level]), axis=1)
     return bounds

@@ -27,7 +27,7 @@ _COG: Final = {
 
 
 def write_geotiff(released: Released, stream: BinaryIO) -> None:
-    """One float64 band as in `Heatmap.dense`, north up, EPSG:4326; the release sheet is in the tags.
+    """Writes one float64 band as in `Heatmap.dense`, north up, EPSG:4326; the release sheet is in the tags.
 
     A tag a key of the sheet: texts as they are, everything else as JSON. Overviews have the mean of the cells
     under a pixel. Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written
@@ -52,8 +52,8 @@ def write_geotiff(released: Released, stream: BinaryIO) -> None:
             raster.set_band_description(1, BAND)
             raster.write(values, 1)
         rasterio.shutil.copy(plain.name, cog.name, driver="COG", **_COG)
-        with Path(cog.name).open("rb") as written:
-            shutil.copyfileobj(written, stream)
+        with Path(cog.name).open("rb") as cog_stream:
+            shutil.copyfileobj(cog_stream, stream)
 
 
 def _tags(released: Released) -> dict[str, str]:

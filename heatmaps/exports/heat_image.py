@@ -24,7 +24,7 @@ _SMOOTHED: Final = (
 
 
 def draw_heat(scene: Scene, heat: HeatView, region: Region) -> None:
-    """The surface, and the border of the region it is about."""
+    """Draws the surface, and the border of the region it is about."""
     left, top, right, bottom = box = scene.box_of(region)
     pixels = Image.fromarray(heat.pixels(dark=scene.look.is_dark))
     smooth = pixels.resize((right - left, bottom - top), Image.Resampling.BICUBIC)
@@ -34,22 +34,19 @@ def draw_heat(scene: Scene, heat: HeatView, region: Region) -> None:
 
 
 def heat_key(column: Column, heat: HeatView) -> None:
-    """Write the legend; its note has the width of the Gaussian, and what it means that nothing is drawn."""
+    """Writes the legend; its note has the width of the Gaussian, and what it means that nothing is drawn."""
     column.text(TITLE, column.heading, after=6)
     if heat.span is None:
         column.text(_NOBODY)
     else:
         low, high = heat.span
-        column.bar(_seen(column.look), [_rounded(value) for value in (low, math.sqrt(low * high), high)])
+        ticks = (low, math.sqrt(low * high), high)
+        labels = [number(float(f"{density:.2g}")) for density in ticks]  # to two significant digits
+        column.bar(_colours_on_land(column.look), labels)
     column.note(_SMOOTHED.format(width=length(heat.width_m, digits=2), rate=share(RATE)))
 
 
-def _seen(look: Look) -> NDArray[np.uint8]:
-    """(256, 3) the colours as they look on land."""
+def _colours_on_land(look: Look) -> NDArray[np.uint8]:
+    """Returns the (256, 3) colours as they look on land."""
     land = np.array(ImageColor.getrgb(look.land))
     return np.rint(OPACITY * ramp(dark=look.is_dark) + (1 - OPACITY) * land).astype(np.uint8)
-
-
-def _rounded(value: float) -> str:
-    """To two significant digits."""
-    return number(float(f"{value:.2g}"))

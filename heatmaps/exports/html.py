@@ -18,7 +18,7 @@ STYLES: Final = ("leaflet/leaflet.css", "hazemap/map.css", "hazemap/standalone.c
 
 
 def write_html(released: Released, stream: BinaryIO) -> None:
-    """The web map with its legend, its numbers and its release sheet.
+    """Writes the web map with its legend, its numbers and its release sheet.
 
     One script and one style element stand in the file, and its own content security policy allows these two
     by their digests, and nothing else.
@@ -43,7 +43,7 @@ def write_html(released: Released, stream: BinaryIO) -> None:
 
 
 def _asset(name: str) -> str:
-    """The text of a static file, without the line that makes developer tools ask for another file."""
+    """Returns the text of a static file, without the line that makes developer tools ask for another file."""
     path = finders.find(name)
     if not isinstance(path, str):
         raise FileNotFoundError(f"static file {name} is missing; run `make setup`")
@@ -52,7 +52,7 @@ def _asset(name: str) -> str:
 
 
 def digest(text: str, element: str) -> str:
-    """A source of a content security policy: over exactly what stands between the element's tags."""
+    """Returns a source of a content security policy: over exactly what stands between the element's tags."""
     if f"</{element}" in text.lower() or "<!--" in text or "\r" in text:
         raise ValueError(f"the text would not stay in one {element} element")
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -42,7 +42,7 @@ _FASTER: Final = 1 << 18  # cells from which a ZIP is packed for speed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Everything but the result's own bytes: released and public values only."""
+    """Holds everything but the result's own bytes: released and public values only."""
 
     # A format's suffix without its dot, with ".zip" behind it or not; a sheet; or one of the names above.
     wanted: str
@@ -68,7 +68,7 @@ class Job:
     layer: str = HEAT  # of pictures
 
     def key(self, version: str) -> str:
-        """SHA-256 of the job. version: of the code that does it."""
+        """Returns the SHA-256 of the job. version: of the code that does it."""
         return hashlib.sha256(f"{version} {self.to_json()}".encode()).hexdigest()
 
     def to_json(self) -> str:
@@ -79,7 +79,7 @@ class Job:
         return cls(**json.loads(text))
 
     def write(self, content: bytes, stream: BinaryIO) -> None:
-        """Write the file. content: the stored result. Errors: ValueError, `ParameterError`."""
+        """Writes the file. content: the stored result. Errors: ValueError, `ParameterError`."""
         result, region = result_from_bytes(content), Region(*self.region)
         kind = RESULT_KINDS[self.kind]
         if self.wanted == PARTS:
@@ -96,15 +96,15 @@ class Job:
             self._write_format(result, region, stream)
 
     def _write_format(self, result: Result, region: Region, stream: BinaryIO) -> None:
-        chosen = format_of("." + self.wanted.removesuffix(ZIP), self.kind)
-        released = self._released(result, region, values=chosen.values)
+        file_format = format_of("." + self.wanted.removesuffix(ZIP), self.kind)
+        released = self._released(result, region, values=file_format.values)
         if not self.wanted.endswith(ZIP):
-            chosen.write(released, stream)
+            file_format.write(released, stream)
             return
         level = 1 if (result.resolution or 0) ** 2 >= _FASTER else 6
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive:
-            with archive.open(self._member(chosen.suffix), "w", force_zip64=True) as member:
-                chosen.write(released, cast(BinaryIO, member))
+            with archive.open(self._member(file_format.suffix), "w", force_zip64=True) as member:
+                file_format.write(released, cast(BinaryIO, member))
             archive.writestr(self._member(".json"), _json(released.sheet))
 
     def _released(self, result: Result, region: Region, *, values: str = "") -> Released:
@@ -133,15 +133,15 @@ class Job:
         )
 
     def _member(self, suffix: str) -> zipfile.ZipInfo:
-        """Dated by the day of the release, not by the clock."""
+        """Returns a member of a ZIP, dated by the day of the release, not by the clock."""
         day = date.fromisoformat(self.released)
         member = zipfile.ZipInfo(f"{self.stem}{suffix}", date_time=(day.year, day.month, day.day, 0, 0, 0))
         member.compress_type = zipfile.ZIP_DEFLATED
         return member
 
 
-def _sheet_text(sheet: Mapping[str, object], wanted: str) -> bytes:
-    if wanted == SHEET:
+def _sheet_text(sheet: Mapping[str, object], suffix: str) -> bytes:
+    if suffix == SHEET:
         return _json(sheet)
     return yaml.safe_dump(sheet, sort_keys=False, allow_unicode=True).encode()
 

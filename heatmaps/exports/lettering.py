@@ -15,7 +15,7 @@ _LINE_HEIGHT: Final = 1.4  # of the size
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Style:
-    """How text looks. Size in pixels."""
+    """Holds how text looks. Size in pixels."""
 
     size: int
     colour: str
@@ -31,7 +31,7 @@ class Style:
 
 
 def broken(text: str, style: Style, width: int) -> list[str]:
-    """Lines of at most `width` pixels, broken between words, or inside one that is too long alone."""
+    """Returns lines of at most `width` pixels, broken between words, or inside one that is too long alone."""
     lines = [""]
     for word in text.split():
         extended = f"{lines[-1]} {word}".lstrip()
@@ -44,7 +44,7 @@ def broken(text: str, style: Style, width: int) -> list[str]:
 
 
 def write(draw: ImageDraw, at: tuple[int, int], text: str, style: Style, width: int) -> int:
-    """Draw a text, broken at a width, from a top left corner; where the next line would begin."""
+    """Draws a text, broken at a width, from a top left corner; returns where the next line would begin."""
     left, top = at
     for line in broken(text, style, width):
         draw.text((left, top), line, font=style.font, fill=style.colour)

@@ -21,49 +21,51 @@ THINNEST: Final = 24.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapImage:
-    """A picture of the region's cells, north up, and what its colours mean."""
+    """Holds a picture of the region's cells, north up, and what its colours mean."""
 
     scene: Scene
     legend: Legend
     merged: int  # cells of the release a side in one drawn cell
 
     def key(self, column: Column) -> None:
-        """Write the legend."""
+        """Writes the legend."""
         column.classes(self.legend.title, self.legend.rows)
         if self.merged > 1:
             column.note(f"Drawn in squares of {self.merged} × {self.merged} cells, their shares added up.")
 
 
 def map_image(heatmap: Heatmap, region: Region, look: Look = LIGHT) -> MapImage:
-    """Every drawn cell has whole pixels of one colour; where there are more cells than pixels, cells are
-    merged by summing, as on the web map."""
+    """Draws a map, every drawn cell as whole pixels of one colour.
+
+    Where there are more cells than pixels, cells are merged by summing, as on the web map.
+    """
     scene = Scene.of(region, size(region, 1 << _finest(heatmap, region)), look)
-    found = draw_cells(scene, heatmap, region)
+    image = draw_cells(scene, heatmap, region)
     scene.name_places()
-    return found
+    return image
 
 
 def draw_cells(scene: Scene, heatmap: Heatmap, region: Region) -> MapImage:
-    """The cells in the region's part of a picture, as fine as its pixels allow."""
+    """Draws the cells in the region's part of a picture, as fine as its pixels allow."""
     left, top, right, bottom = scene.box_of(region)
     width, height = right - left, bottom - top
-    drawn = draw(heatmap, region, finest_level=_level(heatmap, region, width, height))
-    key, side = legend(drawn), 1 << drawn.level
+    grid = draw(heatmap, region, finest_level=_level(heatmap, region, width, height))
+    key, side = legend(grid), 1 << grid.level
     rows = mercator_rows(region, side, height=height)
     columns = np.arange(width) * side // width
-    known = colours(len(key.breaks), dark=scene.look.is_dark)
-    pixels = Image.fromarray(known[key.classes_of(drawn)[rows][:, columns]])
+    palette = colours(len(key.breaks), dark=scene.look.is_dark)
+    pixels = Image.fromarray(palette[key.classes_of(grid)[rows][:, columns]])
     scene.image.paste(pixels.convert("RGB"), (left, top), pixels.getchannel("A"))
-    return MapImage(scene=scene, legend=key, merged=drawn.merged)
+    return MapImage(scene=scene, legend=key, merged=grid.merged)
 
 
 def blank(region: Region, look: Look = LIGHT) -> Scene:
-    """A picture of the region with nothing on it, for what is not drawn in cells."""
+    """Returns a picture of the region with nothing on it, for what is not drawn in cells."""
     return Scene.of(region, size(region, 1024), look)
 
 
 def size(region: Region, side: int) -> tuple[int, int]:
-    """(width, height) in pixels: the shape that Mercator gives the region, columns equally wide.
+    """Returns (width, height) in pixels: the shape that Mercator gives the region, columns equally wide.
 
     A strip more than `THINNEST` times as long as wide is drawn as if it were that.
     """
@@ -73,7 +75,7 @@ def size(region: Region, side: int) -> tuple[int, int]:
 
 
 def _finest(heatmap: Heatmap, region: Region) -> int:
-    """The finest level at which a picture of the region has pixels for every cell."""
+    """Returns the finest level at which a picture of the region has pixels for every cell."""
     for level in range(min(heatmap.level, FINEST_DRAWN_LEVEL), 0, -1):
         width, height = size(region, 1 << level)
         if max(width, height) <= LONGEST and _level(heatmap, region, width, height) >= level:
@@ -82,9 +84,9 @@ def _finest(heatmap: Heatmap, region: Region) -> int:
 
 
 def _level(heatmap: Heatmap, region: Region, width: int, height: int) -> int:
-    """The finest level at which so many pixels show every cell."""
+    """Returns the finest level at which so many pixels show every cell."""
     for level in range(min(heatmap.level, FINEST_DRAWN_LEVEL), 0, -1):
-        skipped = np.diff(mercator_rows(region, 1 << level, height=height)).max(initial=0) > 1
-        if 1 << level <= width and not skipped:
+        is_skipped = np.diff(mercator_rows(region, 1 << level, height=height)).max(initial=0) > 1
+        if 1 << level <= width and not is_skipped:
             return level
     return 0

@@ -8,7 +8,7 @@ from heatmaps.exports.content import Released
 
 
 def write_npy(released: Released, stream: BinaryIO) -> None:
-    """`(side, side)` float64, row 0 north, column 0 west, sum 1.
+    """Writes `(side, side)` float64, row 0 north, column 0 west, sum 1.
 
     Errors: `ParameterError` naming `resolution` above 4096 cells a side; nothing is written then.
     """

@@ -42,7 +42,7 @@ class Outline:
 
 
 def outline(region: Region) -> Outline:
-    """A picture of the region and its surroundings; of land alone where the ground is not installed."""
+    """Draws a picture of the region and its surroundings; of land alone where the ground is not installed."""
     frame = _Frame.around(region)
     ground: Any = ground_of(frame.view)
     left, top = frame.at(lat=region.north, lon=region.west)
@@ -76,7 +76,7 @@ class _Frame:
 
 
 def _paths(ground: Any, kind: str, frame: _Frame) -> Iterator[str]:
-    """One after the other, each as fine as can be seen."""
+    """Yields paths one after the other, each as fine as can be seen."""
     for steps in ground.get(kind, []):
         lattice = np.cumsum(np.array(steps).reshape(-1, 2), axis=0)
         lon, lat = (lattice * ground["unit"] + ground["origin"]).T
@@ -88,14 +88,14 @@ def _paths(ground: Any, kind: str, frame: _Frame) -> Iterator[str]:
 
 
 def _names(frame: _Frame) -> Iterator[PlaceName]:
-    """The most populous places; none over another."""
-    taken: list[tuple[float, float, float]] = []
+    """Yields the names of the most populous places; none over another."""
+    occupied: list[tuple[float, float, float]] = []
     for place in places_in(frame.view, most=_MOST_NAMES):
         x, y = frame.at(lat=place.lat, lon=place.lon)
         width = _LETTER * len(place.name) + _LINE
         before = x + width > frame.width
         start = x - width if before else x
-        if any(abs(y - other) < _LINE and start < to and start + width > at for at, to, other in taken):
+        if any(abs(y - other) < _LINE and start < to and start + width > at for at, to, other in occupied):
             continue
-        taken.append((start, start + width, y))
+        occupied.append((start, start + width, y))
         yield PlaceName(name=place.name, x=f"{x:.1f}", y=f"{y:.1f}", before=before)

@@ -28,28 +28,33 @@ _LEAST_SHAPE: Final = 0.5  # height over width, of a picture of heat, or width o
 
 
 def write_map(released: Released, stream: BinaryIO) -> None:
-    """The map as the page shows it, north up: its heat, or its squares where it has none or they are wanted;
-    the sheet is in the PNG's texts."""
+    """Writes the map as the page shows it, north up; the sheet is in the PNG's texts.
+
+    It is the heat, or the squares where a map has none or they are wanted.
+    """
     if released.layer == HEAT and summands_of(released.heatmap) is not None:
         scene = _with_surroundings(released)
-        drawn = sketch_map(scene, released)
+        sketch = sketch_map(scene, released)
         scene.name_places()
-        write_page(released, scene, drawn.key, stream)
+        write_page(released, scene, sketch.key, stream)
     else:
-        found = map_image(released.heatmap, released.region, released.look)
-        write_page(released, found.scene, found.key, stream)
+        image = map_image(released.heatmap, released.region, released.look)
+        write_page(released, image.scene, image.key, stream)
 
 
 def write_drawing(released: Released, stream: BinaryIO) -> None:
-    """The region with what was released, north up, for what has no cells; the sheet is in the PNG's texts."""
+    """Writes the region with what was released, north up, for what has no cells.
+
+    The sheet is in the PNG's texts.
+    """
     scene = blank(released.region, released.look)
-    drawn = kind_of_result(released.result).sketched(scene, released)
-    scene.name_places(around=drawn.taken)
-    write_page(released, scene, drawn.key, stream)
+    sketch = kind_of_result(released.result).sketched(scene, released)
+    scene.name_places(around=sketch.occupied)
+    write_page(released, scene, sketch.key, stream)
 
 
 def write_page(released: Released, scene: Scene, key: Key, stream: BinaryIO) -> None:
-    """A picture with title, loss, scale and facts."""
+    """Writes a picture with title, loss, scale and facts."""
     words, look, picture = in_words(released.sheet), released.look, scene.image
     size = (picture.width + PANEL + 3 * MARGIN, picture.height + _SPARE)
     page = Image.new("RGB", size, look.panel)
@@ -75,7 +80,7 @@ def _with_surroundings(released: Released) -> Scene:
 
 
 def _below(page: Image.Image, scene: Scene, at: tuple[int, int]) -> int:
-    """The scale, and whose ground and names these are, under the map; where it ends."""
+    """Writes the scale, and whose ground and names these are, under the map; returns where it ends."""
     right = draw_scale(ImageDraw.Draw(page), at, scene) + MARGIN
     credit = Style(size=16, colour=scene.look.soft)
     width = max(at[0] + scene.image.width - right, PANEL // 2)
@@ -91,7 +96,7 @@ def _facts(column: Column, words: SheetWords) -> None:
 
 
 def _texts(released: Released) -> PngInfo:
-    """Of the PNG itself, for programs; a day, no time."""
+    """Returns the texts of the PNG itself, for programs; a day, no time."""
     texts = PngInfo()
     texts.add_itxt("Title", released.title)
     texts.add_itxt("Description", in_words(released.sheet).headline)

@@ -16,13 +16,13 @@ _DOT: Final = 7  # pixels
 
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
-    """One line: degrees and metres to the last bit."""
+    """Writes one line: degrees and metres to the last bit."""
     point = released.of(Point)
     write_table(COLUMNS, [[getattr(point, column) for column in COLUMNS]], stream)
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """The point, and the circle that holds the truth with probability 95 %, a polygon."""
+    """Writes the point, and the circle that holds the truth with probability 95 %, a polygon."""
     point = released.of(Point)
     facts = {"expected_m": point.expected_m, "within_m": point.within_m}
     place: Properties = {"type": "Point", "coordinates": [point.lon, point.lat]}
@@ -32,13 +32,13 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 
 
 def sketch_point(scene: Scene, released: Released) -> Sketch:
-    """The point and its circle."""
+    """Draws the point and its circle."""
     point, mark = released.of(Point), scene.look.mark
     ring = [scene.pixel_of(lat=lat, lon=lon) for lat, lon in circle(point)]
     scene.canvas.line(ring, fill=mark, width=3, joint="curve")
     x, y = scene.pixel_of(lat=point.lat, lon=point.lon)
     scene.canvas.circle((x, y), _DOT, fill=mark, outline=scene.look.halo, width=2)
-    return Sketch(key=_key, taken=[(x - _DOT, y - _DOT, x + _DOT, y + _DOT)])
+    return Sketch(key=_key, occupied=[(x - _DOT, y - _DOT, x + _DOT, y + _DOT)])
 
 
 def _key(column: Column) -> None:

@@ -28,9 +28,9 @@ _LEGEND_SIZE: Final = 16  # of letters, pixels
 
 
 def write_thumbnail(released: Released, stream: BinaryIO) -> None:
-    """The map alone, of `THUMBNAIL` pixels, as WebP of at most 40 kB."""
+    """Writes the map alone, of `THUMBNAIL` pixels, as WebP of at most 40 kB."""
     picture = Image.new("RGB", THUMBNAIL, released.look.panel)
-    scene, _ = _drawn(released, THUMBNAIL, names=5, letters=12)
+    scene, _ = _draw_preview(released, THUMBNAIL, names=5, letters=12)
     _paste(picture, scene.image, (0, 0), THUMBNAIL)
     for quality in _QUALITIES:
         content = io.BytesIO()
@@ -41,28 +41,30 @@ def write_thumbnail(released: Released, stream: BinaryIO) -> None:
 
 
 def write_og_image(released: Released, stream: BinaryIO) -> None:
-    """Title, promise and legend beside the map, of `OG_IMAGE` pixels, as PNG."""
+    """Writes title, promise and legend beside the map, of `OG_IMAGE` pixels, as PNG."""
     size = (OG_IMAGE[0] - _PANEL, OG_IMAGE[1])
     picture = Image.new("RGB", OG_IMAGE, released.look.panel)
-    scene, key = _drawn(released, size, names=8, letters=17)
+    scene, key = _draw_preview(released, size, names=8, letters=17)
     draw_scale(scene.canvas, (_MARGIN, size[1] - 2 * _MARGIN), scene, on_map=True)
     _paste(picture, scene.image, (_PANEL, 0), size)
     _tell(picture, released, key)
     picture.save(stream, "PNG", optimize=True)
 
 
-def _drawn(released: Released, size: tuple[int, int], *, names: int, letters: int) -> tuple[Scene, Key]:
-    """A picture of at most that size, and how its legend is written."""
+def _draw_preview(
+    released: Released, size: tuple[int, int], *, names: int, letters: int
+) -> tuple[Scene, Key]:
+    """Draws a picture of at most that size; returns how its legend is written, too."""
     view = view_of(_subject(released), size, around=_AROUND)
     scene = Scene.of(view, fitted(view, size), released.look)
-    drawn = kind_of_result(released.result).sketched(scene, released)
+    sketch = kind_of_result(released.result).sketched(scene, released)
     credit = scene.give_credit(size=max(letters - 5, 9))
-    scene.name_places(most=names, size=letters, around=[*drawn.taken, credit])
-    return scene, drawn.key
+    scene.name_places(most=names, size=letters, around=[*sketch.occupied, credit])
+    return scene, sketch.key
 
 
 def _subject(released: Released) -> Region:
-    """The region; of a map with heat where its people are."""
+    """Returns the region; of a map with heat where its people are."""
     if not isinstance(released.result, Heatmap):
         return released.region
     heat = heat_view(released.heatmap, released.region)
@@ -70,13 +72,14 @@ def _subject(released: Released) -> Region:
 
 
 def _paste(page: Image.Image, picture: Image.Image, at: tuple[int, int], size: tuple[int, int]) -> None:
-    """In the middle of a part of the page: where the earth ends, a picture is smaller than that."""
+    """Pastes a picture into the middle of a part of the page: where the earth ends, a picture is smaller than
+    that."""
     left, top = ((whole - own) // 2 for whole, own in zip(size, picture.size, strict=True))
     page.paste(picture, (at[0] + left, at[1] + top))
 
 
 def _tell(page: Image.Image, released: Released, key: Key) -> None:
-    """The panel left of the map."""
+    """Writes the panel left of the map."""
     words, look = in_words(released.sheet), released.look
     column = Column(image=page, left=_MARGIN, top=_MARGIN, width=_PANEL - 2 * _MARGIN, look=look)
     column.text("Hazemap", column.soft, after=8)

@@ -82,7 +82,7 @@ _CPU_SECONDS: Final = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Download:
-    """A file that is made when it is opened, unless it is there already."""
+    """Names a file that is made when it is opened, unless it is there already."""
 
     name: str
     content_type: str
@@ -97,22 +97,25 @@ class Download:
 
     @property
     def size_bytes(self) -> int | None:
-        """None where it is not made yet."""
+        """Returns the size of the file; None where it is not made yet."""
         return file_cache.size_of(self.key)
 
     def open(self) -> BinaryIO:
-        """At its start; whoever sends it closes it. Errors: Busy, NotRendered."""
+        """Opens the file at its start; whoever sends it closes it. Errors: Busy, NotRendered."""
         return _opened(self.release, self.job, self.key)
 
 
 def formats_for(release: Release) -> tuple[Format, ...]:
-    """What a release can be had as: very fine grids have no file with every cell."""
-    known = kind_of(release).formats.values()
-    return tuple(one for one in known if one.fits(release.resolution))
+    """Returns what a release can be had as: very fine grids have no file with every cell."""
+    formats = kind_of(release).formats.values()
+    return tuple(file_format for file_format in formats if file_format.fits(release.resolution))
 
 
 def check_kind(release: Release, kind: ResultKind) -> None:
-    """Errors: `ParameterError` naming the files there are, where a release is of another kind."""
+    """Checks the kind.
+
+    Errors: `ParameterError` naming the files there are, where a release is of another kind.
+    """
     own = kind_of(release)
     if own is not kind:
         files = ", ".join(f"{own.stem}{suffix}" for suffix in own.formats)
@@ -120,12 +123,12 @@ def check_kind(release: Release, kind: ResultKind) -> None:
 
 
 def kind_of(release: Release) -> ResultKind:
-    """What was released."""
+    """Returns what was released."""
     return kind_of_release(release)
 
 
 def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
-    """A published release as a file.
+    """Returns a published release as a file.
 
     `suffix`: that of a format without its dot ("tif"); with ".zip" behind it, together with the release
     sheet; "json" or "yaml" for the sheet alone. look, layer: of a PNG; other files have no others than these.
@@ -135,35 +138,35 @@ def download(release: Release, suffix: str, *, look: str = LIGHT.name, layer: st
     _check_looks(suffix, look=(look, [*LOOKS]), layer=(layer, LAYERS))
     if suffix in SHEETS:
         return _download(release, suffix, f".{suffix}", SHEETS[suffix])
-    chosen = kind_of(release).format_of("." + suffix.removesuffix(ZIP))
-    chosen.check(release.resolution)
-    name, ending, content_type = chosen.name, chosen.suffix, chosen.content_type
+    file_format = kind_of(release).format_of("." + suffix.removesuffix(ZIP))
+    file_format.check(release.resolution)
+    name, ending, content_type = file_format.name, file_format.suffix, file_format.content_type
     if suffix.endswith(ZIP):
         name, ending, content_type = f"{name}{ZIP}", f"{ending}{ZIP}", "application/zip"
     file = _download(release, name, ending, content_type, look=look, layer=layer)
-    return replace(file, in_parts=chosen.in_parts and not suffix.endswith(ZIP))
+    return replace(file, in_parts=file_format.in_parts and not suffix.endswith(ZIP))
 
 
 def preview(release: Release, name: str, *, look: str = LIGHT.name) -> Download:
-    """A small picture of a published release. name: one of `PREVIEWS`. Errors: `ParameterError`."""
+    """Returns a small picture of a published release. name: one of `PREVIEWS`. Errors: `ParameterError`."""
     _check_looks(_PICTURE, look=(look, [*LOOKS]))
     suffix, content_type = PREVIEWS[name]
     return _download(release, name, f"-{name}{suffix}", content_type, look=look)
 
 
 def picture(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Download:
-    """What the tiles of a published map are cut from. Errors: `ParameterError`."""
+    """Returns what the tiles of a published map are cut from. Errors: `ParameterError`."""
     _check_looks(_PICTURE, look=(look, [*LOOKS]), layer=(layer, LAYERS))
     return _download(release, PICTURE, "", "application/octet-stream", look=look, layer=layer)
 
 
 def features(release: Release) -> Download:
-    """What was released feature by feature, as `heatmaps.exports.features` reads it."""
+    """Returns what was released feature by feature, as `heatmaps.exports.features` reads it."""
     return _download(release, FEATURES, "", "application/octet-stream")
 
 
 def sheet_of(release: Release) -> dict[str, Any]:
-    """The release sheet. Errors: Busy, NotRendered."""
+    """Returns the release sheet. Errors: Busy, NotRendered."""
     return _part(release, SHEET)
 
 
@@ -173,42 +176,42 @@ def parts_of(release: Release) -> MapParts:
 
 
 def heat_of(release: Release) -> dict[str, Any] | None:
-    """What the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
-    found: dict[str, Any] | None = _part(release, SURFACE)["heat"]
-    return found
+    """Returns what the heat of a map is made of; None where it has none. Errors: as `sheet_of`."""
+    heat: dict[str, Any] | None = _part(release, SURFACE)["heat"]
+    return heat
 
 
 def table_of(release: Release) -> dict[str, Any]:
-    """The numbers beside the map, as the kind's table shows them. Errors: as `sheet_of`."""
+    """Returns the numbers beside the map, as the kind's table shows them. Errors: as `sheet_of`."""
     return _part(release, TABLE)
 
 
-def _part(release: Release, wanted: str) -> dict[str, Any]:
-    job = _job(release, wanted)
+def _part(release: Release, name: str) -> dict[str, Any]:
+    job = _job(release, name)
     with _opened(release, job, job.key(version())) as stream:
-        found: dict[str, Any] = json.load(stream)
-    return found
+        facts: dict[str, Any] = json.load(stream)
+    return facts
 
 
-def _check_looks(suffix: str, **given: tuple[str, Sequence[str]]) -> None:
-    """given: words and those there are, the first of which is usual. Errors: `ParameterError`."""
-    for name, (word, known) in given.items():
-        if word not in known:
-            raise ParameterError(name, word, " or ".join(known))
-        if word != known[0] and suffix.removesuffix(ZIP) != _PICTURE:
+def _check_looks(suffix: str, **words: tuple[str, Sequence[str]]) -> None:
+    """Checks words against those there are, the first of which is usual. Errors: `ParameterError`."""
+    for name, (word, allowed) in words.items():
+        if word not in allowed:
+            raise ParameterError(name, word, " or ".join(allowed))
+        if word != allowed[0] and suffix.removesuffix(ZIP) != _PICTURE:
             raise ParameterError(name, word, "left out: only a PNG has one")
 
 
 def _download(
     release: Release,
-    wanted: str,
+    name: str,
     ending: str,
     content_type: str,
     *,
     look: str = LIGHT.name,
     layer: str = HEAT,
 ) -> Download:
-    job = replace(_job(release, wanted), look=look, layer=layer)
+    job = replace(_job(release, name), look=look, layer=layer)
     return Download(
         name=f"{job.stem}{ending}",
         content_type=content_type,
@@ -218,10 +221,10 @@ def _download(
     )
 
 
-def _job(release: Release, wanted: str) -> Job:
+def _job(release: Release, name: str) -> Job:
     digest, day = lifecycle.facts_of_result(release)
     return Job(
-        wanted=wanted,
+        wanted=name,
         kind=kind_of(release).name,
         stem=f"{release.dataset.slug}-{day.isoformat()}-{release.mechanism}",
         result_sha256=digest,
@@ -264,15 +267,18 @@ def _opened(release: Release, job: Job, key: str) -> BinaryIO:
 
 
 def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
-    """Errors: NotRendered where the child took more than it may, RuntimeError where it broke."""
+    """Has a child make the file.
+
+    Errors: NotRendered where the child took more than it may, RuntimeError where it broke.
+    """
     limits = process.Limits(
         memory_bytes=_MEMORY_BYTES, cpu_seconds=_CPU_SECONDS, file_bytes=settings.RENDERED_BYTES
     )
     about = {"descriptor": stream.fileno(), "settings": _child_settings()}
-    sent = b"\n".join([json.dumps(about).encode(), job.to_json().encode(), content])
+    message = b"\n".join([json.dumps(about).encode(), job.to_json().encode(), content])
     with TemporaryDirectory() as folder:
         status = process.finished(
-            "heatmaps.exports.renderer", sent, limits, files=[stream.fileno()], folder=Path(folder)
+            "heatmaps.exports.renderer", message, limits, files=[stream.fileno()], folder=Path(folder)
         )
     if status in (TOO_LARGE, process.OUT_OF_MEMORY) or status < 0:
         raise NotRendered
@@ -281,7 +287,7 @@ def _make_in_child(job: Job, content: bytes, stream: BinaryIO) -> None:
 
 
 def _child_settings() -> dict[str, object]:
-    """What templates, static files and the ground need: no database, no keys."""
+    """Returns the settings that templates, static files and the ground need: no database, no keys."""
     templates: list[dict[str, Any]] = settings.TEMPLATES
     return {
         "TEMPLATES": [

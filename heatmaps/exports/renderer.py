@@ -15,7 +15,10 @@ TOO_LARGE: Final = 27  # how it ends where the file would be larger than files m
 
 
 def main() -> None:
-    """Input: a line with the descriptor and Django's settings, a line with the job, the result's bytes."""
+    """Makes a file, in a child.
+
+    Input: a line with the descriptor and Django's settings, a line with the job, the result's bytes.
+    """
     line = json.loads(sys.stdin.buffer.readline())
     settings.configure(**line["settings"])
     django.setup()

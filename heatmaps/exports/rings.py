@@ -11,13 +11,15 @@ from heatmaps.maps.rings import DrawnRing
 def draw_rings(
     scene: Scene, rings: tuple[DrawnRing, ...], colours: Mapping[str, str], *, size: int = 18
 ) -> list[Box]:
-    """A ring of a class without a colour is not filled; the boxes of their signs, of which those with less
-    weight give way. size: of their letters."""
+    """Draws rings; returns the boxes of their signs, of which those with less weight give way.
+
+    A ring of a class without a colour is not filled. size: of the signs' letters.
+    """
     canvas, style = scene.canvas, Style(size=size, colour=scene.look.ink)
     for ring in rings:
         corners = [scene.pixel_of(lat=lat, lon=lon) for lat, lon in ring.corners]
         canvas.polygon(corners, fill=colours.get(ring.key), outline=scene.look.ink, width=2)
-    taken: list[Box] = []
+    occupied: list[Box] = []
     for ring in sorted(rings, key=lambda ring: -ring.weight):
         at = scene.pixel_of(lat=ring.middle[0], lon=ring.middle[1])
         sign: dict[str, Any] = {
@@ -28,8 +30,8 @@ def draw_rings(
             "stroke_width": 3,
         }
         box = canvas.textbbox(**sign)
-        if any(overlap(box, other) for other in taken):
+        if any(overlap(box, other) for other in occupied):
             continue  # the table beside has it
         canvas.text(**sign, fill=style.colour, stroke_fill=scene.look.halo)
-        taken.append(box)
-    return taken
+        occupied.append(box)
+    return occupied

@@ -12,17 +12,18 @@ from mechanisms.check import ParameterError
 
 
 def sheet_path(path: Path) -> Path:
-    """Where the release sheet of a file goes: beside it, with the suffix .json."""
+    """Returns where the release sheet of a file goes: beside it, with the suffix .json."""
     return path.with_suffix(".json")
 
 
 def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Format:
-    """The format to write, once everything that can stop the writing was looked at; nothing is created.
+    """Returns the format to write, once everything that can stop the writing was looked at; nothing is
+    created.
 
     Errors: `ParameterError` naming `output` or `resolution`.
     """
-    chosen = format_of(path.suffix)
-    chosen.check(resolution)
+    file_format = format_of(path.suffix)
+    file_format.check(resolution)
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
         raise ParameterError("output", str(path), "a file in a folder that exists and can be written to")
     for target in (path, sheet_path(path)):
@@ -31,11 +32,11 @@ def check_target(path: Path, *, resolution: int, inputs: Sequence[Path]) -> Form
     if sheet_path(path).exists() and not _is_sheet(sheet_path(path)):
         allowed = f"a name whose release sheet ({sheet_path(path).name}) would not overwrite another file"
         raise ParameterError("output", str(path), allowed)
-    return chosen
+    return file_format
 
 
 def save(path: Path, released: Released) -> None:
-    """Write the map and its sheet: each under a temporary name, then renamed. Errors: OSError."""
+    """Writes the map and its sheet: each under a temporary name, then renamed. Errors: OSError."""
     content = (json.dumps(released.sheet, indent=2, ensure_ascii=False) + "\n").encode()
     with Replacement(path) as new_map, Replacement(sheet_path(path)) as new_sheet:
         new_sheet.write(lambda stream: stream.write(content))
@@ -43,7 +44,7 @@ def save(path: Path, released: Released) -> None:
 
 
 class Replacement:
-    """A file that takes its name when the block ends well and leaves no trace when it does not."""
+    """Writes a file that takes its name when the block ends well and leaves no trace when it does not."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

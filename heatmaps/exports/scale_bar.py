@@ -16,13 +16,14 @@ _ROUND: Final = (5, 2, 1)  # first digits
 
 
 def round_length(longest_m: float) -> float:
-    """The longest of 1, 2 and 5 times a power of ten metres that is not longer."""
+    """Returns the longest of 1, 2 and 5 times a power of ten metres that is not longer."""
     power = 10.0 ** math.floor(math.log10(longest_m))
     return next(power * digit for digit in _ROUND if power * digit <= longest_m)
 
 
 def draw_scale(canvas: ImageDraw, at: tuple[int, int], scene: Scene, *, on_map: bool = False) -> int:
-    """A bar with its length on the view's middle parallel, from a top left corner on; its right end.
+    """Draws a bar with its length on the view's middle parallel, from a top left corner on; returns its right
+    end.
 
     on_map: with a halo, as names have it.
     """

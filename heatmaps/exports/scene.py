@@ -23,7 +23,7 @@ _NAME_SIZE: Final = 16  # pixels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """A picture of the view, north up, as it is on a Mercator map; its shape is that of the view."""
+    """Draws a picture of the view, north up, as it is on a Mercator map; its shape is that of the view."""
 
     image: Image.Image
     view: Region
@@ -31,7 +31,7 @@ class Scene:
 
     @classmethod
     def of(cls, view: Region, size: tuple[int, int], look: Look = LIGHT) -> "Scene":
-        """The ground of the view, in pixels."""
+        """Draws the ground of the view, in pixels."""
         return cls(image=ground_picture(view, size, look), view=view, look=look)
 
     @property
@@ -40,35 +40,35 @@ class Scene:
 
     @property
     def metres_per_pixel(self) -> float:
-        """On the middle parallel of the view."""
+        """Returns metres a pixel on the middle parallel of the view."""
         middle = math.radians((self.view.south + self.view.north) / 2)
         across = math.radians(self.view.east - self.view.west)
         return EARTH_RADIUS_M * math.cos(middle) * across / self.image.width
 
     @property
     def credit(self) -> str:
-        """Whose ground and names it shows."""
-        found = ground.attribution()
-        return " · ".join(filter(None, (found, gazetteer.ATTRIBUTION)))
+        """Says whose ground and names it shows."""
+        ground_credit = ground.attribution()
+        return " · ".join(filter(None, (ground_credit, gazetteer.ATTRIBUTION)))
 
     def give_credit(self, *, size: int) -> Box:
-        """Write a short credit into the lower right corner; the box it takes."""
-        found = (
+        """Writes a short credit into the lower right corner; returns the box it takes."""
+        credit = (
             "© OpenStreetMap contributors, Natural Earth, GeoNames" if ground.attribution() else "GeoNames"
         )
         at = (self.image.width - 4, self.image.height - 3)
         style = Style(size=size, colour=self.look.soft)
-        text: dict[str, Any] = {"xy": at, "text": found, "font": style.font, "anchor": "rd"}
+        text: dict[str, Any] = {"xy": at, "text": credit, "font": style.font, "anchor": "rd"}
         self.canvas.text(**text, fill=style.colour, stroke_width=2, stroke_fill=self.look.halo)
         return self.canvas.textbbox(**text)
 
     def pixel_of(self, *, lat: float, lon: float) -> tuple[float, float]:
-        """Where a point lies, from the left and the top."""
+        """Returns where a point lies, in pixels from the left and the top."""
         x, y = position(self.view, lat=lat, lon=lon)
         return x * self.image.width, y * self.image.height
 
     def box_of(self, region: Region) -> tuple[int, int, int, int]:
-        """The whole pixels of a region, at least one each way."""
+        """Returns the whole pixels of a region, at least one each way."""
         left, top = map(round, self.pixel_of(lat=region.north, lon=region.west))
         right, bottom = map(round, self.pixel_of(lat=region.south, lon=region.east))
         return left, top, max(right, left + 1), max(bottom, top + 1)
@@ -76,24 +76,26 @@ class Scene:
     def name_places(
         self, *, most: int = _NAMED_PLACES, size: int = _NAME_SIZE, around: Iterable[Box] = ()
     ) -> None:
-        """Place names with a halo, the most populous first, none over another or one of these boxes."""
-        canvas, taken, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
+        """Writes place names with a halo, the most populous first, none over another or over these boxes."""
+        canvas, occupied, style = self.canvas, [*around], Style(size=size, colour=self.look.ink)
         dot, halo = max(round(size / 6), 2), max(round(size / 6), 2)
         for place in places.places_in(self.view, most=most):
             x, y = self.pixel_of(lat=place.lat, lon=place.lon)
             name: dict[str, Any] = {"text": place.name, "font": style.font, "anchor": "lm"}
             left, top, right, bottom = canvas.textbbox((x + 3 * dot, y), **name, stroke_width=halo)
             area = (min(left, x - dot), min(top, y - dot), right, max(bottom, y + dot))
-            if _inside(area, self.image.size) and not any(overlap(area, other) for other in taken):
-                taken.append(area)
+            if _inside(area, self.image.size) and not any(overlap(area, other) for other in occupied):
+                occupied.append(area)
                 canvas.circle((x, y), dot, fill=self.look.ink, outline=self.look.halo)
                 name |= {"fill": self.look.ink, "stroke_width": halo, "stroke_fill": self.look.halo}
                 canvas.text((x + 3 * dot, y), **name)
 
 
 def view_of(region: Region, size: tuple[int, int], *, around: float) -> Region:
-    """What a picture of that size shows of the region and its surroundings, at least `around` of its extent
-    on each side; less where the earth ends."""
+    """Returns what a picture of that size shows of the region and its surroundings.
+
+    That is at least `around` of its extent on each side; less where the earth ends.
+    """
     south, north = (mercator(latitude) for latitude in (region.south, region.north))
     west, east = math.radians(region.west), math.radians(region.east)
     height = (1 + 2 * around) * max(north - south, (east - west) * size[1] / size[0])
@@ -104,14 +106,14 @@ def view_of(region: Region, size: tuple[int, int], *, around: float) -> Region:
 
 
 def fitted(view: Region, size: tuple[int, int]) -> tuple[int, int]:
-    """(width, height) in pixels of the largest picture of the view within a size."""
+    """Returns (width, height) in pixels of the largest picture of the view within a size."""
     shape = mercator_height(view)
     width, height = min(float(size[0]), size[1] / shape), min(float(size[1]), size[0] * shape)
     return max(round(width), 1), max(round(height), 1)
 
 
 def _placed(middle: float, extent: float, limit: float) -> tuple[float, float]:
-    """An interval around a middle, moved where it would pass the limit on one side."""
+    """Returns an interval around a middle, moved where it would pass the limit on one side."""
     half = min(extent / 2, limit)
     middle = min(max(middle, half - limit), limit - half)
     return middle - half, middle + half
@@ -121,5 +123,5 @@ def _inside(box: Box, picture: tuple[int, int]) -> bool:
     return box[0] >= 0 and box[1] >= 0 and box[2] <= picture[0] and box[3] <= picture[1]
 
 
-def overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def overlap(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]

@@ -24,7 +24,7 @@ _PURPOSE: Final = b"hazemap kept file 1"
 
 
 class BadSealError(OSError):
-    """The file is not as this program sealed it."""
+    """Says that the file is not as this program sealed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Seal:
 
     @property
     def blocks(self) -> int:
-        """An empty file has one block, too."""
+        """Returns the number of blocks: an empty file has one block, too."""
         return max(-(-self.size // BLOCK_BYTES), 1)
 
     def tag(self, number: int, block: bytes) -> bytes:
@@ -98,7 +98,7 @@ def content_bytes(size: int) -> int:
 
 
 class _Content(io.RawIOBase):
-    """The content of a sealed file, each block checked when it is read."""
+    """Reads the content of a sealed file, each block checked when it is read."""
 
     def __init__(self, descriptor: int, file_seal: Seal) -> None:
         self._descriptor, self._seal, self._at = descriptor, file_seal, 0

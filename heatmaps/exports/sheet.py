@@ -51,8 +51,9 @@ def release_sheet(
     collection: Mapping[str, object] | None = None,
     together: Guarantee | None = None,
 ) -> dict[str, object]:
-    """JSON values. `result` is what was released: of a map its grid, its digest and what it says of errors
-    are read.
+    """Returns a release sheet of JSON values.
+
+    `result` is what was released: of a map its grid, its digest and what it says of errors are read.
 
     title: of the map; characters that do not print become blanks.
     parameters: the mechanism's own, all public. region: what the map covers. released: day in UTC.
@@ -103,7 +104,7 @@ def release_sheet(
 
 
 def exact_text(value: Exact) -> str:
-    """ "0.1" where a decimal is exact, "1/3" where none is, "inf" for no bound."""
+    """Writes "0.1" where a decimal is exact, "1/3" where none is, "inf" for no bound."""
     if value == INFINITY:
         return "inf"
     exact = Fraction(value)
@@ -119,7 +120,7 @@ def _box(region: Region) -> dict[str, float]:
 
 
 def _period(data_slice: DataSlice) -> dict[str, str | None] | None:
-    """Half-open, in UTC; check-ins without a time are in no period."""
+    """Returns the period, half-open, in UTC; check-ins without a time are in no period."""
     if not data_slice.has_period:
         return None
     return {"since": moment_or_none(data_slice.since), "until": moment_or_none(data_slice.until)}
@@ -138,9 +139,9 @@ def _together(guarantee: Guarantee, region: Region, radius_m: Fraction | int | N
 
 
 def _largest_loss(guarantee: Guarantee, region: Region) -> Exact:
-    """Of presence, or of a whole record that is exchanged for any other."""
-    replaced = guarantee.relation is Relation.REPLACE
-    return record_loss(guarantee, region.diameter_m if replaced else None)
+    """Returns the loss of presence, or of a whole record that is exchanged for any other."""
+    is_replaced = guarantee.relation is Relation.REPLACE
+    return record_loss(guarantee, region.diameter_m if is_replaced else None)
 
 
 def _unit(collection: Mapping[str, object] | None) -> str:

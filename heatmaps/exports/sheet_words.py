@@ -29,7 +29,7 @@ _TRUST: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SheetWords:
-    """What a page, a picture or a file shows of a sheet."""
+    """Holds what a page, a picture or a file shows of a sheet."""
 
     title: str
     headline: str
@@ -38,12 +38,12 @@ class SheetWords:
 
 
 def in_words(sheet: Mapping[str, Any]) -> SheetWords:
-    """`sheet` is one of `heatmaps.exports.sheet.release_sheet`."""
+    """Puts a sheet into words. `sheet` is one of `heatmaps.exports.sheet.release_sheet`."""
     return SheetWords(title=sheet["title"], headline=headline(sheet), facts=facts(sheet), lists=_lists(sheet))
 
 
 def headline(sheet: Mapping[str, Any]) -> str:
-    """ "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
+    """Returns "ε = 1 (presence), δ = 0", with all maps of the same data that it goes back to."""
     goes_back = ", with the maps it started from" if "together" in sheet else ""
     guide = sheet.get("guide", {})
     conditions = guide.get("conditions", [NOT_FROM_THESE_PEOPLE]) if guide.get("unchecked") else []
@@ -52,12 +52,13 @@ def headline(sheet: Mapping[str, Any]) -> str:
 
 
 def citation(sheet: Mapping[str, Any], address: str) -> str:
-    """One line that names a release in a text: what, when, with which privacy loss, and where it is read."""
+    """Returns one line that names a release in a text: what, when, with which privacy loss, and where it is
+    read."""
     return f"{sheet['title']}. Released {sheet['released']} with Hazemap, {headline(sheet)}. {address}"
 
 
 def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text), the most important first."""
+    """Returns (title, text), the most important first."""
     titles = _parameter_titles(sheet["mechanism"])
     own = [("Of this, of this map alone", _losses(sheet, sheet))] if "together" in sheet else []
     return (
@@ -77,7 +78,7 @@ def facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _mechanism(sheet: Mapping[str, Any]) -> str:
-    """With its version, where it has had several; sheets of before do not say it."""
+    """Names the mechanism with its version, where it has had several; sheets of before do not say it."""
     on_devices = {entry.name: entry.title for entry in catalogue.entries()} if "collection" in sheet else {}
     name, version = sheet["mechanism"], sheet.get("mechanism_version", 1)
     title = on_devices.get(name) or mechanism_title(name)
@@ -86,17 +87,17 @@ def _mechanism(sheet: Mapping[str, Any]) -> str:
 
 
 def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Nothing where the map began from none."""
+    """Returns lines about the guide; none where the map began without."""
     guide = sheet.get("guide")
     if guide is None:
         return []
     title = guide.get("title", "a file")  # of a command, which is told no title
     cost = f"ε {guide['epsilon']}" if "epsilon" in guide and "ε" not in title else ""
-    cited = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
-    told = "; ".join(filter(None, [title, cost, cited]))
+    citation_text = ", ".join(filter(None, [guide.get("source"), guide.get("licence")]))
+    words = "; ".join(filter(None, [title, cost, citation_text]))
     fits = sheet.get(GUIDE_FITS, True)
     return [
-        ("Started from", told),
+        ("Started from", words),
         *([] if fits else [("Its fit", SET_ASIDE)]),
         *([("SHA-256 of the file", guide["file_sha256"])] if "file_sha256" in guide else []),
         ("SHA-256 of what was read", guide["sha256"]),
@@ -104,33 +105,36 @@ def _guide(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _collection(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Nothing where check-ins were uploaded."""
-    found = sheet.get("collection")
-    if found is None:
+    """Returns lines about the collection; none where check-ins were uploaded."""
+    collection = sheet.get("collection")
+    if collection is None:
         return []
-    page = [("SHA-384 of the page", found["page_sha384"])] if found["page_sha384"] else []
+    page = [("SHA-384 of the page", collection["page_sha384"])] if collection["page_sha384"] else []
     return [
-        ("Asked of people", found["question"]),
-        ("Shuffler", found["shuffler_operator"]),
-        ("Analyser", found["analyser_operator"]),
-        ("Round", f"{found['round']}, {found['opens_at'][:16]} to {found['closes_at'][:16]} UTC"),
-        ("Reports", f"{found['reports']} of {found['invitations']} invitations"),
-        ("SHA-256 of the round’s facts", found["facts_sha256"]),
+        ("Asked of people", collection["question"]),
+        ("Shuffler", collection["shuffler_operator"]),
+        ("Analyser", collection["analyser_operator"]),
+        (
+            "Round",
+            f"{collection['round']}, {collection['opens_at'][:16]} to {collection['closes_at'][:16]} UTC",
+        ),
+        ("Reports", f"{collection['reports']} of {collection['invitations']} invitations"),
+        ("SHA-256 of the round’s facts", collection["facts_sha256"]),
         *page,
     ]
 
 
 def _losses(sheet: Mapping[str, Any], losses: Mapping[str, Any]) -> str:
-    said = [_loss(losses["epsilon"], _LOSSES[sheet["relation"]])]
+    parts = [_loss(losses["epsilon"], _LOSSES[sheet["relation"]])]
     if sheet["radius_m"] is not None:
-        said.append(_loss(losses["radius_epsilon"], f"within {sheet['radius_m']} m"))
-    return ", ".join([*said, f"δ = {_readable(losses['delta'], digits=18)}"])
+        parts.append(_loss(losses["radius_epsilon"], f"within {sheet['radius_m']} m"))
+    return ", ".join([*parts, f"δ = {_readable(losses['delta'], digits=18)}"])
 
 
 def _parameter_titles(mechanism: str) -> dict[str, str]:
-    known = [entry.parameters for entry in registry.entries() if entry.name == mechanism]
-    known += [entry.parameters for entry in catalogue.entries() if entry.name == mechanism]
-    return {parameter.name: parameter.title for parameters in known for parameter in parameters}
+    parameter_lists = [entry.parameters for entry in registry.entries() if entry.name == mechanism]
+    parameter_lists += [entry.parameters for entry in catalogue.entries() if entry.name == mechanism]
+    return {parameter.name: parameter.title for parameters in parameter_lists for parameter in parameters}
 
 
 def _lists(sheet: Mapping[str, Any]) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -150,25 +154,25 @@ def _afterwards(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _errors(sheet: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """Nothing of sheets that were written before they said it."""
-    said = tuple(map(_sentence, sheet.get("errors", ())))
-    return [("How far off values are", said)] if said else []
+    """Returns how far off values are; nothing of sheets that were written before they said it."""
+    sentences = tuple(map(_sentence, sheet.get("errors", ())))
+    return [("How far off values are", sentences)] if sentences else []
 
 
-def _loss(epsilon: str, what: str) -> str:
-    return f"ε has no bound ({what})" if epsilon == "inf" else f"ε = {_readable(epsilon)} ({what})"
+def _loss(epsilon: str, unit: str) -> str:
+    return f"ε has no bound ({unit})" if epsilon == "inf" else f"ε = {_readable(epsilon)} ({unit})"
 
 
 def _readable(exact: str, *, digits: int = 12) -> str:
-    """An exact number of the sheet; a fraction, which nobody reads, as a decimal that is rounded up."""
+    """Writes an exact number of the sheet; a fraction, which nobody reads, as a decimal rounded up."""
     return decimal(Fraction(exact), digits=digits) if "/" in exact else exact
 
 
 def _data_slice(sheet: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Nothing where all the data were asked about."""
+    """Returns lines about the data slice; none where all the data were asked about."""
     whole, period = sheet["part_of_region"], sheet["period"]
-    said = [] if whole is None else [("A part of the data’s region", box_words(whole))]
-    return said if period is None else [*said, (PERIOD, period_words(period["since"], period["until"]))]
+    lines = [] if whole is None else [("A part of the data’s region", box_words(whole))]
+    return lines if period is None else [*lines, (PERIOD, period_words(period["since"], period["until"]))]
 
 
 def _sentence(text: str) -> str:

@@ -17,14 +17,14 @@ Key: TypeAlias = Callable[[Column], None]  # writes what the signs of a picture 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sketch:
-    """What was drawn."""
+    """Holds what was drawn."""
 
     key: Key
-    taken: Sequence[Box] = ()  # where no name may stand
+    occupied: Sequence[Box] = ()  # where no name may stand
 
 
 def sketch_map(scene: Scene, released: Released) -> Sketch:
-    """The heat, or the cells where a map has none or they are wanted."""
+    """Draws the heat, or the cells where a map has none or they are wanted."""
     heat = heat_view(released.heatmap, released.region) if released.layer == HEAT else None
     if heat is None:
         return Sketch(key=draw_cells(scene, released.heatmap, released.region).key)

@@ -7,6 +7,6 @@ from heatmaps.maps import tiles
 
 
 def write_tile_picture(released: Released, stream: BinaryIO) -> None:
-    """As `heatmaps.maps.tiles.tile_png` reads it."""
+    """Writes the picture that `heatmaps.maps.tiles.tile_png` reads."""
     heat, dark = released.layer == HEAT, released.look.is_dark
     tiles.write_picture(released.heatmap, released.region, stream, heat=heat, dark=dark)

@@ -15,31 +15,31 @@ from mechanisms.space.grid import Region
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tiles:
-    """The tiles of one map in one look; nothing is made before one of them is drawn."""
+class MapTiles:
+    """Draws the tiles of one map in one look; nothing is made before one of them is drawn."""
 
     region: Region
     largest_zoom: int
     picture: Download
 
     def has(self, tile: Tile) -> bool:
-        """Whether it is one of a web map's, at a zoom that shows more than the one before."""
+        """Tells whether it is one of a web map's, at a zoom that shows more than the one before."""
         return tile.exists and tile.zoom <= self.largest_zoom
 
     def etag(self, tile: Tile, scale: int) -> str:
         return f'"{self.picture.key}-{tile.zoom}-{tile.x}-{tile.y}-{scale}"'
 
     def png(self, tile: Tile, scale: int) -> bytes:
-        """Errors: Busy, NotRendered."""
+        """Returns a tile as PNG. Errors: Busy, NotRendered."""
         with self.picture.open() as stream:
             return tiles.tile_png(stream, self.region, tile, scale=scale)
 
 
-def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> Tiles:
-    """Of a published map. Errors: `ParameterError` where something else than a map was released."""
+def tiles_of(release: Release, *, look: str = LIGHT.name, layer: str = HEAT) -> MapTiles:
+    """Returns the tiles of a published map. Errors: `ParameterError` where something else was released."""
     release_files.check_kind(release, RESULT_KINDS["heatmap"])
     region = queries.released_region(release)
-    return Tiles(
+    return MapTiles(
         region=region,
         largest_zoom=tiles.largest_zoom(region, release.resolution or 1),
         picture=release_files.picture(release, look=look, layer=layer),

@@ -42,7 +42,8 @@ _PACKAGES: Final = (
 
 @cache
 def version() -> str:
-    """SHA-256 of the code, templates and static files, and of the packages' versions; read once a process."""
+    """Returns the SHA-256 of the code, templates and static files, and of the packages' versions; read once a
+    process."""
     digest = hashlib.sha256()
     for path in sorted(path for part in _CODE for path in _files(_ROOT / part)):
         digest.update(f"{path.relative_to(_ROOT)}\0".encode())
@@ -54,5 +55,5 @@ def version() -> str:
 
 
 def _files(path: Path) -> list[Path]:
-    found = path.rglob("*") if path.is_dir() or not path.exists() else [path]
-    return [one for one in found if one.is_file() and "__pycache__" not in one.parts]
+    paths = path.rglob("*") if path.is_dir() or not path.exists() else [path]
+    return [file for file in paths if file.is_file() and "__pycache__" not in file.parts]

@@ -16,12 +16,12 @@ COLUMNS: Final = ("zone", "name", "share", "standard_error")
 
 
 def write_csv(released: Released, stream: BinaryIO) -> None:
-    """A line a zone, in the order in which they were given."""
+    """Writes a line a zone, in the order in which they were given."""
     write_table(COLUMNS, _rows(released.of(ZoneShares)), stream)
 
 
 def write_geojson(released: Released, stream: BinaryIO) -> None:
-    """The zones, with the columns of the table as their properties."""
+    """Writes the zones, with the columns of the table as their properties."""
     shares = released.of(ZoneShares)
     features = (
         ({"type": "Polygon", "coordinates": [_wound(zone.degrees)]}, dict(zip(COLUMNS, row, strict=True)))
@@ -31,21 +31,21 @@ def write_geojson(released: Released, stream: BinaryIO) -> None:
 
 
 def sketch_zones(scene: Scene, released: Released) -> Sketch:
-    """The zones in their classes."""
+    """Draws the zones in their classes."""
     shares, dark = released.of(ZoneShares), scene.look.is_dark
     rows = zone_classes(shares)
     colours = {row.key: row.dark if dark else row.light for row in rows}
     signs = draw_rings(scene, drawn_zones(shares), colours)
-    return Sketch(key=lambda column: column.classes(LEGEND, rows), taken=signs)
+    return Sketch(key=lambda column: column.classes(LEGEND, rows), occupied=signs)
 
 
 def _rows(shares: ZoneShares) -> Iterator[tuple[int, str, float, float]]:
-    several = enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
-    for number, (zone, share) in several:
+    numbered_zones = enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
+    for number, (zone, share) in numbered_zones:
         yield number, zone.name, share, shares.standard_error
 
 
 def _wound(ring: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Counter-clockwise, as RFC 7946 wants outer rings."""
-    doubled = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(ring))
-    return ring if doubled >= 0 else ring[::-1]
+    """Winds a ring counter-clockwise, as RFC 7946 wants outer rings."""
+    doubled_area = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise(ring))
+    return ring if doubled_area >= 0 else ring[::-1]

@@ -17,9 +17,9 @@ _MARGIN: Final = 0.02  # of the region's sides, for edges that a projection bend
 
 
 def of_raster(raster: Any, region: Region) -> Floats:
-    """(64, 64) sums, row 0 north. Errors: `ParameterError` naming `guide`."""
-    summed = _in_degrees if raster.crs == DEGREES else _projected
-    sums = summed(raster, region)
+    """Returns (64, 64) sums, row 0 north. Errors: `ParameterError` naming `guide`."""
+    sum_cells = _in_degrees if raster.crs == DEGREES else _projected
+    sums = sum_cells(raster, region)
     if sums is None:
         raise ParameterError("guide", "a raster of another place", "one that overlaps the region")
     if not sums.any():
@@ -28,7 +28,7 @@ def of_raster(raster: Any, region: Region) -> Floats:
 
 
 def _in_degrees(raster: Any, region: Region) -> Floats | None:
-    """Exactly, also where longitudes go from 0 to 360."""
+    """Sums a raster in degrees exactly, also where longitudes go from 0 to 360."""
     place, total, overlaps = raster.transform, np.zeros((SIDE, SIDE)), False
     steps = np.arange(SIDE + 1) / SIDE
     rows = (region.north + steps * (region.south - region.north) - place.f) / place.e
@@ -45,19 +45,20 @@ def _in_degrees(raster: Any, region: Region) -> Floats | None:
 
 
 def _between(values: Floats, edges: Floats) -> Floats:
-    """Sums of each row between neighbouring edges, which are in pixels: (n, 65 edges) → (n, 64)."""
+    """Sums each row between neighbouring edges, which are in pixels: (n, 65 edges) → (n, 64)."""
     width = values.shape[1]
-    summed = np.zeros((len(values), width + 1))
-    np.cumsum(values, axis=1, out=summed[:, 1:])
+    running_sums = np.zeros((len(values), width + 1))
+    np.cumsum(values, axis=1, out=running_sums[:, 1:])
     edges = np.clip(edges, 0, width)
     whole = np.minimum(edges.astype(np.int64), width - 1)
-    until = summed[:, whole] + values[:, whole] * (edges - whole)
+    until = running_sums[:, whole] + values[:, whole] * (edges - whole)
     sums: Floats = np.abs(np.diff(until, axis=1))  # edges go down where a raster is south up
     return sums
 
 
 def _projected(raster: Any, region: Region) -> Floats | None:
-    """By points inside each pixel, at least `POINTS` along a side of the region."""
+    """Sums a raster in a projection by points inside each pixel, at least `POINTS` along a side of the
+    region."""
     columns, rows = pixels_of(raster, region)
     if not columns.size:
         return None
@@ -80,6 +81,6 @@ def _projected(raster: Any, region: Region) -> Floats | None:
 
 
 def _widened(places: Floats) -> Floats:
-    """The first and the last, and a margin."""
+    """Returns the first and the last, and a margin."""
     margin = np.ptp(places) * _MARGIN
     return np.array([places.min() - margin, places.max() + margin])

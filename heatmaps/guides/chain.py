@@ -11,7 +11,7 @@ from mechanisms.guarantee import Guarantee, Relation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Together:
-    """Of a map and of all maps of its dataset that it goes back to."""
+    """Holds the promise of a map and of all maps of its dataset that it goes back to."""
 
     guarantee: Guarantee
     is_alone: bool  # it goes back to none that is counted
@@ -28,9 +28,9 @@ def together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> To
     does the map that a file is, of whomever it was made: that is not known.
     """
     before = [] if start is None else list(chain(start.release))
-    own = [one for one in before if one.dataset_id == dataset.pk]
-    for one in own:
-        guarantee += Guarantee.from_json(one.guarantee)
+    own = [release for release in before if release.dataset_id == dataset.pk]
+    for release in own:
+        guarantee += Guarantee.from_json(release.guarantee)
     sheet = counted_sheet(start, guarantee.relation)
     if sheet is not None:
         guarantee += sheet.guarantee
@@ -40,8 +40,8 @@ def together(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> To
 
 def together_or_none(dataset: Dataset, guarantee: Guarantee, start: Chosen | None) -> Guarantee | None:
     """Adds up as `together`; None of a map that goes back to none that is counted."""
-    summed = together(dataset, guarantee, start)
-    return None if summed.is_alone else summed.guarantee
+    total = together(dataset, guarantee, start)
+    return None if total.is_alone else total.guarantee
 
 
 def counted_sheet(start: Chosen | None, relation: Relation) -> FileSheet | None:
@@ -54,14 +54,14 @@ def counted_sheet(start: Chosen | None, relation: Relation) -> FileSheet | None:
 
 
 def chain(guide: Release | None) -> Iterator[Release]:
-    """A guide, its own guide, and so on to the first."""
+    """Yields a guide, its own guide, and so on to the first."""
     while guide is not None:
         yield guide
         guide = guide.guide_release
 
 
 def rests_on_file(start: Chosen) -> bool:
-    """Whether the first of them started from a file, of which nobody can check what it was made from."""
+    """Tells whether the first of them started from a file, whose making nobody can check."""
     return _first_file(start) is not None
 
 

@@ -42,7 +42,7 @@ _ALLOWED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """A release or a guide file that a question may begin from."""
+    """Names a release or a guide file that a question may begin from."""
 
     release: Release | None = None
     file: GuideFile | None = None
@@ -52,10 +52,10 @@ class Chosen:
 
     @property
     def id(self) -> UUID:
-        one = self.release or self.file
-        if one is None:
+        row = self.release or self.file
+        if row is None:
             raise ValueError("a guide is a release or a file")
-        return one.pk
+        return row.pk
 
     @property
     def kind(self) -> Literal["release", "file"]:
@@ -63,7 +63,7 @@ class Chosen:
 
     @property
     def guide(self) -> Guide:
-        """What a mechanism takes. Errors: `ParameterError` for a stored map that was changed."""
+        """Returns what a mechanism takes. Errors: `ParameterError` for a stored map that was changed."""
         if self.release is None:
             return _of_file(self.file)
         digest = Result.objects.values_list("sha256", flat=True).filter(pk=self.release.pk).first()
@@ -71,25 +71,25 @@ class Chosen:
 
 
 def resolved(dataset: Dataset, guide_id: str, data_slice: DataSlice) -> Chosen:
-    """The guide of that id, for a question about a slice of the latest data version.
+    """Returns the guide of that id, for a question about a slice of the latest data version.
 
     Errors: `ParameterError`, the same one whether there is no such map, none that fits, or none to be seen.
     """
     try:
-        known = UUID(guide_id)
+        pk = UUID(guide_id)
     except (AttributeError, TypeError, ValueError):
         raise _refusal(guide_id) from None
-    visible = _maps().filter(Q(dataset=dataset) | IS_PUBLIC, pk=known)
-    found = next(_releases(dataset, visible, data_slice), None)
-    found = found or next(_files(dataset, data_slice, pk=known), None)
-    if found is None:
+    visible = _maps().filter(Q(dataset=dataset) | IS_PUBLIC, pk=pk)
+    guide = next(_releases(dataset, visible, data_slice), None)
+    guide = guide or next(_files(dataset, data_slice, pk=pk), None)
+    if guide is None:
         raise _refusal(guide_id)
-    return found
+    return guide
 
 
 def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
-    """Guides for a question about the latest data version, the newest first: the dataset's own maps, its
-    files, public maps of other datasets; `MOST_OFFERED` of each."""
+    """Lists guides for a question about the latest data version, the newest first: the dataset's own maps,
+    its files, public maps of other datasets; `MOST_OFFERED` of each."""
     place = text_of(_covered(dataset, data_slice))
     own = _maps().filter(dataset=dataset, covered=place)[:MOST_OFFERED]
     public_maps = _maps().exclude(dataset=dataset).filter(IS_PUBLIC, covered=place)[:MOST_OFFERED]
@@ -101,27 +101,30 @@ def fitting(dataset: Dataset, data_slice: DataSlice) -> list[Chosen]:
 
 
 def bound(release: Release) -> Chosen | None:
-    """The guide that a stored release names, whoever may see it by now; None where it names none."""
+    """Returns the guide that a stored release names, whoever may see it by now; None where it names none."""
     if release.guide_file is not None:
         return Chosen(file=release.guide_file, version_id=release.version_id)
     if release.guide_release is None:
         return None
-    return _chosen(release.dataset, release.version_id, _slice_of(release), release.guide_release)
+    return _choice(release.dataset, release.version_id, _slice_of(release), release.guide_release)
 
 
 def bound_guide(release: Release) -> Guide | None:
-    """What a stored release is drawn with. Errors: `ParameterError` where it is not the one it names."""
-    chosen = bound(release)
-    if chosen is None:
+    """Returns what a stored release is drawn with.
+
+    Errors: `ParameterError` where it is not the one it names.
+    """
+    choice = bound(release)
+    if choice is None:
         return None
-    guide = chosen.guide
+    guide = choice.guide
     if guide.sha256 != release.guide_sha256:
         raise ParameterError("guide", guide.sha256, f"the guide that was reserved: {release.guide_sha256}")
     return guide
 
 
 def _maps() -> QuerySet[Release]:
-    """Published maps that are small enough, the newest first."""
+    """Selects published maps that are small enough, the newest first."""
     rows = Release.objects.filter(
         Q(mechanism=_SPARSE) | Q(resolution__lte=MOST_CELLS_A_SIDE),
         state=ReleaseState.PUBLISHED,
@@ -131,22 +134,22 @@ def _maps() -> QuerySet[Release]:
 
 
 def _releases(dataset: Dataset, rows: Iterable[Release], data_slice: DataSlice) -> Iterator[Chosen]:
-    """Of these rows the ones that cover the same."""
+    """Yields those of these rows that cover the same."""
     version_id = DataVersion.objects.filter(dataset=dataset).order_by("-number").values_list("pk", flat=True)
     latest = version_id.first()
     covered = _covered(dataset, data_slice)
     for release in rows:
         if _covered(release.dataset, _slice_of(release)) == covered:
-            yield _chosen(dataset, latest, data_slice, release)
+            yield _choice(dataset, latest, data_slice, release)
 
 
-def _files(dataset: Dataset, data_slice: DataSlice, **chosen: UUID) -> Iterator[Chosen]:
+def _files(dataset: Dataset, data_slice: DataSlice, **filters: UUID) -> Iterator[Chosen]:
     if data_slice.rectangle is None:
-        rows = GuideFile.objects.filter(dataset=dataset, **chosen).order_by("-stored_at")
+        rows = GuideFile.objects.filter(dataset=dataset, **filters).order_by("-stored_at")
         yield from (Chosen(file=file) for file in rows)
 
 
-def _chosen(dataset: Dataset, version_id: int | None, data_slice: DataSlice, release: Release) -> Chosen:
+def _choice(dataset: Dataset, version_id: int | None, data_slice: DataSlice, release: Release) -> Chosen:
     same_data = (release.dataset_id, release.version_id) == (dataset.pk, version_id)
     return Chosen(
         release=release,

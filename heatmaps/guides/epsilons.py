@@ -16,7 +16,7 @@ from mechanisms.guarantee import Relation
 
 
 def persons_of(dataset: Dataset, mechanism: str, parameters: Mapping[str, object]) -> int | None:
-    """How many people a question expects; None where it says no number. Errors: `ParameterError`."""
+    """Returns how many people a question expects; None where it says no number. Errors: `ParameterError`."""
     persons = registry.get(mechanism).parsed(parameters).get("expected_persons", dataset.public_persons)
     return persons if isinstance(persons, int) else None
 
@@ -24,20 +24,22 @@ def persons_of(dataset: Dataset, mechanism: str, parameters: Mapping[str, object
 def epsilons(
     dataset: Dataset, mechanism: str, parameters: Mapping[str, object]
 ) -> tuple[Fraction, Fraction] | None:
-    """The least and the largest ε of a release that may name a guide; None: there is none.
+    """Returns the least and the largest ε of a release that may name a guide; None: there is none.
 
     Errors: `ParameterError` for a wrong parameter.
     """
     persons = persons_of(dataset, mechanism, parameters)
     if not registry.get(mechanism).takes_guide or not persons:
         return None
-    least, most = (Fraction(scaled, persons) for scaled in _persons_times_epsilon(dataset))
+    least, most = (
+        Fraction(persons_times_epsilon, persons) for persons_times_epsilon in _persons_times_epsilon(dataset)
+    )
     least, most = max(least, settings.MIN_EPSILON), min(most, settings.MAX_EPSILON)
     return (least, most) if least <= most else None
 
 
 def sizes(dataset: Dataset) -> tuple[int, int]:
-    """The fewest and the most people for whom there is such an ε."""
+    """Returns the fewest and the most people for whom there is such an ε."""
     least, most = _persons_times_epsilon(dataset)
     return math.ceil(least / settings.MAX_EPSILON), math.floor(most / settings.MIN_EPSILON)
 
@@ -45,7 +47,7 @@ def sizes(dataset: Dataset) -> tuple[int, int]:
 def refusal(
     guide_id: str, dataset: Dataset, mechanism: str, parameters: Mapping[str, object]
 ) -> ParameterError:
-    """Of a guide whatever it is. Errors: `ParameterError` for a wrong parameter."""
+    """Returns the refusal of a guide, whatever it is. Errors: `ParameterError` for a wrong parameter."""
     allowed = epsilons(dataset, mechanism, parameters)
     if allowed is not None:
         return ParameterError("guide", guide_id, f"none at this epsilon, one at an {in_words(allowed)}")
@@ -56,7 +58,7 @@ def refusal(
 
 
 def in_words(allowed: tuple[Fraction, Fraction]) -> str:
-    """As "ε from 2 to 20"; rounded inwards."""
+    """Writes an interval as "ε from 2 to 20"; rounded inwards."""
     return f"ε from {number(allowed[0], rounding=UP)} to {number(allowed[1], rounding=DOWN)}"
 
 

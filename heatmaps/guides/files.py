@@ -30,7 +30,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
-    """The dataset has had an upload; that it has is known to whoever may store."""
+    """Says that the dataset has had an upload; that it has is known to whoever may store."""
 
     code: ClassVar[str] = "too_late_for_guides"
 
@@ -43,8 +43,8 @@ class TooLateForGuides(LedgerError):  # noqa: N818 - as the other domain errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What a steward says of a file; public. Errors: `ParameterError` naming the field."""
+class GuideFileFacts:
+    """Holds what a steward says of a file; public. Errors: `ParameterError` naming the field."""
 
     title: str
     source: str
@@ -56,24 +56,24 @@ class Facts:
 
 
 def files_of(dataset: Dataset) -> QuerySet[GuideFile]:
-    """The newest first."""
+    """Selects the files, the newest first."""
     rows = GuideFile.objects.filter(dataset=dataset).defer("shares").select_related("stored_by")
     return rows.order_by("-stored_at", "pk")
 
 
 def may_store(dataset: Dataset) -> bool:
-    """Whether there was no upload yet, nor a look at a lake: for stewards only."""
-    seen = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
-    had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in seen)
+    """Tells whether there was no upload yet, nor a look at a lake: for stewards only."""
+    tables = (Upload, SourceSurvey, SourceState)  # what tells stewards of the data
+    had_data = any(kind.objects.filter(dataset=dataset).exists() for kind in tables)
     return not (had_data or DataVersion.objects.filter(dataset=dataset).exists())
 
 
-def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFile:
-    """Keep the map of a GeoTIFF. Errors: as `require`; `ParameterError` naming the field; TooLateForGuides;
+def store(person: Person, dataset: Dataset, path: Path, facts: GuideFileFacts) -> GuideFile:
+    """Keeps the map of a GeoTIFF. Errors: as `require`; `ParameterError` naming the field; TooLateForGuides;
     Busy."""
     steward = require(person, dataset, Act.KEEP_GUIDES)
     _check(dataset, facts)
-    read = _read(path, dataset)
+    raster_guide = _read(path, dataset)
     with transitions.locked(dataset.pk):
         _check(dataset, facts)
         file = GuideFile.objects.create(
@@ -81,10 +81,10 @@ def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFi
             title=facts.title,
             source=facts.source,
             licence=facts.licence,
-            file_sha256=read.file_sha256,
-            shares=read.guide.shares.astype("<i8").tobytes(),
-            sha256=read.guide.sha256,
-            sheet=None if read.sheet is None else read.sheet.to_json(),
+            file_sha256=raster_guide.file_sha256,
+            shares=raster_guide.guide.shares.astype("<i8").tobytes(),
+            sha256=raster_guide.guide.sha256,
+            sheet=None if raster_guide.sheet is None else raster_guide.sheet.to_json(),
             stored_by=steward,
             stored_at=timezone.now(),
         )
@@ -95,32 +95,32 @@ def store(person: Person, dataset: Dataset, path: Path, facts: Facts) -> GuideFi
 
 
 def _read(path: Path, dataset: Dataset) -> raster.RasterGuide:
-    """Errors: `ParameterError` naming `file`, without the server's path."""
+    """Reads the raster. Errors: `ParameterError` naming `file`, without the server's path."""
     try:
-        read = raster.read(path, region_of(dataset))
+        raster_guide = raster.read(path, region_of(dataset))
     except ParameterError as error:
         value = "this file" if error.value in {printable(path), printable(path.name)} else error.value
         raise ParameterError("file", value.strip("'"), error.allowed) from None
-    if read.sheet is not None:
-        read.sheet.check(dataset.relation, parameter="file")
-    return read
+    if raster_guide.sheet is not None:
+        raster_guide.sheet.check(dataset.relation, parameter="file")
+    return raster_guide
 
 
-def _check(dataset: Dataset, facts: Facts) -> None:
-    """Before the file is read, and again when it is stored."""
+def _check(dataset: Dataset, facts: GuideFileFacts) -> None:
+    """Refuses what may not be stored: before the file is read, and again when it is stored."""
     if not may_store(dataset):
         raise TooLateForGuides
-    stored = GuideFile.objects.filter(dataset=dataset)
-    if stored.filter(title=facts.title).exists():
+    files = GuideFile.objects.filter(dataset=dataset)
+    if files.filter(title=facts.title).exists():
         raise ParameterError("title", facts.title, "a title that no other guide file of this dataset has")
-    if stored.count() >= MOST_FILES:
+    if files.count() >= MOST_FILES:
         raise ParameterError("file", "one more file", f"{MOST_FILES} guide files a dataset")
 
 
-def _text(name: str, given: str) -> str:
-    text = " ".join(given.split())
+def _text(name: str, value: str) -> str:
+    text = " ".join(value.split())
     least, most = int(name in _NEEDED), _LENGTHS[name]
     if not (least <= len(text) <= most and text.isprintable()):
-        what = f": {_NEEDED[name]}" if name in _NEEDED else ""
-        raise ParameterError(name, given, f"{least} to {most} characters that print{what}")
+        requirement = f": {_NEEDED[name]}" if name in _NEEDED else ""
+        raise ParameterError(name, value, f"{least} to {most} characters that print{requirement}")
     return text

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Box:
+class PixelBox:
     """Pixels, half-open."""
 
     left: int
@@ -31,8 +31,8 @@ class Box:
         return self.left >= self.right or self.top >= self.bottom
 
 
-def values_of(raster: Any, part: Box) -> Floats:
-    """Errors: `ParameterError` where one is below 0 or infinite."""
+def values_of(raster: Any, part: PixelBox) -> Floats:
+    """Reads the values. Errors: `ParameterError` where one is below 0 or infinite."""
     window = Window(part.left, part.top, part.right - part.left, part.bottom - part.top)
     values: Floats = raster.read(1, window=window, out_dtype=np.float64)
     values *= raster.scales[0]
@@ -45,9 +45,9 @@ def values_of(raster: Any, part: Box) -> Floats:
     return values
 
 
-def box_of(raster: Any, columns: Floats, rows: Floats) -> Box:
-    """Of the raster's pixels, those between the first and last of these."""
-    return Box(
+def box_of(raster: Any, columns: Floats, rows: Floats) -> PixelBox:
+    """Returns the box of the raster's pixels between the first and last of these."""
+    return PixelBox(
         left=max(0, math.floor(columns.min())),
         top=max(0, math.floor(rows.min())),
         right=min(raster.width, math.ceil(columns.max())),
@@ -55,15 +55,15 @@ def box_of(raster: Any, columns: Floats, rows: Floats) -> Box:
     )
 
 
-def parts_of(raster: Any, box: Box, most: int) -> Iterator[Box]:
-    """Of at most so many pixels, and of whole blocks of the file where they are not larger."""
+def parts_of(raster: Any, box: PixelBox, most: int) -> Iterator[PixelBox]:
+    """Cuts a box into parts of at most so many pixels, and of whole blocks of the file where these fit."""
     high, wide = raster.block_shapes[0]
     across = min(most, box.right - box.left + wide, max(wide, 2048 // wide * wide))
     down = max(1, most // max(across, SIDE))  # sums are as wide as a guide
     down = down // high * high or down
     for top in range(box.top // down * down, box.bottom, down):
         for left in range(box.left // across * across, box.right, across):
-            yield Box(
+            yield PixelBox(
                 left=max(left, box.left),
                 top=max(top, box.top),
                 right=min(left + across, box.right),

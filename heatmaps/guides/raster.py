@@ -37,7 +37,7 @@ _STARTS: Final = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RasterGuide:
-    """A guide, and the file that it was read from."""
+    """Holds a guide, and the file that it was read from."""
 
     guide: Guide
     file_sha256: str
@@ -45,12 +45,12 @@ class RasterGuide:
 
 
 def guide_from_raster(path: Path, region: Region) -> Guide:
-    """The guide of `read`."""
+    """Returns the guide of `read`."""
     return read(path, region).guide
 
 
 def read(path: Path, region: Region) -> RasterGuide:
-    """The first band of a GeoTIFF as shares of the region.
+    """Reads the first band of a GeoTIFF as shares of the region.
 
     Values are people in a pixel, not per square kilometre: their sums are kept. A pixel that a cell's edge
     cuts is shared by area: exactly in EPSG:4326, otherwise in steps of at most a 32nd of a cell's sides.
@@ -96,11 +96,11 @@ def _read(stream: FileIO, path: Path, region: Region) -> RasterGuide:
 
 
 def _answered(answer: BinaryIO) -> tuple[Guide, FileSheet | None]:
-    """Errors: the child's own refusal."""
+    """Reads the child's answer. Errors: the child's own refusal."""
     answer.seek(0)
-    told = json.loads(answer.readline(_LONGEST_LINE))
-    if "refused" in told:
-        value, allowed = told["refused"]
+    reply = json.loads(answer.readline(_LONGEST_LINE))
+    if "refused" in reply:
+        value, allowed = reply["refused"]
         raise ParameterError("guide", value, allowed)
-    sheet = None if told["sheet"] is None else FileSheet.from_json(told["sheet"])
+    sheet = None if reply["sheet"] is None else FileSheet.from_json(reply["sheet"])
     return Guide(shares=np.frombuffer(answer.read(8 * SIDE**2), "<i8")), sheet

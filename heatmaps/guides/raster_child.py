@@ -36,15 +36,18 @@ UNREADABLE: Final = "a GeoTIFF that is whole, and that less memory can read"
 
 
 def main() -> None:
-    """Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
-    JSON, with the refusal or the release sheet, if there is one; 4,096 shares, little-endian."""
-    wanted = json.loads(sys.stdin.buffer.readline())
-    with os.fdopen(wanted["file"], "rb") as stream:
+    """Reads a raster as a guide, in a child.
+
+    Input: a line with the descriptors and the region. Output, into the descriptor of the answer: a line of
+    JSON, with the refusal or the release sheet, if there is one; 4,096 shares, little-endian.
+    """
+    request = json.loads(sys.stdin.buffer.readline())
+    with os.fdopen(request["file"], "rb") as stream:
         content = stream.read()
     _open_no_more_files()
-    with os.fdopen(wanted["answer"], "wb") as answer:
+    with os.fdopen(request["answer"], "wb") as answer:
         try:
-            guide, sheet = guide_of(content, Region(*wanted["region"]))
+            guide, sheet = guide_of(content, Region(*request["region"]))
         except ParameterError as error:
             refusal = {"refused": [error.value.removeprefix("'").removesuffix("'"), error.allowed]}
             answer.write(json.dumps(refusal).encode() + b"\n")
@@ -54,7 +57,7 @@ def main() -> None:
 
 
 def guide_of(content: bytes, region: Region) -> tuple[Guide, FileSheet | None]:
-    """Errors: `ParameterError` naming `guide`."""
+    """Reads a guide. Errors: `ParameterError` naming `guide`."""
     try:
         with warnings.catch_warnings(), Env(**_NOTHING_BESIDE), MemoryFile(content) as file:
             warnings.simplefilter("ignore", NotGeoreferencedWarning)
@@ -69,7 +72,7 @@ def guide_of(content: bytes, region: Region) -> tuple[Guide, FileSheet | None]:
 
 
 def _check(raster: Any) -> None:
-    """What can be refused without reading a pixel."""
+    """Refuses what can be refused without reading a pixel."""
     pixels, place = raster.width * raster.height, raster.transform
     if pixels > MOST_PIXELS:
         raise ParameterError(
@@ -86,6 +89,9 @@ def _check(raster: Any) -> None:
 
 
 def _open_no_more_files() -> None:
-    """A file can name others, or addresses. The data of projections are opened before."""
+    """Forbids further files: a file can name others, or addresses.
+
+    The data of projections are opened before.
+    """
     transform(CRS.from_epsg(3857), CRS.from_epsg(4326), [0.0], [0.0])
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))

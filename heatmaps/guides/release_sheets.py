@@ -43,7 +43,10 @@ class FileSheet:
             raise ParameterError("guide", _UNREADABLE, _WITH_SHEET) from None
 
     def check(self, relation: str, *, parameter: str = "guide") -> None:
-        """Errors: `ParameterError` under another relation, whose losses do not add up with this one's."""
+        """Checks the relation.
+
+        Errors: `ParameterError` under another relation, whose losses do not add up with this one's.
+        """
         if self.guarantee.relation != relation:
             value = f"a Hazemap map under {self.guarantee.relation}"
             raise ParameterError(parameter, value, f"one under {Relation(relation)}: only then losses add up")
@@ -53,7 +56,7 @@ class FileSheet:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """The sheet that `to_json` wrote. Errors: KeyError, TypeError, ValueError."""
+        """Reads the sheet that `to_json` wrote. Errors: KeyError, TypeError, ValueError."""
         conditions = tuple(str(condition) for condition in data["conditions"])
         return cls(guarantee=Guarantee.from_json(data["guarantee"]), conditions=conditions)
 
@@ -65,22 +68,22 @@ def _json(text: str) -> Any:
 
 
 def _guarantee(sheet: Mapping[str, Any]) -> Guarantee:
-    """With those that it started from, where the sheet counts them."""
+    """Returns the guarantee with those that it started from, where the sheet counts them."""
     own, together = Guarantee.from_json(sheet["guarantee"]), sheet.get("together")
     if together is None:
-        summed = own
+        total = own
     elif "guarantee" in together:
-        summed = Guarantee.from_json(together["guarantee"])
+        total = Guarantee.from_json(together["guarantee"])
     else:  # of a map from before sheets had it: the loss of a whole record holds at every distance
         epsilon = INFINITY if together["epsilon"] == "inf" else _loss(together["epsilon"])
         delta = _loss(together["delta"])
-        summed = Guarantee.flat(relation=own.relation, epsilon=epsilon, delta=delta, trust=own.trust)
-    if summed.relation is not own.relation:
+        total = Guarantee.flat(relation=own.relation, epsilon=epsilon, delta=delta, trust=own.trust)
+    if total.relation is not own.relation:
         raise ValueError("two relations")
-    lengths = [len(digits) for digits in re.findall("[0-9]+", json.dumps(summed.to_json()))]
+    lengths = [len(digits) for digits in re.findall("[0-9]+", json.dumps(total.to_json()))]
     if max(lengths) > _MOST_DIGITS or sum(lengths) > _MOST_DIGITS_TOGETHER:
         raise ValueError("more digits than a map of ours has")
-    return summed
+    return total
 
 
 def _loss(text: str) -> Fraction:
@@ -93,5 +96,5 @@ def _conditions(guide: Mapping[str, Any]) -> tuple[str, ...]:
     """Maps from before sheets named their conditions had one, where they started from a file."""
     if not guide.get("unchecked"):
         return ()
-    named = guide.get("conditions", [NOT_FROM_THESE_PEOPLE])
-    return tuple(text for text in (SHEET_IS_RIGHT, NOT_FROM_THESE_PEOPLE) if text in named)
+    conditions = guide.get("conditions", [NOT_FROM_THESE_PEOPLE])
+    return tuple(text for text in (SHEET_IS_RIGHT, NOT_FROM_THESE_PEOPLE) if text in conditions)

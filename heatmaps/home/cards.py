@@ -101,7 +101,7 @@ def pots_of(person: User, datasets: Iterable[Dataset], roles: Mapping[int, str])
     for account in accounts:
         held = found[account.dataset_id][account.pk] = [Pot(limit=account.limit, taken=account.committed)]
         if account.pk in own:
-            held.append(Pot(limit=own[account.pk].limit, taken=own[account.pk].taken))
+            held.append(Pot(limit=own[account.pk].limit, taken=own[account.pk].committed))
     return found
 
 

@@ -4,7 +4,7 @@ READS_A_SOURCE = "reads_a_source"
 
 
 class UploadError(ValueError):
-    """The file is not taken; nothing of it is stored. `code` tells programs which refusal it is."""
+    """Says that the file is not taken; nothing of it is stored. `code` tells programs which refusal it is."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -12,4 +12,4 @@ class UploadError(ValueError):
 
 
 class LeaseLost(Exception):  # noqa: N818 - no fault: somebody else took the upload over
-    """The sweep took this worker for dead and gave its upload to another one; stop without a trace."""
+    """Says that the sweep took this worker for dead and gave its upload to another; stop without a trace."""

@@ -25,7 +25,7 @@ def upload_file(
     options: Options = DEFAULT_OPTIONS,
     progress: Progress,
 ) -> Upload:
-    """Receive a file and read it to its end, here.
+    """Receives a file and reads it to its end, here.
 
     Errors: those of `uploads.receive`; `UploadError` when the upload failed, OSError for a file that
     cannot be read.
@@ -41,7 +41,7 @@ def upload_file(
 
 
 def finish(upload: Upload, *, progress: Progress) -> None:
-    """Read a received upload, or wait for the worker that took it first (and replace it if it died)."""
+    """Reads a received upload, or waits for the worker that took it first (and replaces it if it died)."""
     while upload.state not in ENDED:
         uploads.run(upload.pk, progress=progress)
         upload.refresh_from_db()

@@ -38,7 +38,7 @@ _LIMITS: Final = ReaderLimits(line_length=1000, total_bytes=2**24)
 
 
 def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
-    """Leave these users (as the files name them) out from the next data version on.
+    """Leaves these users (as the files name them) out from the next data version on.
 
     Who is left out already stays so; who was to come back does not. Returns how many entries are new.
     Errors: as `permissions.require`; `keys.KeyFileError`; `UploadError` for no users, or more than
@@ -53,7 +53,8 @@ def opt_out(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
 
 
 def enter(person: Person, dataset: Dataset, user: str) -> tuple[Suppression, bool]:
-    """`opt_out` of one user: the entry of the name as it is written, and whether any is new."""
+    """Enters the opt-out of one user as `opt_out` does; returns the entry of the name as it is written, and
+    whether any is new."""
     is_new = opt_out(person, dataset, [user]) > 0
     [(first, rest)] = keys.PersonHasher.of(dataset).hashes(_checked([user])).tolist()
     rows = Suppression.entries_of(dataset).filter(person=first, person_rest=rest)
@@ -61,7 +62,7 @@ def enter(person: Person, dataset: Dataset, user: str) -> tuple[Suppression, boo
 
 
 def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
-    """Count these users again from the next data version on. Returns how many had opted out.
+    """Counts these users again from the next data version on. Returns how many had opted out.
 
     Errors: as `opt_out`.
     """
@@ -75,7 +76,7 @@ def take_back(person: Person, dataset: Dataset, users: Iterable[str]) -> int:
 
 
 def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
-    """Errors: as `permissions.require`; Http404 where there is no such entry."""
+    """Takes one entry back. Errors: as `permissions.require`; Http404 where there is no such entry."""
     steward = require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
         rows = list(Suppression.open_of(dataset).filter(entry=entry))
@@ -86,7 +87,7 @@ def take_back_entry(person: Person, dataset: Dataset, entry: UUID) -> None:
 
 
 def replay(dataset: Dataset, *, entered_by: User) -> bool:
-    """Enter again who opted out by the record and not in the database, which was restored.
+    """Enters again who opted out by the record and not in the database, which was restored.
 
     `entered_by`: whose name the entries bear. The caller holds the ledger's lock. Returns whether the record
     has all of its lines.
@@ -98,23 +99,23 @@ def replay(dataset: Dataset, *, entered_by: User) -> bool:
 
 
 def entries(person: Person, dataset: Dataset) -> "QuerySet[Suppression]":
-    """Data: every entry, the latest first. Errors: as `permissions.require`."""
+    """Selects every entry, the latest first: data. Errors: as `permissions.require`."""
     require(person, dataset, Act.SEE_DATA)
     return Suppression.entries_of(dataset).order_by("-created_at", "-pk")
 
 
 def users_of(stream: BinaryIO) -> list[str]:
-    """The users of a text file, one a line. Errors: `ReaderError`, `UploadError`."""
+    """Reads the users of a text file, one a line. Errors: `ReaderError`, `UploadError`."""
     return _checked(child_process.names(stream, _LIMITS))
 
 
 def pending(dataset: Dataset) -> int:
-    """Data: for stewards only. Entries, and entries taken back, that wait for the next version."""
+    """Counts entries, and entries taken back, that wait for the next version. Data: for stewards only."""
     return Suppression.entries_of(dataset).filter(state__in=["waiting", "ending"]).count()
 
 
 def _check_has_entries(dataset: Dataset) -> None:
-    """Errors: `UploadError`."""
+    """Refuses datasets that read their opt-outs from a table. Errors: `UploadError`."""
     if dataset.origin.is_elsewhere:
         raise UploadError(
             READS_A_SOURCE,
@@ -159,7 +160,7 @@ def _withdraw(dataset: Dataset, withdrawn: Iterable[Suppression], steward: User)
 
 
 def _next_version(dataset: Dataset) -> int:
-    """The number of the version that a row entered now takes effect with."""
+    """Returns the number of the version that a row entered now takes effect with."""
     latest: int | None = dataset.versions.aggregate(latest=Max("number"))["latest"]
     return (latest or 0) + 1
 
@@ -182,7 +183,7 @@ def _of(rows: "QuerySet[Suppression]", persons: list[record.Person]) -> Iterator
 
 
 def _checked(users: Iterable[str]) -> list[str]:
-    """As the reader takes them: without blanks around."""
+    """Returns names as the reader takes them: without blanks around."""
     names = dict[str, None]()
     for user in users:
         if name := user.strip():

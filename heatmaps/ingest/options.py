@@ -22,7 +22,9 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """`columns` names a file's column for a field, where it is not the field's own name (time: "" for none).
+    """Holds how a file is read.
+
+    `columns` names a file's column for a field, where it is not the field's own name (time: "" for none).
 
     `time_zone` (IANA) is that of times without an offset. Where clocks are set back and an hour comes twice,
     such a time is in the first of the two; a time that clocks skip counts as if they had not been set yet.
@@ -42,7 +44,7 @@ class Options:
 
     @classmethod
     def parse(cls, *, columns: str = "", time_zone: str = "", max_rejected: str = "") -> Self:
-        """From texts of forms and commands; `max_rejected` in percent. Errors: `ParameterError`."""
+        """Parses texts of forms and commands; `max_rejected` in percent. Errors: `ParameterError`."""
         percent = max_rejected.strip().removesuffix("%").strip()
         return cls(
             columns=parsed_columns(columns),
@@ -55,54 +57,54 @@ class Options:
         return UTC if self.time_zone == UTC_NAME else zoneinfo.ZoneInfo(self.time_zone)
 
     def to_json(self) -> dict[str, object]:
-        """Only what differs from the defaults; lossless."""
-        written: dict[str, object] = {}
+        """Returns only what differs from the defaults; lossless."""
+        changes: dict[str, object] = {}
         if self.columns:
-            written["columns"] = dict(self.columns)
+            changes["columns"] = dict(self.columns)
         if self.time_zone != UTC_NAME:
-            written["time_zone"] = self.time_zone
+            changes["time_zone"] = self.time_zone
         if self.max_rejected is not None:
-            written["max_rejected"] = str(self.max_rejected)
-        return written
+            changes["max_rejected"] = str(self.max_rejected)
+        return changes
 
     @classmethod
-    def from_json(cls, written: Mapping[str, object]) -> Self:
-        columns, share = written.get("columns", {}), written.get("max_rejected")
+    def from_json(cls, content: Mapping[str, object]) -> Self:
+        columns, share = content.get("columns", {}), content.get("max_rejected")
         if not isinstance(columns, Mapping):
             raise TypeError("columns is not an object")
         return cls(
             columns=columns,
-            time_zone=str(written.get("time_zone", UTC_NAME)),
+            time_zone=str(content.get("time_zone", UTC_NAME)),
             max_rejected=None if share is None else Fraction(str(share)),
         )
 
 
 def parsed_columns(text: str) -> dict[str, str]:
-    """`user=uid,lat=latitude`; a part with a comma is quoted as in CSV. Errors: `ParameterError`."""
+    """Parses `user=uid,lat=latitude`; a part with a comma is quoted as in CSV. Errors: `ParameterError`."""
     try:
         parts = next(csv.reader([text.strip()], strict=True, skipinitialspace=True), [])
     except csv.Error:
         raise ParameterError("columns", text, _COLUMNS) from None
-    chosen: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for part in parts:
         name, equals, column = part.partition("=")
-        if not equals or name.strip() in chosen:
+        if not equals or name.strip() in columns:
             raise ParameterError("columns", text, _COLUMNS)
-        chosen[name.strip()] = column.strip()
-    _check_columns(chosen)
-    return chosen
+        columns[name.strip()] = column.strip()
+    _check_columns(columns)
+    return columns
 
 
 @functools.cache
 def zone_names() -> frozenset[str]:
-    """IANA names of time zones."""
+    """Returns IANA names of time zones."""
     return frozenset(zoneinfo.available_timezones())
 
 
 def _check_columns(columns: Mapping[str, str]) -> None:
-    shown = ",".join(f"{name}={column}" for name, column in columns.items())
+    text = ",".join(f"{name}={column}" for name, column in columns.items())
     if not set(columns) <= set(FIELDS) or not all(columns[name] for name in columns if name != "time"):
-        raise ParameterError("columns", shown, _COLUMNS)
-    used = [column.lower() for column in columns.values() if column]
-    if len(used) != len(set(used)):
-        raise ParameterError("columns", shown, "another column for each field")
+        raise ParameterError("columns", text, _COLUMNS)
+    columns_used = [column.lower() for column in columns.values() if column]
+    if len(columns_used) != len(set(columns_used)):
+        raise ParameterError("columns", text, "another column for each field")

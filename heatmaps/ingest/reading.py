@@ -29,13 +29,13 @@ _LOST: Final = "the file is gone from the server before it was read; please uplo
 
 
 def read(upload: Upload, lease: Lease, progress: Progress) -> None:
-    """Commit every row of the file under the upload, a chunk at a time.
+    """Commits every row of the file under the upload, a chunk at a time.
 
     Errors: `ReaderError`, `UploadError`, `keys.KeyFileError`, `LeaseLost`; chunks may be stored by then.
     """
     rejected.remove(upload.pk)  # of a worker that died
     options = Options.from_json(upload.options)
-    preparation, tally = _Preparation.of(upload.dataset), _Tally()
+    preparation, tally = _Preparation.of(upload.dataset), _RowCounts()
     try:
         stream = upload_files.opened(upload.pk)
     except OSError as error:
@@ -43,14 +43,14 @@ def read(upload: Upload, lease: Lease, progress: Progress) -> None:
     with stream:
         exact = upload.dataset.user_form == UserForm.DECIMAL
         for batch in read_checkins(stream, options=options, exact_numbers=exact):
-            prepared = preparation.block(batch)
+            prepared_block = preparation.block(batch)
             rejected.append(upload.pk, batch.rejected, listed=tally.rejected)
-            tally.add(batch, prepared)
+            tally.add(batch, prepared_block)
             if tally.accepted > upload.dataset.row_capacity:
                 most = numbers.count(upload.dataset.row_capacity)
                 raise UploadError("too_many_rows", _TOO_MANY.format(most))
             with lease.renewed(**tally.columns()):
-                row_copy.insert(upload.pk, prepared.stored)
+                row_copy.insert(upload.pk, prepared_block.stored)
             progress(tally.bytes_read, upload.size_bytes)
     tally.check(settings.MAX_REJECTED_SHARE if options.max_rejected is None else options.max_rejected)
 
@@ -63,7 +63,7 @@ class _Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _Preparation:
-    """What turns names and degrees into hashes and cells."""
+    """Turns names and degrees into hashes and cells."""
 
     hasher: keys.PersonHasher
     region: Region
@@ -80,27 +80,27 @@ class _Preparation:
 
     def block(self, batch: Batch) -> _Prepared:
         inside = self.region.contains(batch.lat, batch.lon)
-        kept = np.ones_like(inside) if self.keep_outside else inside
+        is_kept = np.ones_like(inside) if self.keep_outside else inside
         stored = Block(
-            persons=self.hasher.hashes(batch.names)[batch.numbers[kept]],
-            cells=self.region.morton(batch.lat[kept], batch.lon[kept]),
-            times=batch.times[kept],
-            outside=~inside[kept],
+            persons=self.hasher.hashes(batch.names)[batch.numbers[is_kept]],
+            cells=self.region.morton(batch.lat[is_kept], batch.lon[is_kept]),
+            times=batch.times[is_kept],
+            outside=~inside[is_kept],
         )
         return _Prepared(stored=stored, outside=int(np.count_nonzero(~inside)))
 
 
 @dataclass(slots=True)
-class _Tally:
+class _RowCounts:
     accepted: int = 0
     outside: int = 0
     rejected: int = 0
     bytes_read: int = 0
     names: SpellingsOfNumbers = field(default_factory=SpellingsOfNumbers)
 
-    def add(self, batch: Batch, prepared: _Prepared) -> None:
-        self.accepted += batch.numbers.size - prepared.outside
-        self.outside += prepared.outside
+    def add(self, batch: Batch, prepared_block: _Prepared) -> None:
+        self.accepted += batch.numbers.size - prepared_block.outside
+        self.outside += prepared_block.outside
         self.rejected += len(batch.rejected)
         self.names.add(batch.names)
         self.bytes_read = batch.bytes_read

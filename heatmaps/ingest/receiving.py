@@ -17,23 +17,29 @@ from heatmaps.numbers import day
 DUPLICATE: Final = "duplicate_upload"
 MOST_FILES: Final = 100  # sent together
 
-Sent = tuple[upload_files.Readable, str]  # a file and its name
-Taken = Upload | UploadError  # an upload, or why its file was not taken
+NamedFile = tuple[upload_files.Readable, str]  # a file and its name
+Receipt = Upload | UploadError  # an upload, or why its file was not taken
 
 
 def receive(
-    steward: User, dataset: Dataset, sent: Sequence[Sent], *, advance: bool, options: Options, enqueue: bool
-) -> list[Taken]:
-    """For each file, in their order, its upload or why it was refused; the others are taken all the same.
+    steward: User,
+    dataset: Dataset,
+    files: Sequence[NamedFile],
+    *,
+    advance: bool,
+    options: Options,
+    enqueue: bool,
+) -> list[Receipt]:
+    """Returns each file's upload or why it was refused, in their order; the others are taken all the same.
 
     Errors: `keys.KeyFileError`, before any file is read; those of the disk and of the database, after which
     nothing is stored.
     """
     key = keys.load(dataset)
-    batch = uuid4() if len(sent) > 1 else None
-    taken: list[Taken] = []
+    batch = uuid4() if len(files) > 1 else None
+    receipts: list[Receipt] = []
     try:
-        for file, name in sent:
+        for file, name in files:
             upload = Upload(
                 id=uuid4(),
                 dataset=dataset,
@@ -43,28 +49,33 @@ def receive(
                 batch=batch,
                 options=options.to_json(),
             )
-            taken.append(_on_disk(upload, file, key))
+            receipts.append(_on_disk(upload, file, key))
         with transaction.atomic():
-            rows = [_saved(one, enqueue=enqueue) if isinstance(one, Upload) else one for one in taken]
+            rows = [
+                _saved(receipt, enqueue=enqueue) if isinstance(receipt, Upload) else receipt
+                for receipt in receipts
+            ]
     except BaseException:
-        _forget(one.pk for one in taken if isinstance(one, Upload))
+        _forget(receipt.pk for receipt in receipts if isinstance(receipt, Upload))
         raise
     _forget(
-        one.pk for one, row in zip(taken, rows, strict=True) if isinstance(one, Upload) and row is not one
+        receipt.pk
+        for receipt, row in zip(receipts, rows, strict=True)
+        if isinstance(receipt, Upload) and row is not receipt
     )
     return rows
 
 
-def _on_disk(upload: Upload, file: upload_files.Readable, key: bytes) -> Taken:
+def _on_disk(upload: Upload, file: upload_files.Readable, key: bytes) -> Receipt:
     try:
-        stored = upload_files.store(file, upload.pk, key)
+        stored_file = upload_files.store(file, upload.pk, key)
     except UploadError as refusal:
         return refusal
-    upload.size_bytes, upload.content_digest = stored.size_bytes, stored.content_digest
+    upload.size_bytes, upload.content_digest = stored_file.size_bytes, stored_file.content_digest
     return upload
 
 
-def _saved(upload: Upload, *, enqueue: bool) -> Taken:
+def _saved(upload: Upload, *, enqueue: bool) -> Receipt:
     try:
         with transaction.atomic():
             upload.save(force_insert=True)
@@ -84,8 +95,8 @@ def _forget(upload_ids: Iterable[UUID]) -> None:
 
 def _same_file(upload: Upload) -> Upload | None:
     gone = (UploadState.FAILED, UploadState.UNDONE)
-    same = Upload.objects.exclude(state__in=gone).exclude(pk=upload.pk)
-    return same.filter(dataset=upload.dataset, content_digest=upload.content_digest).first()
+    duplicates = Upload.objects.exclude(state__in=gone).exclude(pk=upload.pk)
+    return duplicates.filter(dataset=upload.dataset, content_digest=upload.content_digest).first()
 
 
 def _duplicate(first: Upload) -> UploadError:

@@ -18,12 +18,12 @@ MAX_LISTED: Final = 1_000_000  # rows: a file of nothing but rubbish does not fi
 
 
 def path_of(upload_id: UUID) -> Path:
-    """Where an upload's list is, if any row was rejected and the 7 days are not over."""
+    """Returns where an upload's list is, if any row was rejected and the 7 days are not over."""
     return _folder() / f"{upload_id}.csv"
 
 
 def opened(upload_id: UUID) -> BinaryIO | None:
-    """An upload's list; None where there is none."""
+    """Opens an upload's list; None where there is none."""
     try:
         return spool.opened(path_of(upload_id))
     except OSError:
@@ -36,7 +36,7 @@ def remove(upload_id: UUID) -> None:
 
 
 def append(upload_id: UUID, rejections: Sequence[Rejection], *, listed: int) -> None:
-    """Add rows to the list, which has `listed` rows so far; the first ones make the file (mode 600)."""
+    """Adds rows to the list, which has `listed` rows so far; the first ones make the file (mode 600)."""
     rejections = rejections[: max(0, MAX_LISTED - listed)]
     if not rejections:
         return
@@ -50,7 +50,7 @@ def append(upload_id: UUID, rejections: Sequence[Rejection], *, listed: int) -> 
 
 
 def sweep() -> None:
-    """Delete the lists whose 7 days are over."""
+    """Deletes the lists whose 7 days are over."""
     for path in _folder().glob("*.csv"):
         if age_seconds(path) > KEPT_SECONDS:
             spool.take_away(path)

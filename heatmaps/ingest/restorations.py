@@ -28,7 +28,7 @@ ENTERED: Final = "entered again by a steward"
 
 
 class NothingRestored(LedgerError):
-    """No restore of the dataset waits for a steward."""
+    """Says that no restore of the dataset waits for a steward."""
 
     code = "nothing_restored"
 
@@ -61,7 +61,7 @@ def waits(dataset: Dataset) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charged:
-    """A charge for what is not known. amount: units of the account; None: no bound from then on."""
+    """Holds a charge for what is not known. amount: units of the account; None: no bound from then on."""
 
     kind: AccountKind
     amount: int | None
@@ -86,7 +86,7 @@ def asks_opt_outs(restoration: Restoration) -> bool:
 def confirm(
     person: Person, dataset: Dataset, *, members_kept: Collection[int], opt_outs_entered: bool
 ) -> Restoration:
-    """Remove every other member whose account is not in `members_kept`, and let questions be asked again.
+    """Removes every other member whose account is not in `members_kept`, and lets questions be asked again.
 
     A dataset with data gets its next version at once, on a schedule, too, whether anybody's opt-out waits
     for it or not: else its being there would tell. A lake has to be read first.
@@ -110,7 +110,7 @@ def confirm(
 
 
 def _waiting(dataset: Dataset) -> Restoration:
-    """Errors: NothingRestored."""
+    """Returns the restoration that waits. Errors: NothingRestored."""
     restoration = Restoration.objects.filter(dataset=dataset, confirmed_at=None).first()
     if restoration is None:
         raise NothingRestored
@@ -118,7 +118,10 @@ def _waiting(dataset: Dataset) -> Restoration:
 
 
 def _check_lake(dataset: Dataset, steward: User) -> None:
-    """Errors: NothingRestored; NeedsVersion, and the table is being read."""
+    """Checks that a lake has a new version.
+
+    Errors: NothingRestored; NeedsVersion, and the table is being read.
+    """
     restoration = _waiting(dataset)
     if (
         not dataset.origin.is_elsewhere
@@ -140,5 +143,5 @@ def _keep(steward: User, dataset: Dataset, accounts: set[int]) -> None:
 
 
 def _opt_outs(restoration: Restoration) -> str:
-    entered = REPLAYED if restoration.opt_outs_replayed else ENTERED
-    return restoration.dataset.origin.restored_opt_outs or entered
+    source_text = REPLAYED if restoration.opt_outs_replayed else ENTERED
+    return restoration.dataset.origin.restored_opt_outs or source_text

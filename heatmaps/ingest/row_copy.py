@@ -21,7 +21,7 @@ DELETE_ROWS: Final = 50_000  # a statement, so that no lock is held for long
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Block:
-    """Columns of check-ins, all of shape `(k,)`."""
+    """Holds columns of check-ins, all of shape `(k,)`."""
 
     persons: Persons  # keyed hashes
     cells: NDArray[np.int64]  # Morton codes at the finest level
@@ -30,7 +30,7 @@ class Block:
 
 
 def insert(upload_id: UUID, block: Block) -> None:
-    """Write a block under an upload, in the caller's transaction."""
+    """Writes a block under an upload, in the caller's transaction."""
     if connection.vendor == "postgresql":
         _copy(upload_id, block)
     else:
@@ -38,15 +38,15 @@ def insert(upload_id: UUID, block: Block) -> None:
 
 
 def delete_some(upload_id: UUID) -> int:
-    """Delete up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
+    """Deletes up to `DELETE_ROWS` rows of an upload, and their copy; returns how many rows were deleted."""
     PackedCheckIns.objects.filter(upload=upload_id).delete()
-    some = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
-    deleted, _ = CheckIn.objects.filter(pk__in=some).delete()
-    return deleted
+    row_ids = CheckIn.objects.filter(upload_id=upload_id).order_by("pk").values("pk")[:DELETE_ROWS]
+    count, _ = CheckIn.objects.filter(pk__in=row_ids).delete()
+    return count
 
 
 def without_upload() -> int:
-    """How many check-ins belong to no upload: none, unless somebody wrote into the database by hand."""
+    """Counts check-ins that belong to no upload: none, unless somebody wrote into the database by hand."""
     uploads = Upload.objects.filter(pk=OuterRef("upload_id"))
     return CheckIn.objects.filter(~Exists(uploads)).count()
 
@@ -88,30 +88,32 @@ _OUTSIDE = [("outside_bytes", ">i4"), ("outside", "u1")]
 
 
 def _copy(upload_id: UUID, block: Block) -> None:
-    timed = block.times != NO_TIME
+    has_time = block.times != NO_TIME
     # The cursor is psycopg's own below Django's wrapper; COPY takes no parameters.
     with (
         connection.cursor() as cursor,
         cursor.copy(f"COPY {_TABLE} ({_COLUMNS}) FROM STDIN (FORMAT BINARY)") as copy,
     ):
         copy.write(_HEADER)
-        copy.write(_binary(upload_id, block, timed))
-        copy.write(_binary(upload_id, block, ~timed))
+        copy.write(_binary(upload_id, block, has_time))
+        copy.write(_binary(upload_id, block, ~has_time))
         copy.write(_TRAILER)
 
 
-def _binary(upload_id: UUID, block: Block, chosen: NDArray[np.bool_]) -> bytes:
-    """The chosen rows, of which either all or none have a time: rows of one width."""
-    has_time = bool((block.times[chosen] != NO_TIME).all())
-    rows: NDArray[Any] = np.zeros(int(chosen.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE))
+def _binary(upload_id: UUID, block: Block, selection: NDArray[np.bool_]) -> bytes:
+    """Packs the selected rows, of which either all or none have a time: rows of one width."""
+    has_time = bool((block.times[selection] != NO_TIME).all())
+    rows: NDArray[Any] = np.zeros(
+        int(selection.sum()), np.dtype(_ROW + (_TIME if has_time else []) + _OUTSIDE)
+    )
     rows["fields"] = 6
     rows["upload_bytes"], rows["upload"] = 16, np.void(upload_id.bytes)
-    persons = block.persons[chosen]
+    persons = block.persons[selection]
     rows["person_bytes"], rows["person"] = 8, persons["person"]
     rows["rest_bytes"], rows["rest"] = 8, persons["person_rest"]
-    rows["cell_bytes"], rows["cell"] = 8, block.cells[chosen]
+    rows["cell_bytes"], rows["cell"] = 8, block.cells[selection]
     rows["time_bytes"] = 8 if has_time else -1
     if has_time:
-        rows["time"] = block.times[chosen]
-    rows["outside_bytes"], rows["outside"] = 1, block.outside[chosen]
+        rows["time"] = block.times[selection]
+    rows["outside_bytes"], rows["outside"] = 1, block.outside[selection]
     return rows.tobytes()

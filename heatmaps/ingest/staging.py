@@ -31,14 +31,14 @@ LEASE_SECONDS: Final = 60  # renewed with every chunk, a second or so apart
 
 @dataclass(slots=True, kw_only=True)
 class Lease:
-    """The right to write under one staged upload; every call raises `LeaseLost` once it is gone."""
+    """Gives the right to write under one staged upload; every call raises `LeaseLost` once it is gone."""
 
     upload_id: UUID
     until: datetime
 
     @contextmanager
     def renewed(self, *, seconds: float = LEASE_SECONDS, **columns: object) -> Iterator[None]:
-        """A transaction that keeps the upload and sets columns; what is written in it is committed with
+        """Opens a transaction that keeps the upload and sets columns; what is written in it is committed with
         that or not at all."""
         until = max(_after(seconds), self.until + timedelta(microseconds=1))
         with transaction.atomic():
@@ -47,21 +47,21 @@ class Lease:
         self.until = until  # not before the commit: after a rollback the old lease is the valid one
 
     def renew(self, *, seconds: float = LEASE_SECONDS) -> None:
-        """Keep the upload for a while."""
+        """Keeps the upload for a while."""
         with self.renewed(seconds=seconds):
             pass
 
     def end(self) -> None:
-        """The upload is ready, in the caller's transaction."""
+        """Makes the upload ready, in the caller's transaction."""
         self._finish(UploadState.READY)
 
     def fail(self, reason: str) -> None:
-        """Delete every row, then say why. `reason` is shown to the steward."""
+        """Deletes every row, then says why. `reason` is shown to the steward."""
         self.delete_rows()
         self._finish(UploadState.FAILED, failure=reason, rows_accepted=0, rows_outside=0)
 
     def hand_back(self) -> None:
-        """Delete every row; the next worker begins anew."""
+        """Deletes every row; the next worker begins anew."""
         self.delete_rows()
         self._update(state=UploadState.RECEIVED, lease_until=None, bytes_read=0, **_NO_ROWS)
 
@@ -69,28 +69,29 @@ class Lease:
         self._update(state=state, lease_until=None, finished_at=timezone.now(), **columns)
 
     def delete_rows(self) -> None:
-        """Every row, block by block, each in a transaction of its own."""
-        deleted = row_copy.DELETE_ROWS
-        while deleted == row_copy.DELETE_ROWS:
+        """Deletes every row, block by block, each in a transaction of its own."""
+        count = row_copy.DELETE_ROWS
+        while count == row_copy.DELETE_ROWS:
             with self.renewed():
-                deleted = row_copy.delete_some(self.upload_id)
+                count = row_copy.delete_some(self.upload_id)
 
     def _update(self, **columns: object) -> None:
-        held = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
-        if held.update(**columns) != 1:
+        rows = Upload.objects.filter(pk=self.upload_id, state=UploadState.STAGED, lease_until=self.until)
+        if rows.update(**columns) != 1:
             raise LeaseLost
 
 
 def claim(upload_id: UUID) -> Lease | None:
-    """The lease of a received upload; None for all but one caller."""
+    """Takes the lease of a received upload; None for all but one caller."""
     until = _after(LEASE_SECONDS)
-    received = Upload.objects.filter(pk=upload_id, state=UploadState.RECEIVED)
-    claimed = received.update(state=UploadState.STAGED, lease_until=until, bytes_read=0, **_NO_ROWS)
-    return Lease(upload_id=upload_id, until=until) if claimed else None
+    rows = Upload.objects.filter(pk=upload_id, state=UploadState.RECEIVED)
+    count = rows.update(state=UploadState.STAGED, lease_until=until, bytes_read=0, **_NO_ROWS)
+    return Lease(upload_id=upload_id, until=until) if count else None
 
 
 def take_over(upload: Upload) -> Lease | None:
-    """The lease of a staged upload whose worker is dead; None when it lives, or another sweep was faster."""
+    """Takes the lease of a staged upload whose worker is dead; None when it lives, or another sweep was
+    faster."""
     if upload.lease_until is None or upload.lease_until > timezone.now():
         return None
     lease = Lease(upload_id=upload.pk, until=upload.lease_until)

@@ -16,7 +16,8 @@ from heatmaps.models import CheckIn, Upload, UploadState
 
 
 def withdraw(upload: Upload) -> None:
-    """From ready to undone, by one UPDATE that must hit the row; the caller holds the ledger's lock.
+    """Moves an upload from ready to undone, by one UPDATE that must hit the row; the caller holds the
+    ledger's lock.
 
     Errors: `UploadError`.
     """
@@ -27,22 +28,22 @@ def withdraw(upload: Upload) -> None:
 
 
 def delete_rows(upload_id: UUID) -> bool:
-    """Delete every row of an upload that is undone or whose dataset is closed; False for any other."""
+    """Deletes every row of an upload that is undone or whose dataset is closed; False for any other."""
     if not _gone().filter(pk=upload_id).exists():
         return False
-    deleted = row_copy.DELETE_ROWS
-    while deleted == row_copy.DELETE_ROWS:
+    count = row_copy.DELETE_ROWS
+    while count == row_copy.DELETE_ROWS:
         with transaction.atomic():
             # Whoever makes a copy locks the upload at its end, too: so no copy keeps what is deleted here.
             upload = Upload.objects.select_for_update(no_key=True).get(pk=upload_id)
-            deleted = row_copy.delete_some(upload_id)
+            count = row_copy.delete_some(upload_id)
             if upload.state == UploadState.READY:
-                Upload.objects.filter(pk=upload_id).update(rows_expired=F("rows_expired") + deleted)
+                Upload.objects.filter(pk=upload_id).update(rows_expired=F("rows_expired") + count)
     return True
 
 
 def unfinished() -> list[UUID]:
-    """Uploads that are to lose all rows and still have some."""
+    """Returns uploads that are to lose all rows and still have some."""
     some_row = Exists(CheckIn.objects.filter(upload=OuterRef("pk")))
     return list(_gone().filter(some_row).values_list("pk", flat=True))
 

@@ -25,7 +25,7 @@ _RAW = ".raw"
 
 
 class Readable(Protocol):
-    """Django's uploaded files and open binary files alike."""
+    """Fits Django's uploaded files and open binary files alike."""
 
     def read(self, size: int = -1, /) -> Any: ...
 
@@ -37,7 +37,7 @@ class Stored:
 
 
 def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
-    """Copy a file to disk (mode 600) with its keyed digest, in constant memory.
+    """Copies a file to disk (mode 600) with its keyed digest, in constant memory.
 
     Errors: `UploadError` above `MAX_UPLOAD_BYTES`; nothing is left on disk then.
     """
@@ -45,22 +45,22 @@ def store(file: Readable, upload_id: UUID, key: bytes) -> Stored:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as target:
-            stored = _copy(file, target, key)
+            stored_file = _copy(file, target, key)
             target.flush()
             os.fsync(target.fileno())
     except BaseException:
         remove(upload_id)
         raise
-    return stored
+    return stored_file
 
 
 def path_of(upload_id: UUID) -> Path:
-    """Where an upload's file is while it is needed."""
+    """Returns where an upload's file is while it is needed."""
     return Path(settings.UPLOAD_DIR) / f"{upload_id}{_RAW}"
 
 
 def opened(upload_id: UUID) -> BinaryIO:
-    """The file of an upload, for whoever reads it. Errors: OSError, also for a link to another file."""
+    """Opens the file of an upload, for whoever reads it. Errors: OSError, also for a link to another file."""
     return spool.opened(path_of(upload_id))
 
 
@@ -70,7 +70,7 @@ def remove(upload_id: UUID) -> None:
 
 
 def sweep(in_use: Collection[UUID]) -> None:
-    """Delete the files of uploads that ended, and what a crash left while a file was received.
+    """Deletes the files of uploads that ended, and what a crash left while a file was received.
 
     Folders stay: they hold what is received of others (`heatmaps.collections.handover`).
     """
@@ -94,7 +94,7 @@ def age_seconds(path: Path) -> float:
 
 
 def shown_name(name: str) -> str:
-    """The last part of a file's name without control characters, for pages and messages."""
+    """Returns the last part of a file's name without control characters, for pages and messages."""
     last = re.split(r"[/\\]", name)[-1]
     visible = "".join(character for character in last if unicodedata.category(character)[0] != "C")
     return visible.strip()[:NAME_LENGTH] or "unnamed"

@@ -25,7 +25,7 @@ from heatmaps.ingest import reading, receiving, rejected, staging, undoing, uplo
 from heatmaps.ingest.errors import READS_A_SOURCE, LeaseLost, UploadError
 from heatmaps.ingest.formats.reader import DEFAULT_OPTIONS, Options, ReaderError
 from heatmaps.ingest.reading import Progress
-from heatmaps.ingest.receiving import Sent, Taken
+from heatmaps.ingest.receiving import NamedFile, Receipt
 from heatmaps.ingest.staging import Lease
 from heatmaps.ingest.versions import advance as versions
 from heatmaps.ingest.versions import deletion, scheduled, surveys
@@ -52,7 +52,7 @@ def receive(
     options: Options = DEFAULT_OPTIONS,
     enqueue: bool = True,
 ) -> Upload:
-    """Take a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
+    """Takes a steward's file; a worker reads it (with `enqueue=False` the caller does, by `run`).
 
     `advance`: once it is ready, make it available in a new data version; where a schedule advances the
     versions, the next one that is due includes it, whatever is said here. `options`: how to read it.
@@ -61,34 +61,34 @@ def receive(
     """
     steward = require(person, dataset, Act.UPLOAD)
     check_takes_uploads(dataset)
-    [taken] = receiving.receive(
+    [receipt] = receiving.receive(
         steward, dataset, [(file, name)], advance=advance, options=options, enqueue=enqueue
     )
-    if isinstance(taken, UploadError):
-        raise taken
-    return taken
+    if isinstance(receipt, UploadError):
+        raise receipt
+    return receipt
 
 
 def receive_all(
     person: Person,
     dataset: Dataset,
-    sent: Sequence[Sent],
+    files: Sequence[NamedFile],
     *,
     advance: bool = True,
     options: Options = DEFAULT_OPTIONS,
-) -> list[Taken]:
-    """Take files together: they become available in one data version, once the last of them was read.
+) -> list[Receipt]:
+    """Takes files together: they become available in one data version, once the last of them was read.
 
     For each of them, in their order, its upload or why it was refused. Errors: as `permissions.require`;
     `keys.KeyFileError`.
     """
     steward = require(person, dataset, Act.UPLOAD)
     check_takes_uploads(dataset)
-    return receiving.receive(steward, dataset, sent, advance=advance, options=options, enqueue=True)
+    return receiving.receive(steward, dataset, files, advance=advance, options=options, enqueue=True)
 
 
 def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes: None) -> None:
-    """Read a received upload to its end: ready, or failed with a reason. Safe to call twice.
+    """Reads a received upload to its end: ready, or failed with a reason. Safe to call twice.
 
     Whatever is wrong is told to the steward in the upload, not raised. Errors: those of the database,
     after which the sweep starts again.
@@ -120,7 +120,7 @@ def run(upload_id: UUID, *, progress: Progress = lambda _bytes_read, _size_bytes
 
 
 def advance(person: Person, dataset: Dataset) -> DataVersion:
-    """The next data version, with every ready upload.
+    """Makes the next data version, with every ready upload.
 
     Errors: as `permissions.require`; `UploadError` where a schedule advances the versions.
     """
@@ -130,7 +130,7 @@ def advance(person: Person, dataset: Dataset) -> DataVersion:
 
 
 def check_takes_uploads(dataset: Dataset) -> None:
-    """Errors: `UploadError`."""
+    """Refuses datasets that take no uploads. Errors: `UploadError`."""
     if dataset.origin.is_elsewhere:
         raise UploadError(
             READS_A_SOURCE,
@@ -140,7 +140,7 @@ def check_takes_uploads(dataset: Dataset) -> None:
 
 
 def undo(person: Person, upload: Upload) -> None:
-    """Take a ready upload back, which no data version includes yet; a worker deletes its rows.
+    """Takes a ready upload back, which no data version includes yet; a worker deletes its rows.
 
     Errors: as `permissions.require`; `UploadError` when a version includes it, or it is not ready.
     """
@@ -152,7 +152,7 @@ def undo(person: Person, upload: Upload) -> None:
 
 
 def rejected_rows_path(upload: Upload) -> Path | None:
-    """The CSV file (row, reason) of the rows that were rejected; None without any, or after 7 days."""
+    """Returns the CSV file (row, reason) of the rejected rows; None without any, or after 7 days."""
     path = rejected.path_of(upload.pk)
     return path if path.is_file() and upload.state != UploadState.UNDONE else None
 
@@ -163,23 +163,23 @@ def rejected_rows(upload: Upload) -> BinaryIO | None:
 
 
 def sweep() -> None:
-    """Make the data versions that are due, send waiting uploads and deletions to the workers again, restart
-    uploads whose worker died, delete old files."""
+    """Makes the data versions that are due, sends waiting uploads and deletions to the workers again,
+    restarts uploads whose worker died, deletes old files."""
     scheduled.sweep()
     surveys.sweep()
     deletion.sweep()
     left = Upload.objects.filter(state=UploadState.STAGED, lease_until__lt=timezone.now())
     for upload_id in list(left.values_list("pk", flat=True)):
         _restart_alone(upload_id)
-    received = Upload.objects.filter(state=UploadState.RECEIVED)
-    for upload_id in [*received.values_list("pk", flat=True), *undoing.unfinished()]:
+    uploads = Upload.objects.filter(state=UploadState.RECEIVED)
+    for upload_id in [*uploads.values_list("pk", flat=True), *undoing.unfinished()]:
         queue.send(queue.INGEST, str(upload_id))
     upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
     rejected.sweep()
 
 
 def _restart_alone(upload_id: UUID) -> None:
-    """Whatever is wrong with the row of one upload, the others are restarted."""
+    """Restarts one upload; whatever is wrong with its row, the others are restarted."""
     try:
         restart(Upload.objects.get(pk=upload_id))
     except (InterfaceError, OperationalError):
@@ -189,15 +189,15 @@ def _restart_alone(upload_id: UUID) -> None:
 
 
 def forget_ended() -> None:
-    """Delete the files of uploads that ended; for the web server, where workers may not."""
-    ended = Upload.objects.filter(pk__in=upload_files.stored_uploads()).exclude(state__in=_WORKING)
-    for upload_id in ended.values_list("pk", flat=True):
+    """Deletes the files of uploads that ended; for the web server, where workers may not."""
+    uploads = Upload.objects.filter(pk__in=upload_files.stored_uploads()).exclude(state__in=_WORKING)
+    for upload_id in uploads.values_list("pk", flat=True):
         upload_files.remove(upload_id)
     upload_files.sweep(set(Upload.objects.filter(state__in=_WORKING).values_list("pk", flat=True)))
 
 
 def restart(upload: Upload) -> None:
-    """If its worker died, delete what it left and let the file be read again, unless for too long already."""
+    """Lets the file of a dead worker be read again, unless for too long already; deletes what it left."""
     lease = staging.take_over(upload)
     if lease is None:
         return

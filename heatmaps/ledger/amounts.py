@@ -23,12 +23,12 @@ ACCOUNTS: Final[Mapping[Relation, tuple[AccountKind, ...]]] = {
 
 
 def units_per_one(kind: AccountKind) -> int:
-    """How many of the account's units make 1."""
+    """Returns how many of the account's units make 1."""
     return DELTA_UNITS if kind == AccountKind.DELTA else EPSILON_UNITS
 
 
 def units_up(amount: Fraction, kind: AccountKind) -> int:
-    """The amount in the account's units, rounded up. Errors: ValueError below 0."""
+    """Returns the amount in the account's units, rounded up. Errors: ValueError below 0."""
     if amount < 0:
         raise ValueError(f"amount is {amount}, allowed: at least 0")
     return math.ceil(amount * units_per_one(kind))
@@ -37,7 +37,7 @@ def units_up(amount: Fraction, kind: AccountKind) -> int:
 def charges(
     *, relation: Relation, radius_m: int | None, guarantee: Guarantee, diameter_m: float
 ) -> dict[AccountKind, int | None]:
-    """What a release costs, by account, in units rounded up; None where the loss has no bound.
+    """Returns what a release costs, by account, in units rounded up; None where the loss has no bound.
 
     `diameter_m` is the region's: no two places of it are further apart in its projection. `radius_m` is the
     distance of the radius account (`REPLACE` only). Source: `docs/explanation/law.md`, "A guarantee is a
@@ -62,7 +62,7 @@ def charges(
 
 
 def as_decimal(units: int, kind: AccountKind) -> str:
-    """The exact amount as a plain decimal for people, such as "0.5"; never through a float."""
+    """Writes the exact amount as a plain decimal for people, such as "0.5"; never through a float."""
     whole, rest = divmod(abs(units), units_per_one(kind))
     digits = str(rest).zfill(len(str(units_per_one(kind))) - 1).rstrip("0")
     return ("-" if units < 0 else "") + (f"{whole}.{digits}" if digits else str(whole))

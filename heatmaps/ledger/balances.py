@@ -10,7 +10,7 @@ from heatmaps.models import Account, AccountKind, Charge, Dataset
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """One account, in its own units (`amounts.as_decimal` turns them into text for people).
+    """Holds one account, in its own units (`amounts.as_decimal` turns them into text for people).
 
     Committed is what was asked for and not cancelled; `reserved` of it is held by queued releases. Without a
     limit, `limit` and `available` are None. `unbounded`: some charge had no bound, so that the sum says
@@ -29,14 +29,14 @@ class Balance:
 
 
 def balances(dataset: Dataset) -> list[Balance]:
-    """The balances of a dataset's accounts, in the order they were opened."""
-    held = dict(
+    """Returns the balances of a dataset's accounts, in the order they were opened."""
+    reserved = dict(
         Charge.objects.filter(account__dataset=dataset, release__state__in=QUEUED)
         .values_list("account_id")
         .annotate(total=Sum("amount"))
     )
     accounts = Account.objects.filter(dataset=dataset).order_by("pk")
-    return [_balance(account, held.get(account.pk) or 0) for account in accounts]
+    return [_balance(account, reserved.get(account.pk) or 0) for account in accounts]
 
 
 def _balance(account: Account, reserved: int) -> Balance:

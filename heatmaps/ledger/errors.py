@@ -12,13 +12,13 @@ from heatmaps.numbers import amount, amount_left, moment
 
 
 class LedgerError(Exception):
-    """A refusal; nothing was written."""
+    """Refuses a move; nothing was written."""
 
     code: ClassVar[str] = "ledger_error"
 
 
 class BudgetExceeded(LedgerError):
-    """A charge does not fit under a limit. All amounts are in the account's units."""
+    """Says that a charge does not fit under a limit. All amounts are in the account's units."""
 
     code = "budget_exceeded"
 
@@ -33,7 +33,7 @@ class BudgetExceeded(LedgerError):
 
 
 class AllowanceExceeded(LedgerError):
-    """A charge does not fit under what one person may take. All amounts are in the account's units.
+    """Says that a charge does not fit under what one person may take. All amounts are in the account's units.
 
     Available is below 0 where the allowance was lowered under what the person had taken.
     """
@@ -51,7 +51,10 @@ class AllowanceExceeded(LedgerError):
 
 
 class Overtaken(LedgerError):
-    """Between the question and the lock somebody else moved; ask once more. Nobody is shown this."""
+    """Says that between the question and the lock somebody else moved; ask once more.
+
+    Nobody is shown this.
+    """
 
     code = "overtaken"
 
@@ -60,7 +63,7 @@ class Overtaken(LedgerError):
 
 
 class UnboundedCharge(LedgerError):
-    """The loss counted by a limited account has no bound."""
+    """Says that the loss counted by a limited account has no bound."""
 
     code = "unbounded_charge"
 
@@ -73,7 +76,7 @@ class UnboundedCharge(LedgerError):
 
 
 class IllegalTransition(LedgerError):
-    """A release is not in the state that a move starts from."""
+    """Says that a release is not in the state that a move starts from."""
 
     code = "illegal_transition"
 
@@ -83,7 +86,7 @@ class IllegalTransition(LedgerError):
 
 
 class TooLateToCancel(LedgerError):
-    """The release has begun, ended or was cancelled before."""
+    """Says that the release has begun, ended or was cancelled before."""
 
     code = "too_late_to_cancel"
 
@@ -92,7 +95,7 @@ class TooLateToCancel(LedgerError):
 
 
 class SourceChanged(LedgerError):
-    """The files that a data version pinned in a lake are not what they were: nothing could be read."""
+    """Says that files which a data version pinned in a lake are not what they were: nothing could be read."""
 
     code = "source_changed"
 
@@ -104,13 +107,13 @@ class SourceChanged(LedgerError):
 
 
 class TooManyQuestions(LedgerError):
-    """A person, or a dataset, has had its questions of a day; the next one may come at `again_at`."""
+    """Says that a person or a dataset has had its questions of a day; the next may come at `again_at`."""
 
     code = "too_many_questions"
 
-    def __init__(self, whose: str, most: int, *, again_at: datetime) -> None:
+    def __init__(self, scope: str, most: int, *, again_at: datetime) -> None:
         self.again_at = again_at
-        subject = "you have asked" if whose == "person" else "this dataset was asked"
+        subject = "you have asked" if scope == "person" else "this dataset was asked"
         super().__init__(
             f"{subject} {most} questions in 24 hours, the most allowed; "
             f"the next one may come at {moment(again_at)}"
@@ -118,7 +121,7 @@ class TooManyQuestions(LedgerError):
 
 
 class QueueTooLong(LedgerError):
-    """A new release would not begin for longer than is allowed; it may be asked for at `again_at`."""
+    """Says that a new release would begin later than is allowed; it may be asked for at `again_at`."""
 
     code = "queue_too_long"
 
@@ -131,7 +134,7 @@ class QueueTooLong(LedgerError):
 
 
 class LedgerDamaged(LedgerError):
-    """The chain of a dataset does not end where its ledger says: nothing can be added to it."""
+    """Says that the chain of a dataset does not end where its ledger says: nothing can be added to it."""
 
     code = "ledger_damaged"
 
@@ -143,7 +146,7 @@ class LedgerDamaged(LedgerError):
 
 
 class LedgerClosed(LedgerError):
-    """The operator closed a damaged ledger: nothing is added to it any more."""
+    """Says that the operator closed a damaged ledger: nothing is added to it any more."""
 
     code = "ledger_closed"
 
@@ -152,7 +155,7 @@ class LedgerClosed(LedgerError):
 
 
 class IdempotencyConflict(LedgerError):
-    """The key was used before, for something else."""
+    """Says that the key was used before, for something else."""
 
     code = "idempotency_conflict"
 
@@ -161,7 +164,7 @@ class IdempotencyConflict(LedgerError):
 
 
 class InvalidLimit(LedgerError):
-    """A limit or its reason is not allowed; `field` says which of the two."""
+    """Says that a limit or its reason is not allowed; `field` says which of the two."""
 
     code = "invalid_limit"
 
@@ -171,14 +174,14 @@ class InvalidLimit(LedgerError):
 
 
 class LimitMoved(LedgerError):
-    """Somebody changed the limit since it was read."""
+    """Says that somebody changed the limit since it was read."""
 
     code = "precondition_failed"
 
     def __init__(self, account_kind: AccountKind, current: int | None) -> None:
         self.account_kind, self.current = AccountKind(account_kind), current
-        now = "no limit" if current is None else as_decimal(current, self.account_kind)
-        super().__init__(f"the limit of {self.account_kind.label} has changed; it is now {now}")
+        limit_text = "no limit" if current is None else as_decimal(current, self.account_kind)
+        super().__init__(f"the limit of {self.account_kind.label} has changed; it is now {limit_text}")
 
 
 def _exact(units: int, kind: AccountKind) -> Fraction:

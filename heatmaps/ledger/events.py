@@ -23,7 +23,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def canonical(facts: Facts) -> str:
-    """One text for equal facts: JSON with sorted keys, no blanks, ASCII, integers and strings only.
+    """Writes one text for equal facts: JSON with sorted keys, no blanks, ASCII, integers and strings only.
 
     Errors: TypeError for anything else (floats and nulls have more than one spelling elsewhere).
     """
@@ -32,17 +32,17 @@ def canonical(facts: Facts) -> str:
 
 
 def genesis(dataset_id: int) -> str:
-    """The hash before a dataset's first event, so that chains of two datasets cannot be exchanged."""
+    """Returns the hash before a dataset's first event, so that chains of two datasets cannot be exchanged."""
     return _sha256(canonical({"dataset": dataset_id}))
 
 
 def event_hash(event: Event) -> str:
-    """SHA-256 over everything an event says, its salt and the hash of the event before it."""
+    """Returns the SHA-256 over everything an event says, its salt and the hash of the event before it."""
     return _sha256(canonical(hashed(event)))
 
 
 def hashed(event: Event) -> dict[str, int | str]:
-    """What the hash of an event covers; for stewards only, as its exact moment and its salt are.
+    """Returns what the hash of an event covers; for stewards only, as its exact moment and its salt are.
 
     Events from before there were salts have none: whoever sees their hash could search their moment.
     """
@@ -61,12 +61,12 @@ def hashed(event: Event) -> dict[str, int | str]:
 
 
 def new_salt() -> str:
-    """128 random bits, in hexadecimal digits."""
+    """Returns 128 random bits, in hexadecimal digits."""
     return secrets.token_hex(16)
 
 
 def microseconds(moment: datetime) -> int:
-    """Since 1970, as events tell moments."""
+    """Returns microseconds since 1970, as events tell moments."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -80,7 +80,7 @@ def append(
     after: Facts,
     at: datetime | None = None,
 ) -> Event:
-    """Write the next event; the database checks it and moves the ledger's head. The caller holds the lock of
+    """Writes the next event; the database checks it and moves the ledger's head. The caller holds the lock of
     the ledger's row.
 
     `at`: the public moment it is stamped with, whenever it is written; None: now.
@@ -110,7 +110,7 @@ def append(
 
 
 def new_ledger(dataset: Dataset) -> Ledger:
-    """The row that heads a dataset's chain, before its first event."""
+    """Makes the row that heads a dataset's chain, before its first event."""
     return Ledger.objects.create(dataset=dataset, last_sequence=0, last_hash=genesis(dataset.pk))
 
 

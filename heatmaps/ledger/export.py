@@ -34,7 +34,7 @@ _ROWS_AT_ONCE: Final = 500
 
 
 def json_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
-    """One JSON list, a line an event."""
+    """Yields one JSON list, a line an event."""
     before = "[\n"
     for row in _rows(events, sees_data=sees_data):
         yield before + json.dumps(row, sort_keys=True, ensure_ascii=True)
@@ -43,7 +43,7 @@ def json_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
 
 
 def csv_lines(events: QuerySet[Event], *, sees_data: bool) -> Iterator[str]:
-    """One CSV table with a header; no cell is a formula to a spreadsheet."""
+    """Yields one CSV table with a header; no cell is a formula to a spreadsheet."""
     writer = csv.writer(_Line(), lineterminator="\r\n")
     columns = _columns(sees_data=sees_data)
     yield writer.writerow(columns)
@@ -59,18 +59,18 @@ def _columns(*, sees_data: bool) -> tuple[str, ...]:
 def _rows(events: QuerySet[Event], *, sees_data: bool) -> Iterator[dict[str, Any]]:
     columns = _columns(sees_data=sees_data)
     for event in events.iterator(chunk_size=_ROWS_AT_ONCE):
-        told: dict[str, Any] = {
+        row: dict[str, Any] = {
             **hashed(event),
             "salt": event.salt,
             "hash": shown_hash(event, sees_data=sees_data),
             "at": moment(event, sees_data=sees_data),
             "actor_name": event.actor.get_username() if event.actor else "",
         }
-        yield {name: told[name] for name in columns}
+        yield {name: row[name] for name in columns}
 
 
 class _Line:
-    """A file for `csv.writer` that hands each line back."""
+    """Stands for the file of `csv.writer`, and hands each line back."""
 
     def write(self, line: str) -> str:
         return line

@@ -28,7 +28,7 @@ EVERYBODY: Final = "everybody"  # stands for the person of the default allowance
 
 
 class FollowsDefault(Enum):
-    """In place of an allowance of one's own."""
+    """Stands in place of an allowance of one's own."""
 
     FOLLOWS_DEFAULT = "default"
 
@@ -42,7 +42,7 @@ NOT_PAID_FOR: Final = "the release was not what this ledger says was paid for"  
 
 
 def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
-    """The facts that every charge rests on, and that must never change."""
+    """Returns the facts that every charge rests on, and that must never change."""
     box = {name: repr(float(getattr(dataset, name))) for name in ("west", "south", "east", "north")}
     facts: dict[str, int | str] = {"relation": str(dataset.relation), **box}
     if dataset.radius_m is not None:
@@ -62,7 +62,7 @@ def dataset_facts(dataset: Dataset) -> dict[str, int | str]:
 
 
 def collection_fact(collection: Collection) -> str:
-    """SHA-256 of who takes which part in a collection, and of what people are asked."""
+    """Returns the SHA-256 of who takes which part in a collection, and of what people are asked."""
     names = (
         "question",
         "analyser_operator",
@@ -71,24 +71,24 @@ def collection_fact(collection: Collection) -> str:
         "shuffler_url",
         "open_link",
     )
-    said = events.canonical({name: str(getattr(collection, name)) for name in names})
-    return hashlib.sha256(said.encode()).hexdigest()
+    text = events.canonical({name: str(getattr(collection, name)) for name in names})
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def round_facts(planned: Round) -> dict[str, int | str]:
-    """What a round is from its opening on: the text that both roles serve, and what is to be seen of it."""
+def round_facts(row: Round) -> dict[str, int | str]:
+    """Returns what a round is from its opening on: the text that both roles serve, and what is seen of it."""
     return {
-        "facts_sha256": planned.facts_sha256,
-        "analyser_key": planned.analyser_key,
-        "shuffler_key": planned.shuffler_key,
-        "invitations": planned.invitations or 0,
-        "invitations_sha256": planned.invitations_sha256,
-        "page_sha384": planned.page_sha384,
+        "facts_sha256": row.facts_sha256,
+        "analyser_key": row.analyser_key,
+        "shuffler_key": row.shuffler_key,
+        "invitations": row.invitations or 0,
+        "invitations_sha256": row.invitations_sha256,
+        "page_sha384": row.page_sha384,
     }
 
 
 def moments(release: Release) -> dict[str, int | str]:
-    """When a release may begin and when its outcome is told, in microseconds since 1970."""
+    """Returns when a release may begin and when its outcome is told, in microseconds since 1970."""
     return {
         "starts_at": events.microseconds(release.starts_at),
         "visible_at": events.microseconds(release.visible_at),
@@ -96,7 +96,7 @@ def moments(release: Release) -> dict[str, int | str]:
 
 
 def release_facts(release: Release) -> dict[str, int | str]:
-    """The question and what it promises; the version is bound from here on."""
+    """Returns the question and what it promises; the version is bound from here on."""
     guarantee = json.dumps(release.guarantee, sort_keys=True)
     # A δ of 0 is left out, as in events from before there was one.
     delta = {"delta": fraction_text(release.delta)} if release.delta else {}
@@ -123,10 +123,12 @@ def differences(release: Release, reserved: Mapping[str, int | str]) -> list[str
 
     An event from before there were details has none; its question is hashed from the parameters, too.
     """
-    now = release_facts(release)
+    current_facts = release_facts(release)
     if "details" not in reserved:
-        del now["details"]
-    return sorted(name for name in {*now, *reserved} if now.get(name) != reserved.get(name))
+        del current_facts["details"]
+    return sorted(
+        name for name in {*current_facts, *reserved} if current_facts.get(name) != reserved.get(name)
+    )
 
 
 def _details(release: Release) -> str:
@@ -145,7 +147,7 @@ def _plain(value: object) -> object:
 
 
 def _data_slice(release: Release) -> dict[str, int | str]:
-    """Nothing where all of it is asked about, as in events from before there were slices."""
+    """Returns nothing where all of it is asked about, as in events from before there were slices."""
     facts: dict[str, int | str] = {}
     if release.since is not None:
         facts["since"] = release.since
@@ -157,13 +159,13 @@ def _data_slice(release: Release) -> dict[str, int | str]:
 
 
 def _guide(release: Release) -> dict[str, int | str]:
-    """Nothing without a guide, as in events from before there were guides."""
+    """Returns nothing without a guide, as in events from before there were guides."""
     guide = release.guide_release_id or release.guide_file_id
     return {} if guide is None else {"guide": str(guide), "guide_sha256": release.guide_sha256}
 
 
 def guide_facts(file: GuideFile) -> dict[str, int | str]:
-    """A guide file: where it is from, what was made of it, and what a map of ours says of itself."""
+    """Describes a guide file: its origin, what was made of it, and what a map of ours says of itself."""
     sheet = "" if file.sheet is None else json.dumps(file.sheet, sort_keys=True)
     return {
         "guide": str(file.pk),
@@ -177,30 +179,30 @@ def guide_facts(file: GuideFile) -> dict[str, int | str]:
     }
 
 
-def says_the_same(found: Round) -> bool:
-    """Whether the columns of a round are what the text says that devices were served."""
-    told = json.loads(found.facts)
+def text_matches_columns(row: Round) -> bool:
+    """Tells whether the columns of a round are what the text says that devices were served."""
+    text_facts = json.loads(row.facts)
     columns = {
-        "opens_at": int(found.opens_at.timestamp()),
-        "closes_at": int(found.closes_at.timestamp()),
-        "reports_per_person": found.reports_per_person,
-        "least_honest": found.least_honest,
-        "dishonest_share": str(found.dishonest_share),
-        "invitations": found.invitations,
-        "invitations_sha256": found.invitations_sha256,
+        "opens_at": int(row.opens_at.timestamp()),
+        "closes_at": int(row.closes_at.timestamp()),
+        "reports_per_person": row.reports_per_person,
+        "least_honest": row.least_honest,
+        "dishonest_share": str(row.dishonest_share),
+        "invitations": row.invitations,
+        "invitations_sha256": row.invitations_sha256,
     }
-    return all(told.get(name) == value for name, value in columns.items())
+    return all(text_facts.get(name) == value for name, value in columns.items())
 
 
-def batch_facts(found: Round) -> dict[str, int | str]:
-    """How many reports a round had, and the SHA-256 of their messages; nothing where none came."""
-    if found.reports is None:
+def batch_facts(row: Round) -> dict[str, int | str]:
+    """Returns how many reports a round had, and the SHA-256 of their messages; nothing where none came."""
+    if row.reports is None:
         return {}
-    return {"reports": found.reports, "sha256": found.batch_sha256}
+    return {"reports": row.reports, "sha256": row.batch_sha256}
 
 
 def balances(accounts: Iterable[Account]) -> dict[str, int | str]:
-    """What is committed on each account."""
+    """Returns what is committed on each account."""
     return {str(account.kind): NO_BOUND if account.unbounded else account.committed for account in accounts}
 
 
@@ -223,22 +225,22 @@ def restoration_facts(restoration: Restoration) -> events.Facts:
 
 
 def schedule_fact(dataset: Dataset) -> str:
-    """When data versions advance by themselves."""
+    """Returns when data versions advance by themselves."""
     return dataset.schedule or NO_SCHEDULE
 
 
 def retention_fact(dataset: Dataset) -> int | str:
-    """For how many days check-ins are kept."""
+    """Returns for how many days check-ins are kept."""
     return FOR_EVER if dataset.retention_days is None else dataset.retention_days
 
 
 def kept_from_fact(version: DataVersion) -> str:
-    """The first day, in UTC, of which a version has check-ins."""
+    """Returns the first day, in UTC, of which a version has check-ins."""
     return ALL_DAYS if version.kept_from is None else version.kept_from.isoformat()
 
 
 def allowance_facts(account: Account, allowance: Allowance) -> dict[str, int | str]:
-    """Whose allowance on which account, and how much it is."""
+    """Returns whose allowance on which account, and how much it is."""
     return {
         "account": str(account.kind),
         "person": EVERYBODY if allowance.person_id is None else allowance.person_id,

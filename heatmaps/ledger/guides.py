@@ -22,34 +22,39 @@ from mechanisms.results.serialization import result_from_bytes
 
 
 def check(dataset: Dataset, replay: Replay) -> None:
-    """After rows and files were compared with their events. Errors: Disagreement."""
+    """Compares guides with the ledger, after rows and files were compared with their events.
+
+    Errors: Disagreement.
+    """
     maps = _Maps(replay)
     rows = Release.objects.filter(dataset=dataset).exclude(guide_sha256="")
-    guided = [
+    guided_pairs = [
         (replay.releases[row.pk], row) for row in rows.select_related("dataset", "guide_release__dataset")
     ]
-    for told, release in sorted(guided, key=lambda one: one[0].reserved):
-        if problem := maps.problem(release, told):
-            named = release.guide_release_id or release.guide_file_id
-            raise Disagreement(told.reserved, f"release {release.pk}: its guide {named} {problem}")
+    for replayed_release, release in sorted(guided_pairs, key=lambda pair: pair[0].reserved):
+        if problem := maps.problem(release, replayed_release):
+            guide_id = release.guide_release_id or release.guide_file_id
+            raise Disagreement(
+                replayed_release.reserved, f"release {release.pk}: its guide {guide_id} {problem}"
+            )
 
 
 class _Maps:
-    """Published maps, each read once."""
+    """Reads published maps, each read once."""
 
     def __init__(self, replay: Replay) -> None:
         self._releases = replay.releases
         self._shown, self._digest = cache(_shown_elsewhere), cache(_digest)
 
-    def problem(self, release: Release, told: ReplayedRelease) -> str:
-        """What is wrong with the guide of a release; empty: nothing."""
+    def problem(self, release: Release, replayed_release: ReplayedRelease) -> str:
+        """Says what is wrong with the guide of a release; empty: nothing."""
         guide = release.guide_release
         if guide is None or guide.dataset_id == release.dataset_id:
-            is_known = told.knows_guide
+            is_known = replayed_release.knows_guide
             result = self._releases[guide.pk].sha256 if guide is not None and is_known else ""
         else:
             since, result = self._shown(guide.dataset_id, guide.pk)
-            is_known = since is not None and since <= told.reserved_at
+            is_known = since is not None and since <= replayed_release.reserved_at
         if not is_known:
             return "was not there yet when it was reserved"
         if guide is None:  # a file: its hash and shares were compared with its event
@@ -67,25 +72,25 @@ class _Maps:
 
 
 def _shown_elsewhere(dataset_id: int, release_id: UUID) -> tuple[int | None, str]:
-    """Since when everybody might read a release, in microseconds since 1970, and the SHA-256 of its result.
+    """Returns since when (microseconds since 1970) everybody might read a release, and its result's SHA-256.
 
     That it was hidden again is no matter: who named it just then did nothing wrong.
     """
     rows = Event.objects.filter(dataset=dataset_id).order_by("sequence")
-    published = rows.filter(kind=PUBLISH, release=release_id).first()
-    shown = {"shown_release": str(release_id), "readable_by": FOR_EVERYBODY}
-    public = rows.filter(kind=PUBLICATION, after=canonical(shown)).first()
-    if published is None or public is None:
+    publishing_event = rows.filter(kind=PUBLISH, release=release_id).first()
+    public_facts = {"shown_release": str(release_id), "readable_by": FOR_EVERYBODY}
+    publication_event = rows.filter(kind=PUBLICATION, after=canonical(public_facts)).first()
+    if publishing_event is None or publication_event is None:
         return None, ""
     try:
-        result = json.loads(published.after)["sha256"]
+        result = json.loads(publishing_event.after)["sha256"]
     except (ValueError, KeyError, TypeError):  # changed, as the verification of that ledger says
         result = ""
-    return max(published.at_microseconds, public.at_microseconds), result
+    return max(publishing_event.at_microseconds, publication_event.at_microseconds), result
 
 
 def _digest(release_id: UUID, sha256: str, same_people: bool) -> str:
-    """Of the guide that is made of a map as it was published; empty where there is no such map."""
+    """Returns the SHA-256 of the guide made of a map as it was published; empty without such a map."""
     content = bytes(Result.objects.values_list("content", flat=True).filter(pk=release_id).first() or b"")
     if hashlib.sha256(content).hexdigest() != sha256:
         return ""
@@ -97,12 +102,13 @@ def _digest(release_id: UUID, sha256: str, same_people: bool) -> str:
 
 
 def _is_of_the_same_place(release: Release, guide: Release) -> bool:
-    one, other = _slice(release).region(region_of(release.dataset)), _slice(guide)
-    return one == other.region(region_of(guide.dataset))
+    region = _slice(release).region(region_of(release.dataset))
+    return region == _slice(guide).region(region_of(guide.dataset))
 
 
 def _is_of_the_same(release: Release, guide: Release) -> bool:
-    """Drawn from the same version and slice, so that the guide holds what was measured for it."""
+    """Tells whether both are drawn from the same version and slice, so that the guide holds what was measured
+    for it."""
     return release.version_id == guide.version_id and _slice(release) == _slice(guide)
 
 

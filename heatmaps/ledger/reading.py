@@ -20,7 +20,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which events of a ledger; empty: all."""
+    """Selects which events of a ledger; empty: all."""
 
     kind: str = ""
     person: str = ""  # a username
@@ -28,26 +28,28 @@ class Selection:
 
 
 def events_for(dataset: Dataset, *, selection: Selection | None = None) -> QuerySet[Event]:
-    """The chain in its order."""
+    """Selects the chain in its order."""
     rows = Event.objects.filter(dataset=dataset).select_related("actor", "dataset").order_by("sequence")
     return rows if selection is None else _selected(rows, selection)
 
 
 def was_refused(release: Release) -> bool:
-    """Whether a release was not what its ledger says was paid for, so that nothing was drawn: no secret."""
+    """Tells whether a release was not what its ledger says was paid for, so that nothing was drawn: no
+    secret."""
     ends = Event.objects.filter(dataset=release.dataset_id, release=release.pk, kind=FAIL)
     facts = ends.values_list("after", flat=True)
     return any(json.loads(after).get("reason") == NOT_PAID_FOR for after in facts)
 
 
 def moment(event: Event, *, sees_data: bool) -> str:
-    """UTC: to the second for those who see data, for others to the minute."""
+    """Writes a moment in UTC: to the second for those who see data, for others to the minute."""
     at = _EPOCH + timedelta(microseconds=event.at_microseconds)
     return at.strftime("%Y-%m-%d %H:%M:%S" if sees_data else "%Y-%m-%d %H:%M")
 
 
 def shown_hash(event: Event, *, sees_data: bool) -> str:
-    """Empty where it could be searched: for others than those who see data, if it covers no salt."""
+    """Returns the hash; empty where it could be searched: for others than those who see data, if it covers no
+    salt."""
     return event.hash if sees_data or event.salt is not None else ""
 
 

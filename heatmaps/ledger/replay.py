@@ -47,7 +47,8 @@ from heatmaps.models import Event, ReleaseState
 
 
 class Disagreement(Exception):  # noqa: N818 - the word for what verification finds
-    """A row is not what the chain says; `sequence` is the event it disagrees with, where there is one."""
+    """Says that a row is not what the chain says; `sequence` is the event it disagrees with, where there is
+    one."""
 
     def __init__(self, sequence: int | None, problem: str) -> None:
         self.sequence, self.problem = sequence, problem
@@ -56,7 +57,7 @@ class Disagreement(Exception):  # noqa: N818 - the word for what verification fi
 
 @dataclass(slots=True, kw_only=True)
 class ReplayedRelease:
-    """A release as its events tell it."""
+    """Holds a release as its events tell it."""
 
     state: ReleaseState
     facts: Mapping[str, int | str]
@@ -75,7 +76,7 @@ class ReplayedRelease:
 
 @dataclass(slots=True, kw_only=True)
 class Replay:
-    """Accounts and releases after the events that were applied so far."""
+    """Holds accounts and releases after the events that were applied so far."""
 
     previous_hash: str
     sequence: int = 0
@@ -97,10 +98,10 @@ class Replay:
     waits: bool = False  # for a steward, after the last of them
     # By account and person: an allowance of one's own, or everybody's; and what each person took.
     allowances: dict[tuple[str, int | str], int | str] = field(default_factory=dict)
-    taken: dict[tuple[str, int | str], int] = field(default_factory=dict)
+    committed_by_person: dict[tuple[str, int | str], int] = field(default_factory=dict)
 
     def apply(self, event: Event) -> None:
-        """Check one event against everything before it, then carry it out. Errors: Disagreement."""
+        """Checks one event against everything before it, then carries it out. Errors: Disagreement."""
         self._check_chain(event)
         try:
             before, after = json.loads(event.before), json.loads(event.after)
@@ -109,7 +110,7 @@ class Replay:
             raise Disagreement(event.sequence, "the event's facts cannot be read") from error
 
     def balances(self) -> dict[str, int | str]:
-        """What is committed, as events write it."""
+        """Returns what is committed, as events write it."""
         return {kind: NO_BOUND if self.unbounded[kind] else units for kind, units in self.committed.items()}
 
     def _check_chain(self, event: Event) -> None:
@@ -149,8 +150,8 @@ class Replay:
         self.unbounded = dict.fromkeys(self.limits, 0)
 
     def _advance(self, event: Event, before: Any, after: Any) -> None:
-        told = (before["version"], after["version"])
-        self._expect(event, "version", told, (self.version, self.version + 1))
+        versions = (before["version"], after["version"])
+        self._expect(event, "version", versions, (self.version, self.version + 1))
         self.version += 1
         if self.commitments or FACT in after:  # from the first on, each has one
             self.commitments[self.version] = after[FACT]
@@ -170,15 +171,15 @@ class Replay:
         self.guides[after["guide"]] = after
 
     def _fix_round(self, event: Event, _before: Any, after: Any) -> None:
-        """Once, and before the first report may come in."""
-        told = dict(after)
-        pk = UUID(str(told.pop("round")))
+        """Fixes a round once, and before the first report may come in."""
+        round_facts = dict(after)
+        pk = UUID(str(round_facts.pop("round")))
         release = self.releases.get(pk)
         if release is None or release.state != ReleaseState.RESERVED or pk in self.rounds:
             raise Disagreement(event.sequence, "the event fixes no round that is planned")
         if release.moments is None or event.at_microseconds >= int(release.moments["starts_at"]):
             raise Disagreement(event.sequence, "the event fixes a round that is open")
-        self.rounds[pk] = told
+        self.rounds[pk] = round_facts
 
     def _show(self, event: Event, _before: Any, after: Any) -> None:
         release = self.releases.get(UUID(after["shown_release"]))
@@ -202,10 +203,10 @@ class Replay:
 
     def _change_allowance(self, event: Event, before: Any, after: Any) -> None:
         before, after = before["allowance"], after["allowance"]
-        whose = (after["account"], after["person"])
-        self._expect(event, "allowance", (before["account"], before["person"]), whose)
-        self._expect(event, "allowance", before["units"], self.allowance(*whose))
-        self.allowances[whose] = after["units"]
+        key = (after["account"], after["person"])
+        self._expect(event, "allowance", (before["account"], before["person"]), key)
+        self._expect(event, "allowance", before["units"], self.allowance(*key))
+        self.allowances[key] = after["units"]
 
     def _restore(self, event: Event, before: Any, after: Any) -> None:
         """Checks that nothing of before is queued any more; limits rise by what they lacked."""
@@ -235,7 +236,7 @@ class Replay:
         self.waits = False
 
     def allowance(self, account: str, person: int | str) -> int | str:
-        """As events write it: units, "no limit" or, for a person, "default"."""
+        """Returns an allowance as events write it: units, "no limit" or, for a person, "default"."""
         return self.allowances.get(
             (account, person), NO_LIMIT if person == EVERYBODY else FOLLOWS_DEFAULT.value
         )
@@ -277,7 +278,7 @@ class Replay:
         release.sha256 = after["sha256"] if event.kind == PUBLISH else ""
 
     def _check_not_open(self, event: Event) -> None:
-        """A round that may have reports keeps its charge."""
+        """Refuses open rounds: a round that may have reports keeps its charge."""
         release = None if event.release is None else self.releases.get(event.release)
         moments = {} if release is None else release.moments or {}
         if event.at_microseconds >= int(moments.get("starts_at", 0)):
@@ -307,7 +308,7 @@ class Replay:
         return release
 
     def _knows_guide(self, event: Event, facts: Any) -> bool:
-        """Whether the guide of a release, if any, is a file or a published map of this ledger by now."""
+        """Tells whether a release's guide, if any, is a file or a published map of this ledger by now."""
         if "guide" not in facts:
             return True
         file = self.guides.get(facts["guide"])
@@ -330,12 +331,12 @@ class Replay:
     def _take(self, event: Event, kind: str, person: int | None, amount: int) -> None:
         if person is None:
             raise Disagreement(event.sequence, "nobody asked for the release")
-        whose: tuple[str, int | str] = (kind, person)
-        self.taken[whose] = self.taken.get(whose, 0) + amount
+        key: tuple[str, int | str] = (kind, person)
+        self.committed_by_person[key] = self.committed_by_person.get(key, 0) + amount
         allowed = self.allowance(kind, person)
         if allowed == FOLLOWS_DEFAULT.value:
             allowed = self.allowance(kind, EVERYBODY)
-        if amount > 0 and allowed != NO_LIMIT and self.taken[whose] > int(allowed):
+        if amount > 0 and allowed != NO_LIMIT and self.committed_by_person[key] > int(allowed):
             raise Disagreement(event.sequence, f"the {kind} account's allowance of its person is exceeded")
 
     def _check_limits(self, event: Event) -> None:
@@ -345,11 +346,11 @@ class Replay:
             if unbounded or not 0 <= self.committed[kind] <= highest:
                 raise Disagreement(event.sequence, f"the {kind} account is over its limit")
 
-    def _expect(self, event: Event, what: str, told: object, expected: object) -> None:
-        if told != expected:
+    def _expect(self, event: Event, what: str, actual: object, expected: object) -> None:
+        if actual != expected:
             raise Disagreement(event.sequence, f"the event's {what} does not follow from the ones before it")
 
 
 def _is_charge(amount: object) -> bool:
-    """A charge below 0 would give back what others spent."""
+    """Tells whether it is a charge: one below 0 would give back what others spent."""
     return amount == NO_BOUND or (type(amount) is int and amount >= 0)

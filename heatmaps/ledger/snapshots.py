@@ -11,7 +11,7 @@ _ONE_MOMENT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """A transaction that sees the database as it was when it first read, and locks nothing.
+    """Opens a transaction that sees the database as it was when it first read, and locks nothing.
 
     Inside another transaction it sees what that one sees.
     """
@@ -29,7 +29,10 @@ def snapshot() -> Iterator[None]:
 
 @contextmanager
 def _begun_without_a_lock() -> Iterator[None]:
-    """Our transactions take SQLite's only lock when they begin; this one never writes."""
+    """Begins without a lock.
+
+    Our transactions take SQLite's only lock when they begin; this one never writes.
+    """
     connection.ensure_connection()  # its mode is set with it
     sqlite: Any = connection
     mode, sqlite.transaction_mode = sqlite.transaction_mode, "DEFERRED"

@@ -32,7 +32,8 @@ from heatmaps.models.fraction_field import NotStored
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`problem` names the first bad row; `first_bad_sequence` the event it disagrees with, if it has one."""
+    """Says whether a ledger verifies: `problem` names the first bad row; `first_bad_sequence` the event it
+    disagrees with, if it has one."""
 
     ok: bool
     events: int
@@ -42,7 +43,7 @@ class Report:
 
 
 def verify(dataset: Dataset) -> Report:
-    """Check one dataset's ledger as it was at one moment, while moves go on beside it.
+    """Checks one dataset's ledger as it was at one moment, while moves go on beside it.
 
     It finds anything edited, removed, inserted, reordered or swapped in events, accounts, charges,
     releases, results, guides and the dataset's own facts. It cannot find that everything was rewritten
@@ -85,7 +86,8 @@ def verify(dataset: Dataset) -> Report:
 
 
 def _closed(ledger: Ledger) -> Report:
-    """The event that closed it is the last, and says what it said; of those before it nothing is known."""
+    """Checks a closed ledger: the event that closed it is the last, and says what it said; of those before it
+    nothing is known."""
     event = Event.objects.filter(dataset=ledger.dataset_id, sequence=ledger.last_sequence).first()
     is_closed = ledger.closed_sequence == ledger.last_sequence
     if event is None or event.kind != CLOSE or not event.hash == event_hash(event) == ledger.last_hash:
@@ -109,9 +111,9 @@ def check_head(ledger: Ledger, replay: Replay) -> None:
 
 
 def _check_dataset(dataset: Dataset, replay: Replay) -> None:
-    now = facts.dataset_facts(Dataset.objects.get(pk=dataset.pk))
-    for name in sorted({*now, *replay.dataset}):
-        if now.get(name) != replay.dataset.get(name):
+    current_facts = facts.dataset_facts(Dataset.objects.get(pk=dataset.pk))
+    for name in sorted({*current_facts, *replay.dataset}):
+        if current_facts.get(name) != replay.dataset.get(name):
             raise Disagreement(1, f"the dataset's {name} was changed after the ledger was opened")
     row = Dataset.objects.get(pk=dataset.pk)
     if facts.schedule_fact(row) != replay.schedule:
@@ -133,7 +135,8 @@ def _check_versions(dataset: Dataset, replay: Replay) -> None:
 
 
 def _check_commitments(dataset: Dataset, replay: Replay) -> None:
-    """The last commitment covers the versions before it; of a lake each version has tables of its own."""
+    """Checks commitments: the last commitment covers the versions before it; of a lake each version has
+    tables of its own."""
     queued = Release.objects.filter(dataset=dataset, state__in=QUEUED).values_list(
         "version__number", flat=True
     )
@@ -158,9 +161,9 @@ def _check_guides(dataset: Dataset, replay: Replay) -> None:
 
 def _check_rounds(dataset: Dataset, replay: Replay) -> None:
     rows = {row.pk: row for row in Round.objects.filter(release__dataset=dataset)}
-    fixed = {pk: facts.round_facts(row) for pk, row in rows.items() if row.facts_sha256}
-    for pk in sorted({*fixed, *replay.rounds}):
-        if pk not in fixed:
+    fixed_facts = {pk: facts.round_facts(row) for pk, row in rows.items() if row.facts_sha256}
+    for pk in sorted({*fixed_facts, *replay.rounds}):
+        if pk not in fixed_facts:
             raise Disagreement(None, f"round {pk}: it is not what its event says")
         check_round(rows[pk], replay)
         if pk in replay.batches and facts.batch_facts(rows[pk]) != replay.batches[pk]:
@@ -173,7 +176,7 @@ def check_round(row: Round, replay: Replay) -> None:
         raise Disagreement(None, f"round {row.pk}: it is not what its event says")
     if hashlib.sha256(row.facts.encode()).hexdigest() != row.facts_sha256:
         raise Disagreement(None, f"round {row.pk}: its facts were changed")
-    if not facts.says_the_same(row):
+    if not facts.text_matches_columns(row):
         raise Disagreement(None, f"round {row.pk}: its row is not what its facts say")
 
 
@@ -184,15 +187,15 @@ def check_accounts(dataset: Dataset, replay: Replay) -> None:
         if kind not in replay.limits or kind not in accounts:
             raise Disagreement(None, f"account {kind}: it is missing, or no event opened it")
         account = accounts[kind]
-        told = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
-        if (facts.limit_fact(account.limit), account.committed, account.unbounded) != told:
+        replayed_balance = (replay.limits[kind], replay.committed[kind], replay.unbounded[kind] > 0)
+        if (facts.limit_fact(account.limit), account.committed, account.unbounded) != replayed_balance:
             raise Disagreement(None, f"account {kind}: its limit or balance is not what the events add up to")
 
 
 def _check_restorations(dataset: Dataset, replay: Replay) -> None:
     rows = Restoration.objects.filter(dataset=dataset).order_by("pk")  # clocks may step back
-    stored = [facts.restoration_facts(row) for row in rows.prefetch_related("charges__account")]
-    if stored != replay.restorations:
+    stored_facts = [facts.restoration_facts(row) for row in rows.prefetch_related("charges__account")]
+    if stored_facts != replay.restorations:
         raise Disagreement(None, "what was charged after a restore is not what the events say")
     if rows.filter(confirmed_at=None).exists() != replay.waits:
         raise Disagreement(None, "whether a steward confirmed a restore is not what the events say")
@@ -200,65 +203,69 @@ def _check_restorations(dataset: Dataset, replay: Replay) -> None:
 
 def _check_allowances(dataset: Dataset, replay: Replay) -> None:
     rows = Allowance.objects.filter(account__dataset=dataset).select_related("account")
-    stored = {(str(row.account.kind), row.person_id or facts.EVERYBODY): row for row in rows}
-    for kind, person in sorted({*stored, *replay.allowances, *replay.taken}, key=str):
-        row = stored.get((kind, person), Allowance(follows_default=person != facts.EVERYBODY))
-        told = replay.allowance(kind, person), replay.taken.get((kind, person), 0)
+    rows_by_key = {(str(row.account.kind), row.person_id or facts.EVERYBODY): row for row in rows}
+    for kind, person in sorted({*rows_by_key, *replay.allowances, *replay.committed_by_person}, key=str):
+        row = rows_by_key.get((kind, person), Allowance(follows_default=person != facts.EVERYBODY))
+        replayed_allowance = replay.allowance(kind, person), replay.committed_by_person.get((kind, person), 0)
         row.person_id = None if person == facts.EVERYBODY else int(person)
-        if (facts.allowance_fact(row), row.committed) != told:
+        if (facts.allowance_fact(row), row.committed) != replayed_allowance:
             raise Disagreement(
                 None, f"account {kind}: the allowance of {person} is not what the events add up to"
             )
 
 
 def _check_releases(dataset: Dataset, replay: Replay) -> None:
-    seen = set()
+    row_ids = set()
     for release in (
         Release.objects.filter(dataset=dataset)
         .select_related("version", "publication")
         .order_by("pk")
         .iterator()
     ):
-        seen.add(release.pk)
-        told = replay.releases.get(release.pk)
-        if told is None:
+        row_ids.add(release.pk)
+        replayed = replay.releases.get(release.pk)
+        if replayed is None:
             raise Disagreement(None, f"release {release.pk}: no event made it")
-        if release.state != told.state:
-            raise Disagreement(told.sequence, f"release {release.pk}: its state is not what its events say")
-        if facts.differences(release, told.facts):
-            raise Disagreement(told.sequence, f"release {release.pk}: its question was changed")
-        if release.requested_by_id != told.person:
-            raise Disagreement(told.sequence, f"release {release.pk}: who asked for it was changed")
-        if told.moments not in (None, facts.moments(release)) or release.late != told.late:
+        if release.state != replayed.state:
             raise Disagreement(
-                told.sequence, f"release {release.pk}: its moments are not what its events say"
+                replayed.sequence, f"release {release.pk}: its state is not what its events say"
             )
-        stored = getattr(release, "publication", None)
-        readers = (None, False) if stored is None else (stored.sequence, stored.is_public)
+        if facts.differences(release, replayed.facts):
+            raise Disagreement(replayed.sequence, f"release {release.pk}: its question was changed")
+        if release.requested_by_id != replayed.person:
+            raise Disagreement(replayed.sequence, f"release {release.pk}: who asked for it was changed")
+        if replayed.moments not in (None, facts.moments(release)) or release.late != replayed.late:
+            raise Disagreement(
+                replayed.sequence, f"release {release.pk}: its moments are not what its events say"
+            )
+        publication = getattr(release, "publication", None)
+        readers = (None, False) if publication is None else (publication.sequence, publication.is_public)
         is_shown = release.public_since is not None
-        if readers != (told.publication, told.is_public) or is_shown != told.is_public:
+        if readers != (replayed.publication, replayed.is_public) or is_shown != replayed.is_public:
             raise Disagreement(
-                told.publication, f"release {release.pk}: its readers are not those of its events"
+                replayed.publication, f"release {release.pk}: its readers are not those of its events"
             )
-    for pk, told in replay.releases.items():
-        if pk not in seen:
-            raise Disagreement(told.sequence, f"release {pk}: its row is missing")
+    for pk, replayed in replay.releases.items():
+        if pk not in row_ids:
+            raise Disagreement(replayed.sequence, f"release {pk}: its row is missing")
 
 
 def _check_charges(dataset: Dataset, replay: Replay) -> None:
     rows = Charge.objects.filter(release__dataset=dataset)
-    stored: dict[object, dict[str, int | str]] = {}
+    stored_charges: dict[object, dict[str, int | str]] = {}
     for release, kind, amount in rows.values_list("release_id", "account__kind", "amount").iterator():
-        stored.setdefault(release, {})[kind] = facts.charge_fact(amount)
-    for pk, told in replay.releases.items():
-        if stored.get(pk) != told.charges:
-            raise Disagreement(told.sequence, f"release {pk}: its charges are not what its events say")
+        stored_charges.setdefault(release, {})[kind] = facts.charge_fact(amount)
+    for pk, replayed in replay.releases.items():
+        if stored_charges.get(pk) != replayed.charges:
+            raise Disagreement(replayed.sequence, f"release {pk}: its charges are not what its events say")
 
 
 def _check_results(dataset: Dataset, replay: Replay) -> None:
     results = Result.objects.filter(release__dataset=dataset).order_by("pk").iterator(chunk_size=10)
     digests = {row.pk: (row.sha256, hashlib.sha256(row.content).hexdigest()) for row in results}
-    for pk, told in replay.releases.items():
-        expected = (told.sha256, told.sha256) if told.state == ReleaseState.PUBLISHED else ("", "")
+    for pk, replayed in replay.releases.items():
+        expected = (
+            (replayed.sha256, replayed.sha256) if replayed.state == ReleaseState.PUBLISHED else ("", "")
+        )
         if digests.get(pk, ("", "")) != expected:
-            raise Disagreement(told.sequence, f"release {pk}: its result is missing or was changed")
+            raise Disagreement(replayed.sequence, f"release {pk}: its result is missing or was changed")

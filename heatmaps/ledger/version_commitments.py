@@ -34,7 +34,7 @@ class VersionChanged(Exception):  # noqa: N818 - what happened
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holdings:
-    """The tables of one dataset; a migration has models of its own."""
+    """Names the tables of one dataset; a migration has models of its own."""
 
     versions: "QuerySet[Any]"
     uploads: "QuerySet[Any]"
@@ -64,10 +64,10 @@ def commitment(holdings: Holdings, number: int) -> str:
     salt = holdings.versions.filter(number=number).values_list("salt", flat=True).first()
     if not salt:
         raise VersionChanged
-    hashed = hashlib.sha256(_written(["data version", salt]))
+    digest = hashlib.sha256(_written(["data version", salt]))
     for line in _lines(holdings, number):
-        hashed.update(_written(line))
-    return hashed.hexdigest()
+        digest.update(_written(line))
+    return digest.hexdigest()
 
 
 def check(dataset: Dataset, version: DataVersion) -> None:
@@ -76,9 +76,9 @@ def check(dataset: Dataset, version: DataVersion) -> None:
     Errors: `VersionChanged`, also for a version that no event binds.
     """
     first = Event.objects.filter(dataset=dataset.pk, sequence=1, kind=OPEN).values_list("after", flat=True)
-    opened = [json.loads(after)["dataset"] for after in first]
+    dataset_facts = [json.loads(after)["dataset"] for after in first]
     row = Dataset.objects.get(pk=dataset.pk)
-    if version.dataset_id != dataset.pk or opened != [facts.dataset_facts(row)]:
+    if version.dataset_id != dataset.pk or dataset_facts != [facts.dataset_facts(row)]:
         raise VersionChanged
     check_bound(dataset, version.number, _bound(dataset))
 
@@ -88,11 +88,11 @@ def check_bound(dataset: Dataset, number: int, bound: dict[int, str]) -> None:
 
     bound: commitments by the number of their version. Errors: `VersionChanged`.
     """
-    covering = min((other for other in bound if other >= number), default=None)
+    covering_number = min((other for other in bound if other >= number), default=None)
     # A lake's tables are those of one version.
-    if covering is None or (dataset.origin.is_elsewhere and covering != number):
+    if covering_number is None or (dataset.origin.is_elsewhere and covering_number != number):
         raise VersionChanged
-    if not hmac.compare_digest(commitment(Holdings.of(dataset.pk), covering), bound[covering]):
+    if not hmac.compare_digest(commitment(Holdings.of(dataset.pk), covering_number), bound[covering_number]):
         raise VersionChanged
 
 

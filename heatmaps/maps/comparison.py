@@ -6,7 +6,7 @@ from typing import Any
 from django.template.loader import render_to_string
 
 from heatmaps.maps import palette
-from heatmaps.maps.document import Drawing, MapParts, basemap, content_of, frame
+from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of, frame
 from heatmaps.maps.scripts import COMPARISON_SCRIPTS
 from heatmaps.maps.streets import Streets
 from mechanisms.space.grid import Region
@@ -15,7 +15,7 @@ Heat = Mapping[str, Any]  # as `heatmaps.maps.heat.heat_of` prepares it
 
 
 def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]) -> MapParts:
-    """Two maps over their overlap. names: of both, short."""
+    """Draws two maps over their overlap. names: of both, short."""
     content = {
         "maps": list(maps),
         "names": list(names),
@@ -28,7 +28,7 @@ def comparison_parts(maps: Sequence[Heat], overlap: Region, names: Sequence[str]
         "change": palette.CHANGE,
         "basemap": basemap(overlap).content,
     }
-    return MapParts(**content_of(overlap, [Drawing("compare", content)]), legend="")
+    return MapParts(**content_of(overlap, [MapLayer("compare", content)]), legend="")
 
 
 def comparison_document(
@@ -39,7 +39,7 @@ def comparison_document(
     streets: Streets,
     districts: Sequence[Mapping[str, str]],
 ) -> str:
-    """The HTML of a comparison, from its parts; the rest is as of `document`."""
+    """Returns the HTML of a comparison, from its parts; the rest is as of `document`."""
     page = {
         "map": parts,
         "frame": frame(COMPARISON_SCRIPTS),

@@ -15,17 +15,17 @@ MEANING: Final = "away on average; ± is what noise may add, 19 times in 20"
 CIRCLE: Final = "distance"  # class of a circle
 
 
-def distance_parts(found: PlaceDistances, region: Region) -> MapParts:
-    """Distances as Leaflet shows them, before they become a document."""
-    return parts_of(drawn_circles(found), region, legend=LEGEND, meaning=MEANING)
+def distance_parts(result: PlaceDistances, region: Region) -> MapParts:
+    """Returns distances as Leaflet shows them, before they become a document."""
+    return parts_of(drawn_circles(result), region, legend=LEGEND, meaning=MEANING)
 
 
-def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:
-    """Large ones first, so that no circle is hidden under another."""
-    scale = distances_scale(found)
-    within = scale.up(WITHIN_ERRORS * found.standard_error_m)
-    several = enumerate(zip(found.places, found.distances_m, strict=True), start=1)
-    drawn = [
+def drawn_circles(result: PlaceDistances) -> tuple[DrawnRing, ...]:
+    """Returns large circles first, so that none is hidden under another."""
+    scale = distances_scale(result)
+    within = scale.up(WITHIN_ERRORS * result.standard_error_m)
+    numbered_places = enumerate(zip(result.places, result.distances_m, strict=True), start=1)
+    rings = [
         DrawnRing(
             corners=circle_around(*place.degrees, distance_m),
             key=CIRCLE,
@@ -35,6 +35,6 @@ def drawn_circles(found: PlaceDistances) -> tuple[DrawnRing, ...]:
             told=f"{scale.nearest(distance_m).removesuffix(scale.unit)} ± {within}",
             weight=distance_m,
         )
-        for number, (place, distance_m) in several
+        for number, (place, distance_m) in numbered_places
     ]
-    return tuple(sorted(drawn, key=lambda ring: -ring.weight))
+    return tuple(sorted(rings, key=lambda ring: -ring.weight))

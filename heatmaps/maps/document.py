@@ -21,7 +21,7 @@ from folium.utilities import image_to_url
 from heatmaps.area_centres import Centre, centres_of
 from heatmaps.gazetteer import ATTRIBUTION
 from heatmaps.maps import image
-from heatmaps.maps.grid import Drawn, draw
+from heatmaps.maps.grid import DrawnGrid, draw
 from heatmaps.maps.ground import ground_of
 from heatmaps.maps.heat import heat_of, why_no_heat
 from heatmaps.maps.legend import Legend, LegendClass, legend
@@ -45,21 +45,21 @@ _GROUND_BEYOND: Final = 1.5  # the same of coast and water: what a wide screen s
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class MapLayer:
     """Holds what a function of `static/hazemap/` draws on the map, as JSON."""
 
     function: str  # one that `released_map.js` knows
     content: object
 
 
-class _Drawn(TypedDict):
+class _MapContent(TypedDict):
     centre: tuple[float, float]
-    drawings: tuple[Drawing, ...]
+    drawings: tuple[MapLayer, ...]
 
 
-def content_of(region: Region, layers: Iterable[Drawing]) -> _Drawn:
+def content_of(region: Region, layers: Iterable[MapLayer]) -> _MapContent:
     """Holds what is on a map of the region with these layers, in the order of its drawing."""
-    around = (Drawing("fit", image.bounds(region)), Drawing("permalink", None))
+    around = (MapLayer("fit", image.bounds(region)), MapLayer("permalink", None))
     centre = ((region.south + region.north) / 2, (region.west + region.east) / 2)
     return {"centre": centre, "drawings": (*layers, *around)}
 
@@ -81,7 +81,7 @@ def frame(scripts: Sequence[str] = SCRIPTS) -> Frame:
 
 
 class _LocalMap(folium.Map):
-    """A Leaflet map without tiles whose script and style come from our own static files."""
+    """Draws a Leaflet map without tiles whose script and style come from our own static files."""
 
     _template = Template(
         """
@@ -103,8 +103,8 @@ class _LocalMap(folium.Map):
         ]
 
 
-def basemap(region: Region) -> Drawing:
-    """Ground, graticule, border of the region, place names."""
+def basemap(region: Region) -> MapLayer:
+    """Returns ground, graticule, border of the region, place names."""
     near = [
         *places_in(region, most=_PLACES_INSIDE),
         *places_in(_surroundings(region, _NAMES_BEYOND), most=_PLACES),
@@ -115,15 +115,15 @@ def basemap(region: Region) -> Drawing:
         "attribution": ATTRIBUTION,
         "ground": ground_of(_surroundings(region, _GROUND_BEYOND)),
     }
-    return Drawing("basemap", content)
+    return MapLayer("basemap", content)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapParts:
-    """A drawn result of any kind, for a template, which escapes every text of it."""
+    """Holds a drawn result of any kind, for a template, which escapes every text of it."""
 
     centre: tuple[float, float]  # latitude and longitude, where the map begins
-    drawings: tuple[Drawing, ...]
+    drawings: tuple[MapLayer, ...]
     legend: str  # its title
     rows: tuple[LegendClass, ...] = ()  # of the legend
     note: str = ""  # under the legend
@@ -134,7 +134,7 @@ class MapParts:
         lat, lon = map(float, parts["centre"])
         return cls(
             centre=(lat, lon),
-            drawings=tuple(Drawing(**drawing) for drawing in parts["drawings"]),
+            drawings=tuple(MapLayer(**drawing) for drawing in parts["drawings"]),
             legend=str(parts["legend"]),
             rows=tuple(LegendClass(**row) for row in parts["rows"]),
             note=str(parts["note"]),
@@ -154,7 +154,7 @@ def document(
     streets: Streets = _NO_STREETS,
     districts: Sequence[Mapping[str, str]] = (),
 ) -> str:
-    """The HTML of what was released, from its parts.
+    """Returns the HTML of what was released, from its parts.
 
     `nonce` is the response's own, whose policy has to allow the host of the streets; texts are escaped.
     districts: files in which a map can be added up, with title, source, licence and address.
@@ -171,13 +171,13 @@ def document(
 
 
 def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
-    """A released map as Leaflet shows it, before it becomes a document."""
+    """Returns a released map as Leaflet shows it, before it becomes a document."""
     cells = draw(heatmap, region)
     key = legend(cells)
     centres = centres_of(heatmap, region)
     layers = [_overlay(cells, key, dark=False), _overlay(cells, key, dark=True), basemap(region)]
     heat = heat_of(heatmap, region)
-    marks = [Drawing("heat", heat)] if heat else []
+    marks = [MapLayer("heat", heat)] if heat else []
     if centres:
         marks.append(_centre_marks(centres))
     merged = _MERGED.format(cells.merged) if cells.merged > 1 else ""
@@ -190,21 +190,22 @@ def map_parts(heatmap: Heatmap, region: Region) -> MapParts:
     )
 
 
-def _overlay(cells: Drawn, key: Legend, *, dark: bool) -> Drawing:
-    """The cells as one image; the style sheet shows the one for the ground at hand, with sharp pixels."""
+def _overlay(cells: DrawnGrid, key: Legend, *, dark: bool) -> MapLayer:
+    """Returns the cells as one image; the style sheet shows the one for the ground at hand, with sharp
+    pixels."""
     pixels = image.pixels(key.classes_of(cells), cells.region, count=len(key.breaks), dark=dark)
     png = image_to_url(pixels).removeprefix("data:image/png;base64,")
     content = {"png": png, "bounds": image.bounds(cells.region), "isDark": dark}
-    return Drawing("cells", content)
+    return MapLayer("cells", content)
 
 
-def _centre_marks(centres: Sequence[Centre]) -> Drawing:
-    """Numbered points."""
+def _centre_marks(centres: Sequence[Centre]) -> MapLayer:
+    """Returns numbered points."""
     marks = [
         {"lat": centre.lat, "lon": centre.lon, "text": f"{rank} · {share(centre.share)}"}
         for rank, centre in enumerate(centres, start=1)
     ]
-    return Drawing("centres", marks)
+    return MapLayer("centres", marks)
 
 
 def _surroundings(region: Region, beyond: float) -> Region:

@@ -18,8 +18,8 @@ _EARTH_RADIUS_KM: Final = 6371.0072  # sphere of the same surface as WGS84
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
-    """Arrays of shape (side, side), row 0 north, column 0 west."""
+class DrawnGrid:
+    """Holds arrays of shape (side, side), row 0 north, column 0 west."""
 
     region: Region
     level: int
@@ -31,44 +31,44 @@ class Drawn:
 
     @property
     def densities(self) -> NDArray[np.float64]:
-        """Share of the total per square kilometre."""
+        """Returns the share of the total per square kilometre."""
         return self.shares / row_areas_km2(self.region, self.level)[:, np.newaxis]
 
 
-def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> Drawn:
-    """The grid of a released map, coarsened to `finest_level` by summing where it is finer."""
-    coarse, told = _coarsened(heatmap, min(heatmap.level, finest_level)), significant_squares(heatmap)
-    return Drawn(
+def draw(heatmap: Heatmap, region: Region, *, finest_level: int = FINEST_DRAWN_LEVEL) -> DrawnGrid:
+    """Returns the grid of a released map, coarsened to `finest_level` by summing where it is finer."""
+    coarse, distinguished = _coarsened(heatmap, min(heatmap.level, finest_level)), significant_squares(heatmap)
+    return DrawnGrid(
         region=region,
         level=coarse.level,
         merged=1 << (heatmap.level - coarse.level),
         shares=coarse.dense(),
-        uncertain=None if told is None else ~_told(coarse, told),
+        uncertain=None if distinguished is None else ~_distinguished_cells(coarse, distinguished),
         is_in_rectangles=heatmap.is_in_rectangles,
     )
 
 
 def is_uncertain(heatmap: Heatmap) -> NDArray[np.bool_]:
-    """Which regions are not told apart from empty ones; none where the release says nothing about it."""
-    told = significant_squares(heatmap)
-    if told is None:
+    """Tells which regions are not told apart from empty ones; none where the release does not say."""
+    distinguished = significant_squares(heatmap)
+    if distinguished is None:
         return np.zeros(heatmap.values.size, np.bool_)
-    return ~told.has(heatmap.levels, heatmap.prefixes)
+    return ~distinguished.has(heatmap.levels, heatmap.prefixes)
 
 
-def _told(heatmap: Heatmap, told: SignificantSquares) -> NDArray[np.bool_]:
-    """`(side, side)` cells told apart at the level that is drawn, and those of coarser told regions."""
+def _distinguished_cells(heatmap: Heatmap, distinguished: SignificantSquares) -> NDArray[np.bool_]:
+    """Returns `(side, side)` cells told apart at the level drawn, and those of coarser regions told apart."""
     coarse = heatmap.levels < heatmap.level
     levels, prefixes = heatmap.levels[coarse], heatmap.prefixes[coarse]
-    chosen, own = told.has(levels, prefixes), told.at(heatmap.level)
-    levels = np.concatenate((levels[chosen], np.full(own.size, heatmap.level, np.uint8)))
+    is_distinguished, own = distinguished.has(levels, prefixes), distinguished.at(heatmap.level)
+    levels = np.concatenate((levels[is_distinguished], np.full(own.size, heatmap.level, np.uint8)))
     grid = np.zeros((1 << heatmap.level, 1 << heatmap.level), np.bool_)
-    paint(grid, levels, np.concatenate((prefixes[chosen], own)), np.ones(levels.size, np.bool_))
+    paint(grid, levels, np.concatenate((prefixes[is_distinguished], own)), np.ones(levels.size, np.bool_))
     return grid
 
 
 def row_areas_km2(region: Region, level: int) -> NDArray[np.float64]:
-    """Area of one cell by row, row 0 north, in square kilometres."""
+    """Returns the area of one cell by row, row 0 north, in square kilometres."""
     side = 1 << level
     sines = np.sin(np.radians(np.linspace(region.north, region.south, side + 1)))
     width = math.radians(region.east - region.west) / side
@@ -81,8 +81,8 @@ def _coarsened(heatmap: Heatmap, level: int) -> Heatmap:
     levels = np.minimum(heatmap.levels, level).astype(np.uint8)
     prefixes = heatmap.prefixes.copy()
     for finer in range(level + 1, heatmap.level + 1):
-        chosen = heatmap.levels == finer
-        prefixes[chosen] = parent(heatmap.prefixes[chosen], finer - level)
+        is_finer = heatmap.levels == finer
+        prefixes[is_finer] = parent(heatmap.prefixes[is_finer], finer - level)
     # Regions are in Morton order, so those that fell into one cell stand side by side.
     first = np.flatnonzero(np.r_[True, (np.diff(prefixes) != 0) | (np.diff(levels) != 0)][: prefixes.size])
     if not first.size:

@@ -41,7 +41,7 @@ def heat_of(heatmap: Heatmap, region: Region) -> dict[str, object] | None:
     return {
         "region": list(region),
         "metres": [region.width_m, region.height_m],
-        "squares": [_listed(some.rounded()) for some in squares_of(summands)],
+        "squares": [_listed(squares.rounded()) for squares in squares_of(summands)],
         "width": usual_width(summands, region),
         "rate": float(RATE),
         "isBound": summands.is_bound,
@@ -51,7 +51,7 @@ def heat_of(heatmap: Heatmap, region: Region) -> dict[str, object] | None:
 
 
 def why_no_heat(heatmap: Heatmap) -> str:
-    """One sentence for a map that is shown in squares alone; empty for others."""
+    """Returns one sentence for a map that is shown in squares alone; empty for others."""
     if summands_of(heatmap) is not None or not heatmap.values.size:
         return ""
     if heatmap.is_in_rectangles:
@@ -61,7 +61,8 @@ def why_no_heat(heatmap: Heatmap) -> str:
 
 
 def _spots(heatmap: Heatmap) -> list[float] | None:
-    """[level] people who, all in one place, are in a square of that level or finer ones 95 times in 100.
+    """Returns [level] people who, all in one place, are in a square of that level or finer ones 95 times in
+    100.
 
     Empty of a map whose squares are all finest ones with equal noise; None where that is not known.
     """

@@ -11,7 +11,7 @@ from PIL import ImageColor
 from heatmaps.maps import palette
 from heatmaps.maps.heat import usual_width
 from heatmaps.maps.image import mercator_latitudes
-from heatmaps.maps.surface import Floats, Points, smooth
+from heatmaps.maps.surface import Floats, PointLattice, smooth
 from mechanisms.results.heatmap import Heatmap
 from mechanisms.results.significance import RATE
 from mechanisms.results.squares import squares_of
@@ -28,7 +28,7 @@ _FAINTEST: Final = 0.25  # opacity of what is just told from zero
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeatView:
-    """Arrays of shape (`PIXELS`, `PIXELS`), row 0 north, rows evenly spread on a Mercator map."""
+    """Holds arrays of shape (`PIXELS`, `PIXELS`), row 0 north, rows evenly spread on a Mercator map."""
 
     densities: Floats = field(repr=False)  # people per km²
     ratios: Floats = field(repr=False)  # value over error
@@ -37,44 +37,46 @@ class HeatView:
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """The least and the greatest density with a colour, people per km²; None where nothing is shown."""
-        shown = self.densities[self.ratios >= self.least]
-        if not shown.size or not shown.max() > 0:
+        """Returns the least and the greatest density with a colour, people per km²; None where nothing is
+        shown."""
+        densities = self.densities[self.ratios >= self.least]
+        if not densities.size or not densities.max() > 0:
             return None
-        return max(float(shown.min()), float(shown.max()) / _WIDEST_SPAN), float(shown.max())
+        return max(float(densities.min()), float(densities.max()) / _WIDEST_SPAN), float(densities.max())
 
     def focus(self, region: Region) -> Region:
-        """The part of the region where most of what is shown lies, with its surroundings."""
+        """Returns the part of the region where most of what is shown lies, with its surroundings."""
         if self.span is None:
             return region
-        shown = np.where(self.ratios >= self.least, self.densities, 0.0)
-        left, right = _middle(shown.sum(axis=0))
-        top, bottom = _middle(shown.sum(axis=1))
+        densities = np.where(self.ratios >= self.least, self.densities, 0.0)
+        left, right = _middle(densities.sum(axis=0))
+        top, bottom = _middle(densities.sum(axis=1))
         across, latitudes = (region.east - region.west) / PIXELS, mercator_latitudes(region, PIXELS).tolist()
         west, east = region.west + left * across, region.west + right * across
         return Region(west, latitudes[bottom - 1], east, latitudes[top])
 
     def pixels(self, *, dark: bool) -> NDArray[np.uint8]:
-        """(`PIXELS`, `PIXELS`, 4) RGBA: colours by the logarithm of density, fading where it is less sure."""
-        drawn = np.zeros((*self.densities.shape, 4), np.uint8)
+        """Returns (`PIXELS`, `PIXELS`, 4) RGBA: colours by the logarithm of density, fading where it is less
+        sure."""
+        rgba = np.zeros((*self.densities.shape, 4), np.uint8)
         if self.span is None:
-            return drawn
+            return rgba
         low, high = self.span
-        shown = self.ratios >= self.least
-        at = np.log(self.densities[shown] / low) / math.log(high / low) if high > low else np.ones(1)
-        drawn[shown, :3] = ramp(dark=dark)[np.floor(np.clip(at, 0, 1) * 255 + 0.5).astype(np.int64)]
-        drawn[shown, 3] = np.rint(255 * _faded(self.ratios[shown], self.least))
-        return drawn
+        is_visible = self.ratios >= self.least
+        at = np.log(self.densities[is_visible] / low) / math.log(high / low) if high > low else np.ones(1)
+        rgba[is_visible, :3] = ramp(dark=dark)[np.floor(np.clip(at, 0, 1) * 255 + 0.5).astype(np.int64)]
+        rgba[is_visible, 3] = np.rint(255 * _faded(self.ratios[is_visible], self.least))
+        return rgba
 
 
 def heat_view(heatmap: Heatmap, region: Region) -> HeatView | None:
-    """The heat of a released map at its usual width; None where the map has none."""
+    """Returns the heat of a released map at its usual width; None where the map has none."""
     summands = summands_of(heatmap)
     if summands is None:
         return None
     width = usual_width(summands, region)
     latitudes = mercator_latitudes(region, PIXELS)
-    points = Points(
+    points = PointLattice(
         columns=(np.arange(PIXELS) + 0.5) / PIXELS,
         rows=(region.north - latitudes) / (region.north - region.south),
         widths=(width / region.width_m, width / region.height_m),
@@ -89,22 +91,23 @@ def heat_view(heatmap: Heatmap, region: Region) -> HeatView | None:
 
 
 def ramp(*, dark: bool) -> NDArray[np.uint8]:
-    """(256, 3) RGB from few to many people; on dark ground more is lighter."""
+    """Returns (256, 3) RGB from few to many people; on dark ground more is lighter."""
     colours = next(iter(palette.RAMPS.values()))
     stops = np.array([ImageColor.getrgb(colour) for colour in (colours[::-1] if dark else colours)])
     at = np.linspace(0, len(stops) - 1, 256)
-    mixed = [np.interp(at, np.arange(len(stops)), channel) for channel in stops.T]
-    return np.floor(np.stack(mixed, axis=1) + 0.5).astype(np.uint8)
+    channels = [np.interp(at, np.arange(len(stops)), channel) for channel in stops.T]
+    return np.floor(np.stack(channels, axis=1) + 0.5).astype(np.uint8)
 
 
 def _densities_of_one(latitudes: Floats, region: Region) -> Floats:
-    """People per km² of one person spread over the region: parallels are shorter farther from the equator."""
+    """Returns people per km² of one person spread over the region: parallels are shorter farther from the
+    equator."""
     middle = math.cos(math.radians((region.north + region.south) / 2))
     return np.asarray(1e6 / (region.width_m * region.height_m) * middle / np.cos(np.radians(latitudes)))
 
 
 def _middle(amounts: Floats) -> tuple[int, int]:
-    """The part of an axis that holds most of these, and around it half as much to each side again."""
+    """Returns the part of an axis that holds most of these, and around it half as much to each side again."""
     part = np.cumsum(amounts) / amounts.sum()
     low, high = np.searchsorted(part, (_TAIL, 1 - _TAIL)).tolist()
     extent = max(high + 1 - low, _NARROWEST)
@@ -113,6 +116,6 @@ def _middle(amounts: Floats) -> tuple[int, int]:
 
 
 def _faded(ratios: Floats, least: float) -> Floats:
-    """From faint where a value is just told from zero to full where it is twice as sure."""
+    """Returns opacities from faint where a value is just told from zero to full where it is twice as sure."""
     part = np.minimum((ratios - least) / least, 1)
     return np.asarray(_FAINTEST + (1 - _FAINTEST) * part * part * (3 - 2 * part))

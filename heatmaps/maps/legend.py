@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heatmaps.maps import palette
-from heatmaps.maps.grid import Drawn
+from heatmaps.maps.grid import DrawnGrid
 from heatmaps.numbers import number, share
 from mechanisms.results.significance import RATE
 
@@ -35,7 +35,7 @@ _WIDE_RANGE: Final = 60.0  # greatest to least density above which half decades 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegendClass:
-    """One row of a legend; `light` and `dark` are its colours (empty: the ground shows through)."""
+    """Holds one row of a legend; `light` and `dark` are its colours (empty: the ground shows through)."""
 
     key: str
     label: str
@@ -43,7 +43,10 @@ class LegendClass:
     dark: str
 
     def __post_init__(self) -> None:
-        """Errors: ValueError. Key and colours are written into a style sheet, also those of a kept legend."""
+        """Checks key and colours.
+
+        Errors: ValueError. Key and colours are written into a style sheet, also those of a kept legend.
+        """
         colours = (self.light, self.dark)
         if not _KEY.fullmatch(self.key) or not all(_COLOUR.fullmatch(colour) for colour in colours):
             raise ValueError("a legend has names of classes and colours in hexadecimal digits")
@@ -51,7 +54,7 @@ class LegendClass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Legend:
-    """What the classes of a drawn map mean. `breaks` are the classes' lower bounds, ascending."""
+    """Holds what the classes of a drawn map mean. `breaks` are the classes' lower bounds, ascending."""
 
     unit: str
     unit_km2: float
@@ -65,19 +68,19 @@ class Legend:
     def title(self) -> str:
         return f"Share of the total per {self.unit}"
 
-    def classes_of(self, drawn: Drawn) -> NDArray[np.uint8]:
-        """(side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
-        percents = drawn.densities * (100 * self.unit_km2)
+    def classes_of(self, grid: DrawnGrid) -> NDArray[np.uint8]:
+        """Returns (side, side) class index of every cell: `ZERO`, `UNCERTAIN`, or `FIRST` and up."""
+        percents = grid.densities * (100 * self.unit_km2)
         classes = np.digitize(percents, self.breaks[1:]) + FIRST
-        if drawn.uncertain is None:
+        if grid.uncertain is None:
             classes[percents == 0] = ZERO
         else:
-            classes[drawn.uncertain] = UNCERTAIN
+            classes[grid.uncertain] = UNCERTAIN
         return classes.astype(np.uint8)
 
     @property
     def rows(self) -> tuple[LegendClass, ...]:
-        """Strongest class first, then the two that carry no number."""
+        """Returns the rows, strongest class first, then the two that carry no number."""
         rows = numbered_rows([self._label(index) for index in range(len(self.breaks) if self.top > 0 else 0)])
         if self.has_uncertain:
             places = "rectangles that were measured" if self.is_in_rectangles else "squares"
@@ -94,7 +97,8 @@ class Legend:
 
 
 def numbered_rows(labels: Sequence[str]) -> list[LegendClass]:
-    """Rows of the classes that stand for a range, strongest first. labels: the faintest class's first."""
+    """Returns rows of the classes that stand for a range, strongest first. labels: the faintest class's
+    first."""
     colours = zip(labels, palette.light(len(labels)), palette.dark(len(labels)), strict=True)
     return [
         LegendClass(key=f"class-{index}", label=label, light=light, dark=dark)
@@ -103,15 +107,15 @@ def numbered_rows(labels: Sequence[str]) -> list[LegendClass]:
 
 
 def uncertain_row(label: str) -> LegendClass:
-    """The row of what is drawn although it cannot be told from zero."""
+    """Returns the row of what is drawn although it cannot be told from zero."""
     light, dark = palette.UNCERTAIN_LIGHT, palette.UNCERTAIN_DARK
     return LegendClass(key=f"class-{UNCERTAIN}", label=label, light=light, dark=dark)
 
 
-def legend(drawn: Drawn) -> Legend:
-    """The classes that fit a map's own values."""
-    marked = drawn.shares == 0 if drawn.uncertain is None else drawn.uncertain
-    densities = drawn.densities[~marked & (drawn.shares > 0)]
+def legend(grid: DrawnGrid) -> Legend:
+    """Returns the classes that fit a map's own values."""
+    is_marked = grid.shares == 0 if grid.uncertain is None else grid.uncertain
+    densities = grid.densities[~is_marked & (grid.shares > 0)]
     top_density = float(densities.max()) if densities.size else 0.0
     unit_km2, unit = _unit(top_density)
     percents = densities * (100 * unit_km2)
@@ -120,14 +124,14 @@ def legend(drawn: Drawn) -> Legend:
         unit_km2=unit_km2,
         breaks=_breaks(percents),
         top=_round_up(top_density * 100 * unit_km2),
-        has_zero=drawn.uncertain is None and bool(marked.any()),
-        has_uncertain=drawn.uncertain is not None and bool(marked.any()),
-        is_in_rectangles=drawn.is_in_rectangles,
+        has_zero=grid.uncertain is None and bool(is_marked.any()),
+        has_uncertain=grid.uncertain is not None and bool(is_marked.any()),
+        is_in_rectangles=grid.is_in_rectangles,
     )
 
 
 def _unit(top_density: float) -> tuple[float, str]:
-    """Square kilometres where they give numbers from 0.1 % to 100 %, else the nearest unit that does."""
+    """Chooses square kilometres where these give numbers from 0.1 % to 100 %, else the nearest unit."""
     usual = top_density * _UNITS[_USUAL][0]
     if usual > 1:
         candidates = _UNITS[_USUAL::-1]
@@ -139,7 +143,7 @@ def _unit(top_density: float) -> tuple[float, str]:
 
 
 def _breaks(percents: NDArray[np.float64]) -> tuple[float, ...]:
-    """0 and round numbers between the least and the greatest value; the strongest few of them."""
+    """Returns 0 and round numbers between the least and the greatest value; the strongest few of them."""
     if not percents.size:
         return (0.0,)
     least, greatest = float(percents.min()), float(percents.max())
@@ -151,7 +155,7 @@ def _breaks(percents: NDArray[np.float64]) -> tuple[float, ...]:
 
 
 def _round_up(value: float) -> float:
-    """The next number of two significant digits."""
+    """Returns the next number of two significant digits."""
     if value == 0:
         return 0.0
     step = 10.0 ** (math.floor(math.log10(value)) - 1)

@@ -33,16 +33,16 @@ UNCERTAIN_DARK: Final = "#3a4049"
 
 
 def light(count: int) -> list[str]:
-    """`count` colours as "#rrggbb" for light ground, from the faintest class to the strongest."""
+    """Returns `count` colours as "#rrggbb" for light ground, from the faintest class to the strongest."""
     return _evenly(_LIGHT, count)
 
 
 def dark(count: int) -> list[str]:
-    """`count` colours as "#rrggbb" for dark ground, from the faintest class to the strongest."""
+    """Returns `count` colours as "#rrggbb" for dark ground, from the faintest class to the strongest."""
     return _evenly(_DARK, count)
 
 
 def _evenly(colours: tuple[str, ...], count: int) -> list[str]:
-    mixed = LinearColormap(colours)
+    colour_map = LinearColormap(colours)
     # Counted from the strongest: a single class is that.
-    return [mixed.rgb_hex_str(at) for at in np.linspace(1.0, 0.0, count).tolist()][::-1]
+    return [colour_map.rgb_hex_str(at) for at in np.linspace(1.0, 0.0, count).tolist()][::-1]

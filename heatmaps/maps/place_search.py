@@ -32,15 +32,15 @@ _NORTHERNMOST: Final = 85.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundPlace:
     place: Place
     also: str  # the name that was found, where it is not the place's own
     inside: bool  # the region of the question, if it has one
     extent: Region
 
 
-def find_places(text: str, *, most: int, region: Region | None = None) -> list[Found]:
-    """Places of which a name has words that begin as `text` does, case and accents aside.
+def find_places(text: str, *, most: int, region: Region | None = None) -> list[FoundPlace]:
+    """Finds places of which a name has words that begin as `text` does, case and accents aside.
 
     First are those whose own name is the text, then the most populous, where a name that is not the place's
     own counts less. Those inside the region precede, and few others follow. What stands behind a comma begins
@@ -48,28 +48,28 @@ def find_places(text: str, *, most: int, region: Region | None = None) -> list[F
     """
     name, _, area = text[:LONGEST].partition(",")
     beginning = _folded(area).strip()
-    known = gazetteer()
-    found = [
-        (_is_beyond(known.places[match.place], region), -match.weight, match.place, match.line)
+    places = gazetteer()
+    matches = [
+        (_is_beyond(places.places[match.place], region), -match.weight, match.place, match.line)
         for match in _matches(_folded(name).strip())
-        if not beginning or f" {beginning}" in _area_words(known.places[match.place])
+        if not beginning or f" {beginning}" in _area_words(places.places[match.place])
     ]
-    inside = sorted(match for match in found if not match[0])
-    beyond = sorted(match for match in found if match[0])[:_MOST_BEYOND]
-    return [_found(place, line, inside=not out) for out, _, place, line in [*inside, *beyond][:most]]
+    inside = sorted(match for match in matches if not match[0])
+    beyond = sorted(match for match in matches if match[0])[:_MOST_BEYOND]
+    return [_found_place(place, line, inside=not out) for out, _, place, line in [*inside, *beyond][:most]]
 
 
 def extent(index: int) -> Region:
-    """The square of a place of the gazetteer that holds its people at 1,500 a square kilometre.
+    """Returns the square of a place of the gazetteer that holds its people at 1,500 a square kilometre.
 
     It reaches no farther from the centre than to the nearest place with more people, at least 3 km and at
     most 60 km. Public facts alone: population and neighbours.
     """
-    known = gazetteer()
-    place = known.places[index]
+    places = gazetteer()
+    place = places.places[index]
     half_km = float(np.sqrt(place.population / _PEOPLE_PER_KM2)) / 2
     if index:
-        half_km = min(half_km, float(np.hypot(*known.ways_from(place.lat, place.lon, first=index)).min()))
+        half_km = min(half_km, float(np.hypot(*places.ways_from(place.lat, place.lon, first=index)).min()))
     up = min(max(half_km, _LEAST_KM), _MOST_KM) / KM_PER_DEGREE
     across = up / float(np.cos(np.radians(min(abs(place.lat), _NORTHERNMOST))))
     return Region(
@@ -82,12 +82,12 @@ def extent(index: int) -> Region:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class _Names:
-    """Every name of every place, one a line, and in a second text as it is spelled, line by line."""
+    """Holds every name of every place, one a line, and in a second text as it is spelled, line by line."""
 
     folded: bytes  # a space stands before each word
     starts: NDArray[np.int64]  # of the lines of `folded`
-    spelled: bytes
-    spelled_starts: NDArray[np.int64]
+    spellings: bytes
+    spelling_starts: NDArray[np.int64]
     owners: NDArray[np.int64]  # of each line, its place in the gazetteer
     own: NDArray[np.int64]  # of each place, the line of its own name
     people: NDArray[np.float64]  # of each place
@@ -95,16 +95,16 @@ class _Names:
 
 @lru_cache(maxsize=1)
 def _names() -> _Names:
-    several = spellings()
-    folded = b"\n".join(_folded("\n".join(names)).encode() for names in several)
-    spelled = b"\n".join("\n".join(names).encode() for names in several)
-    counts = [len(names) for names in several]
+    spelling_lists = spellings()
+    folded = b"\n".join(_folded("\n".join(names)).encode() for names in spelling_lists)
+    spelled_text = b"\n".join("\n".join(names).encode() for names in spelling_lists)
+    counts = [len(names) for names in spelling_lists]
     return _Names(
         folded=folded,
         starts=_line_starts(folded),
-        spelled=spelled,
-        spelled_starts=_line_starts(spelled),
-        owners=np.repeat(np.arange(len(several)), counts),
+        spellings=spelled_text,
+        spelling_starts=_line_starts(spelled_text),
+        owners=np.repeat(np.arange(len(spelling_lists)), counts),
         own=np.array([0, *accumulate(counts[:-1])]),
         people=np.array([place.population for place in gazetteer().places], float),
     )
@@ -115,7 +115,7 @@ def _line_starts(text: bytes) -> NDArray[np.int64]:
 
 
 def _folded(text: str) -> str:
-    """Small letters without accents; words with a space before each, lines kept."""
+    """Returns small letters without accents; words with a space before each, lines kept."""
     plain = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold().translate(_LETTERS)
     return " " + _BETWEEN_NAMES.sub("\n ", _BETWEEN_WORDS.sub(" ", plain)).strip(" ")
 
@@ -127,12 +127,12 @@ class _Match:
     weight: float
 
 
-def _matches(wanted: str) -> list[_Match]:
-    """Of each place one."""
-    if len(wanted.encode()) < _SHORTEST:
+def _matches(beginning: str) -> list[_Match]:
+    """Returns one match of each place."""
+    if len(beginning.encode()) < _SHORTEST:
         return []
     names = _names()
-    needle = f" {wanted}".encode()
+    needle = f" {beginning}".encode()
     at = np.array([match.start() for match in re.finditer(re.escape(needle), names.folded)], np.int64)
     lines = np.searchsorted(names.starts, at, side="right") - 1
     owners = names.owners[lines]
@@ -160,11 +160,11 @@ def _is_beyond(place: Place, region: Region | None) -> bool:
     return region is not None and not region.contains(np.array([place.lat]), np.array([place.lon]))[0]
 
 
-def _found(index: int, line: int, *, inside: bool) -> Found:
+def _found_place(index: int, line: int, *, inside: bool) -> FoundPlace:
     names = _names()
-    begin = int(names.spelled_starts[line])
-    end = names.spelled.find(b"\n", begin)
-    also = names.spelled[begin : end if end >= 0 else None].decode()
+    begin = int(names.spelling_starts[line])
+    end = names.spellings.find(b"\n", begin)
+    matched_name = names.spellings[begin : end if end >= 0 else None].decode()
     place = gazetteer().places[index]
-    is_own = line == names.own[index] or _folded(also) == _folded(place.name)
-    return Found(place=place, also="" if is_own else also, inside=inside, extent=extent(index))
+    is_own = line == names.own[index] or _folded(matched_name) == _folded(place.name)
+    return FoundPlace(place=place, also="" if is_own else matched_name, inside=inside, extent=extent(index))

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from heatmaps.maps.document import Drawing, MapParts, basemap, content_of
+from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of
 from heatmaps.maps.legend import LegendClass
 from heatmaps.numbers import degrees, error_length
 from heatmaps.places import nearest
@@ -25,9 +25,11 @@ class PointWords:
 
 
 def point_parts(point: Point, region: Region) -> MapParts:
-    """A released point as Leaflet shows it, before it becomes a document."""
-    told = f"within {error_length(point.within_m)} of the true mean, 19 times in 20"
-    marks = Drawing("point", {"lat": point.lat, "lon": point.lon, "circle": circle(point), "meaning": told})
+    """Returns a released point as Leaflet shows it, before it becomes a document."""
+    meaning = f"within {error_length(point.within_m)} of the true mean, 19 times in 20"
+    marks = MapLayer(
+        "point", {"lat": point.lat, "lon": point.lon, "circle": circle(point), "meaning": meaning}
+    )
     signs = zip(("sign-point", "sign-circle"), LEGEND, strict=True)
     return MapParts(
         **content_of(region, [basemap(region), marks]),
@@ -37,12 +39,12 @@ def point_parts(point: Point, region: Region) -> MapParts:
 
 
 def circle(point: Point) -> list[tuple[float, float]]:
-    """(latitude, longitude) of the corners of the 95 % circle, as `circle_around`."""
+    """Returns (latitude, longitude) of the corners of the 95 % circle, as `circle_around`."""
     return circle_around(point.lat, point.lon, point.within_m)
 
 
 def circle_around(lat: float, lon: float, radius_m: float) -> list[tuple[float, float]]:
-    """(latitude, longitude) of the corners of a circle, closed and counter-clockwise.
+    """Returns (latitude, longitude) of the corners of a circle, closed and counter-clockwise.
 
     On the tangent plane; cut at the poles and at the antimeridian.
     """

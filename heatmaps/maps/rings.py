@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from heatmaps.maps.document import Drawing, MapParts, basemap, content_of
+from heatmaps.maps.document import MapLayer, MapParts, basemap, content_of
 from heatmaps.maps.legend import LegendClass
 from mechanisms.space.grid import Region
 
@@ -12,7 +12,7 @@ _NOTE: Final = "Numbers on the map are those of the table."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnRing:
-    """(latitude, longitude) of the corners, closed, the class it is drawn in, and its sign."""
+    """Holds (latitude, longitude) of the corners, closed, the class it is drawn in, and its sign."""
 
     corners: list[tuple[float, float]]
     key: str
@@ -31,7 +31,8 @@ def parts_of(
     meaning: str,
     rows: tuple[LegendClass, ...] = (),
 ) -> MapParts:
-    """Rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is told."""
-    marks = Drawing("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
+    """Returns rings with their signs, in that order, as Leaflet shows them. meaning: of the number that is
+    told."""
+    marks = MapLayer("rings", {"rings": [asdict(ring) for ring in rings], "meaning": meaning})
     layers = [basemap(region), marks]
     return MapParts(**content_of(region, layers), legend=legend, rows=rows, note=_NOTE)

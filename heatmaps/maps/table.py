@@ -32,7 +32,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapTable:
-    """The numbers beside a map."""
+    """Holds the numbers beside a map."""
 
     rows: tuple[TableRow, ...]
     centres: int  # of a map of areas
@@ -49,14 +49,15 @@ def map_table(heatmap: Heatmap, region: Region) -> MapTable:
 
 
 def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRow, ...]:
-    """The `most` regions with the greatest released values, the greatest first; those with 0 are left out.
+    """Lists the `most` regions with the greatest released values, the greatest first; those with 0 are left
+    out.
 
     Of a map of areas its centres.
     """
     if isinstance(heatmap, Areas):
         return _areas(heatmap, region, most)
     order = np.argsort(-heatmap.values, kind="stable")[:most]
-    chosen = order[heatmap.values[order] > 0].tolist()
+    indexes = order[heatmap.values[order] > 0].tolist()
     total = float(heatmap.values.sum())
     uncertain, lows, highs = (array.tolist() for array in (is_uncertain(heatmap), *heatmap.intervals()))
     return tuple(
@@ -69,12 +70,12 @@ def top_regions(heatmap: Heatmap, region: Region, *, most: int) -> tuple[TableRo
             interval=(lows[index], highs[index]),
             uncertain=uncertain[index],
         )
-        for rank, index in enumerate(chosen, start=1)
+        for rank, index in enumerate(indexes, start=1)
     )
 
 
 def _areas(areas: Areas, region: Region, most: int) -> tuple[TableRow, ...]:
-    """A row a centre; the size is that of its whole area."""
+    """Returns a row a centre; the size is that of its whole area."""
     cell_km2 = row_areas_km2(region, areas.level)[::-1]  # from the south, as Morton rows are
     owner = owners(areas.level, areas.centres)
     rows = morton_decode(np.arange(owner.size), areas.level)[1]

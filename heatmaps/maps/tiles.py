@@ -31,7 +31,7 @@ Colours = NDArray[np.float32]  # from 0 to 255
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """One square of a web map: column and row from the north-west corner of the world."""
+    """Holds one square of a web map: column and row from the north-west corner of the world."""
 
     zoom: int
     x: int
@@ -49,37 +49,38 @@ class Tile:
 
 
 def largest_zoom(region: Region, resolution: int) -> int:
-    """At which every drawn cell has some pixels each way, and beyond which tiles would show nothing more."""
+    """Returns the zoom at which every drawn cell has some pixels each way, and beyond which tiles would show
+    nothing more."""
     cells = min(resolution, 1 << FINEST_DRAWN_LEVEL)
     needed = 360 / (region.east - region.west) * cells * _CELL_PIXELS / SIDE
     return min(max(math.ceil(math.log2(needed)), 0), _MOST_ZOOM)
 
 
 def write_picture(heatmap: Heatmap, region: Region, stream: BinaryIO, *, heat: bool, dark: bool) -> None:
-    """What `tile_png` cuts from: the heat, or the classes of cells where it has none or they are wanted."""
+    """Writes what `tile_png` cuts from: the heat, or the cells' classes without a heat or a wish for it."""
     view = heat_view(heatmap, region) if heat else None
     if view is not None:
         np.savez(stream, heat=view.pixels(dark=dark))
         return
-    drawn = draw(heatmap, region)
-    key = legend(drawn)
-    np.savez(stream, classes=key.classes_of(drawn), colours=colours(len(key.breaks), dark=dark))
+    grid = draw(heatmap, region)
+    key = legend(grid)
+    np.savez(stream, classes=key.classes_of(grid), colours=colours(len(key.breaks), dark=dark))
 
 
 def tile_png(stream: BinaryIO, region: Region, tile: Tile, *, scale: int = 1) -> bytes:
-    """A tile of `scale` times `SIDE` pixels, transparent where the map shows nothing and outside of it."""
+    """Draws a tile of `scale` times `SIDE` pixels, transparent where the map shows nothing or ends."""
     lons, lats = tile.centres(SIDE * scale)
     columns = (lons >= region.west) & (lons < region.east)
     rows = (lats > region.south) & (lats <= region.north) & (np.abs(lats) <= MERCATOR_LIMIT)
     pixels = np.zeros((SIDE * scale, SIDE * scale, 4), np.uint8)
     if columns.any() and rows.any():
-        with np.load(stream, allow_pickle=False) as kept:
+        with np.load(stream, allow_pickle=False) as arrays:
             place = region, lons[columns], lats[rows]
-            if "heat" in kept:
-                found = _heat(kept["heat"], *place)
+            if "heat" in arrays:
+                colours_there = _heat(arrays["heat"], *place)
             else:
-                found = kept["colours"][_cells(kept["classes"], *place)]
-        pixels[np.ix_(rows, columns)] = found
+                colours_there = arrays["colours"][_cells(arrays["classes"], *place)]
+        pixels[np.ix_(rows, columns)] = colours_there
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, "PNG", compress_level=_COMPRESSION)
     return content.getvalue()
@@ -93,22 +94,22 @@ def _cells(classes: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixel
 
 
 def _heat(picture: Pixels, region: Region, lons: Floats, lats: Floats) -> Pixels:
-    """Between the pixels of the surface by proportion, as opaque as on the page."""
-    seen = picture.astype(np.float32)  # of 8 bits: more would cost twice as much
-    alpha = seen[..., 3:] / 255
+    """Interpolates between the pixels of the surface by proportion, as opaque as on the page."""
+    floats = picture.astype(np.float32)  # of 8 bits: more would cost twice as much
+    alpha = floats[..., 3:] / 255
     # Nothing has no colour to mix in.
-    mixed: Colours = np.concatenate((seen[..., :3] * alpha, alpha), axis=2, dtype=np.float32)
+    mixture: Colours = np.concatenate((floats[..., :3] * alpha, alpha), axis=2, dtype=np.float32)
     down = positions(region, lat=lats, lon=np.full(lats.size, region.west))[1]
-    mixed = _between(mixed, down, axis=0)
-    mixed = _between(mixed, (lons - region.west) / (region.east - region.west), axis=1)
-    left = mixed[..., 3:]
-    rgb = np.divide(mixed[..., :3], left, out=np.zeros_like(mixed[..., :3]), where=left > 0)
-    found = np.concatenate((rgb, 255 * OPACITY * left), axis=2)
-    return np.asarray(np.rint(found).astype(np.uint8))
+    mixture = _between(mixture, down, axis=0)
+    mixture = _between(mixture, (lons - region.west) / (region.east - region.west), axis=1)
+    left = mixture[..., 3:]
+    rgb = np.divide(mixture[..., :3], left, out=np.zeros_like(mixture[..., :3]), where=left > 0)
+    rgba = np.concatenate((rgb, 255 * OPACITY * left), axis=2)
+    return np.asarray(np.rint(rgba).astype(np.uint8))
 
 
 def _between(values: Colours, at: Floats, axis: int) -> Colours:
-    """Values at shares of an axis; averaged first where many of them fall into one pixel."""
+    """Interpolates values at shares of an axis; averaged first where many of them fall into one pixel."""
     count = values.shape[axis]
     while at.size > 1 and count * (at[1] - at[0]) >= 2 and count % 2 == 0:
         pairs = np.moveaxis(values, axis, 0).reshape(count // 2, 2, *np.delete(values.shape, axis))

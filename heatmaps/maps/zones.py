@@ -24,16 +24,17 @@ def zone_parts(shares: ZoneShares, region: Region) -> MapParts:
 
 
 def drawn_zones(shares: ZoneShares) -> tuple[DrawnRing, ...]:
-    """Large ones first, so that no zone is hidden under another."""
-    drawn = [
-        (_size(zone), _drawn(zone, rank, share, shares))
+    """Returns large zones first, so that none is hidden under another."""
+    sized_rings = [
+        (_size(zone), _ring_of(zone, rank, share, shares))
         for rank, (zone, share) in enumerate(zip(shares.zones, shares.shares, strict=True), start=1)
     ]
-    return tuple(one for _, one in sorted(drawn, key=lambda pair: -pair[0]))
+    return tuple(ring for _, ring in sorted(sized_rings, key=lambda pair: -pair[0]))
 
 
 def zone_classes(shares: ZoneShares) -> tuple[LegendClass, ...]:
-    """The legend, strongest class first; shares that cannot be told from none are a class of their own."""
+    """Returns the legend, strongest class first; shares that cannot be told from none are a class of their
+    own."""
     step = _step(shares)
     count = max(1, math.ceil(max(shares.shares) / step - 1e-9))
     labels = [f"{number(100 * step * index)} – {share(step * (index + 1))}" for index in range(count)]
@@ -41,7 +42,7 @@ def zone_classes(shares: ZoneShares) -> tuple[LegendClass, ...]:
 
 
 def _step(shares: ZoneShares) -> float:
-    """Of the classes' bounds, round."""
+    """Returns the step of the classes' bounds, round."""
     least = max(0.001, *shares.shares) / MOST_CLASSES
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * step for step in _STEPS if power * step >= least * (1 - 1e-9))
@@ -53,7 +54,7 @@ def _class_of(share: float, standard_error: float, step: float) -> str:
     return f"class-{FIRST + max(0, math.ceil(share / step - 1e-9) - 1)}"
 
 
-def _drawn(zone: Zone, rank: int, share: float, shares: ZoneShares) -> DrawnRing:
+def _ring_of(zone: Zone, rank: int, share: float, shares: ZoneShares) -> DrawnRing:
     error = shares.standard_error
     scale = Scale.of_shares(error)
     percent, within = scale.nearest(share), WITHIN_ERRORS * error

@@ -9,7 +9,7 @@ from heatmaps.models.dataset import Dataset
 
 
 class AdministratorRead(models.Model):
-    """Who opened which page of a dataset, and when; never changed, never deleted. Stewards read it.
+    """Records who opened which page of a dataset, and when; never changed, never deleted. Stewards read it.
 
     Only `heatmaps.administrator_reads` writes it; each row is hashed with the hash of the one before it.
     """

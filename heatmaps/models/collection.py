@@ -10,7 +10,7 @@ from heatmaps.models.release import Release
 
 
 class Collection(models.Model):
-    """Public facts of a collection, fixed when it is made; `heatmaps.collections` writes it."""
+    """Holds public facts of a collection, fixed when it is made; `heatmaps.collections` writes it."""
 
     dataset = models.OneToOneField(Dataset, models.PROTECT, primary_key=True, related_name="collection")
     question = models.CharField(max_length=300)  # what people are asked
@@ -27,12 +27,12 @@ class Collection(models.Model):
 
     @property
     def has_two_operators(self) -> bool:
-        """Whether shuffler and analyser are declared as different operators."""
+        """Tells whether shuffler and analyser are declared as different operators."""
         return self.analyser_operator.casefold() != self.shuffler_operator.casefold()
 
 
 class Round(models.Model):
-    """One round: its release, what was planned, what the shuffler added, and the batch that came of it."""
+    """Holds one round: its release, what was planned, what the shuffler added, and the batch it led to."""
 
     release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="round")
     reports_per_person = models.PositiveSmallIntegerField(validators=[MinValueValidator(1)])
@@ -75,5 +75,5 @@ class Round(models.Model):
 
     @property
     def number(self) -> int:
-        """From 1, in the collection: that of its data version."""
+        """Returns its number from 1, in the collection: that of its data version."""
         return self.release.version.number

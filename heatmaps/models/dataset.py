@@ -12,14 +12,14 @@ from heatmaps.origins import Origin
 
 
 class RelationChoice(models.TextChoices):
-    """The neighbouring relation, chosen for good; values as in `mechanisms.guarantee.Relation`."""
+    """Names the neighbouring relation, chosen for good; values as in `mechanisms.guarantee.Relation`."""
 
     ADD_REMOVE = "add_remove", "a person is there or not"
     REPLACE = "replace", "a person's record is exchanged for another"
 
 
 class Role(models.TextChoices):
-    """What a member of one dataset may do; the rules are in `heatmaps.people.permissions`."""
+    """Names what a member of one dataset may do; the rules are in `heatmaps.people.permissions`."""
 
     STEWARD = "steward", "Steward"
     ANALYST = "analyst", "Analyst"
@@ -27,7 +27,7 @@ class Role(models.TextChoices):
 
 
 class UserForm(models.TextChoices):
-    """What is done to the name of a user before it is hashed."""
+    """Names what is done to the name of a user before it is hashed."""
 
     AS_SENT = "", "as files have it"
     NFC = "nfc", "in Unicode's normal form C"
@@ -35,7 +35,7 @@ class UserForm(models.TextChoices):
 
 
 class RowCapacity(models.IntegerChoices):
-    """How many check-ins a dataset may hold, in size classes: a public fact, fixed at creation."""
+    """Names how many check-ins a dataset may hold, in size classes: a public fact, fixed at creation."""
 
     SMALL = 100_000, "up to 100,000"
     MEDIUM = 1_000_000, "up to 1 million"
@@ -44,7 +44,7 @@ class RowCapacity(models.IntegerChoices):
 
 
 class Dataset(models.Model):
-    """Public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
+    """Holds public facts, fixed before the first upload; the check-ins themselves hang on its uploads.
 
     Relation, region, radius and declared persons never change after creation (`docs/explanation/law.md`):
     every charge and every released map was computed from them.
@@ -138,7 +138,7 @@ class Dataset(models.Model):
 
     @property
     def public_persons(self) -> int | None:
-        """The number of persons anybody may reckon with: declared, or the public guess."""
+        """Returns the number of persons anybody may reckon with: declared, or the public guess."""
         return self.persons or self.expected_persons
 
 
@@ -156,7 +156,7 @@ class Membership(models.Model):
 
 
 class DataVersion(models.Model):
-    """A public step: from here on, releases read the uploads that were included up to this number."""
+    """Marks a public step: from here on, releases read the uploads that were included up to this number."""
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="versions")
     number = models.PositiveIntegerField()
@@ -198,7 +198,7 @@ class DataVersion(models.Model):
 
     @property
     def since(self) -> datetime:
-        """What is shown as its moment: the public one, not when a worker came to it."""
+        """Returns what is shown as its moment: the public one, not when a worker came to it."""
         return self.due_at or self.created_at
 
     @property

@@ -9,7 +9,8 @@ from heatmaps.models.dataset import Dataset
 
 
 class DistrictFile(models.Model):
-    """Public by declaration: whoever sees a map of the dataset sees it; `heatmaps.districts` writes it."""
+    """Holds polygons, public by declaration: whoever sees a map of the dataset sees it; `heatmaps.districts`
+    writes it."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="district_files")

@@ -7,11 +7,11 @@ from django.db import models
 
 
 class NotStored(ValueError):  # noqa: N818 - as the other domain errors
-    """A column holds a text that this program never writes."""
+    """Says that a column holds a text that this program never writes."""
 
 
 class FractionField(models.Field):  # type: ignore[type-arg]  # at run time it takes no arguments
-    """A `Fraction` on this side of the database.
+    """Holds a `Fraction` on this side of the database.
 
     To migrations it is the column of text that it is. Errors: `NotStored` for any other spelling, so that an
     edited row is refused and not read as what it resembles.
@@ -41,12 +41,13 @@ class FractionField(models.Field):  # type: ignore[type-arg]  # at run time it t
         exact = self.to_python(value)
         return fraction_text(exact) if isinstance(exact, Fraction) else super().get_prep_value(exact)
 
-    def value_to_string(self, obj: models.Model) -> str:
-        return fraction_text(self.value_from_object(obj))
+    def value_to_string(self, row: models.Model) -> str:
+        return fraction_text(self.value_from_object(row))
 
 
 def fraction_text(value: Fraction) -> str:
-    """The one text of a fraction in rows, events and questions: "numerator/denominator" in lowest terms."""
+    """Writes the one text of a fraction in rows, events and questions: "numerator/denominator" in lowest
+    terms."""
     return f"{value.numerator}/{value.denominator}"
 
 

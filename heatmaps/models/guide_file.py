@@ -9,7 +9,8 @@ from heatmaps.models.dataset import Dataset
 
 
 class GuideFile(models.Model):
-    """Public by declaration: whoever sees a map of the dataset may know it; `heatmaps.guides` writes it.
+    """Holds a guide, public by declaration: whoever sees a map of the dataset may know it; `heatmaps.guides`
+    writes it.
 
     Never changed and never deleted: an event of the ledger names it.
     """

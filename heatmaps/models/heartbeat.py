@@ -4,7 +4,8 @@ from django.db import models
 
 
 class Heartbeat(models.Model):
-    """The last moment that a process was at work, by the database's own time: one row a kind of process."""
+    """Holds the last moment that a process was at work, by the database's own time: one row a kind of
+    process."""
 
     name = models.CharField(max_length=20, primary_key=True)
     beaten_at = models.DateTimeField()

@@ -12,7 +12,7 @@ from heatmaps.models.release import Release
 
 
 class HoldCause(models.TextChoices):
-    """Why nothing begins and nothing can be asked, until an operator says what happened."""
+    """Names why nothing begins and nothing can be asked, until an operator says what happened."""
 
     OLDER = "older", "the database is older than what this server has seen"
     RESTORED = "restored", "the database was restored from a backup"
@@ -21,7 +21,7 @@ class HoldCause(models.TextChoices):
 
 
 class Installation(models.Model):
-    """The one row of this installation; made by whatever process first needs it."""
+    """Holds the one row of this installation; made by whatever process first needs it."""
 
     ONLY = 1
 
@@ -69,7 +69,8 @@ class Election(models.Model):
 
 
 class Restoration(models.Model):
-    """A dataset after a restore: nothing is asked of it until a steward confirmed what came back with it."""
+    """Holds a dataset after a restore: nothing is asked of it until a steward confirmed what came back with
+    it."""
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="restorations")
     # Nothing is known of what happened in between.

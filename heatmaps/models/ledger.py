@@ -11,7 +11,7 @@ from heatmaps.models.dataset import Dataset
 
 
 class Ledger(models.Model):
-    """One row a dataset: the head of its event chain, and the lock that every transition takes first."""
+    """Holds a row a dataset: the head of its event chain, and the lock that every transition takes first."""
 
     dataset = models.OneToOneField(Dataset, models.PROTECT, primary_key=True, related_name="ledger")
     last_sequence = models.PositiveBigIntegerField(default=0)
@@ -24,7 +24,7 @@ class Ledger(models.Model):
 
 
 class AccountKind(models.TextChoices):
-    """What an account counts. ε accounts hold units of 1e-12, the δ account units of 1e-18."""
+    """Names what an account counts. ε accounts hold units of 1e-12, the δ account units of 1e-18."""
 
     PRESENCE = "presence", "presence (ε)"
     RECORD = "record", "whole record (ε)"
@@ -58,7 +58,8 @@ class Account(models.Model):
 
 
 class Allowance(models.Model):
-    """What one person may take of an account, and what was taken; policy, not a promise: people collude.
+    """Holds what one person may take of an account, and what was taken; policy, not a promise: people
+    collude.
 
     The row without a person is the default of everybody who follows it; it counts nothing.
     """
@@ -95,7 +96,7 @@ class Allowance(models.Model):
 
 
 class Event(models.Model):
-    """One move, hashed together with the hash of the move before it; never changed, never deleted."""
+    """Records one move, hashed together with the hash of the move before it; never changed, never deleted."""
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="events")
     sequence = models.PositiveBigIntegerField()

@@ -15,7 +15,7 @@ SLOTS: Final = 64  # of each packed upload; a person's slot is what dividing the
 
 
 class PackedCheckIns(models.Model):
-    """One slot of an upload: its persons, and their check-ins ordered by person and cell.
+    """Holds one slot of an upload: its persons, and their check-ins ordered by person and cell.
 
     Columns of integers, as `heatmaps.masses.packed_columns` writes and reads them.
     """
@@ -36,7 +36,7 @@ class PackedCheckIns(models.Model):
 
 
 class PackingAttempts(models.Model):
-    """Of an upload whose copy was begun and is not there: how often, and until when nobody begins again.
+    """Counts how often an upload's missing copy was begun, and says until when nobody begins again.
 
     Counted before each attempt, so that one that killed its worker counts; deleted with the first success.
     """

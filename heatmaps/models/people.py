@@ -21,7 +21,7 @@ def hidden_columns(account: str) -> tuple[str, ...]:
 
 
 class Profile(models.Model):
-    """What an administrator allowed an account.
+    """Holds what an administrator allowed an account.
 
     Accounts without a row were made by a command of the operator and may make datasets; invited ones have
     a row that says whether they may.
@@ -53,7 +53,7 @@ class CodeKind(models.TextChoices):
 
 
 class CodeTries(models.Model):
-    """Wrong codes of a second factor, by account and kind (`heatmaps.people.code_tries`)."""
+    """Counts wrong codes of a second factor, by account and kind (`heatmaps.people.code_tries`)."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="code_tries")
     kind = models.CharField(max_length=16, choices=CodeKind.choices)
@@ -71,7 +71,7 @@ class CodeTries(models.Model):
 
 
 class PeopleRules(models.Model):
-    """The one row of what administrators decided for everybody."""
+    """Holds the one row of what administrators decided for everybody."""
 
     ONLY: Final = 1
 
@@ -87,7 +87,7 @@ class PeopleRules(models.Model):
 
 
 class PasswordLink(models.Model):
-    """The latest link by which somebody chooses a new password; it goes when the password changes.
+    """Holds the latest link by which somebody chooses a new password; it goes when the password changes.
 
     Only the digest of its secret is stored.
     """
@@ -105,7 +105,7 @@ class PasswordLink(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that works once, to a dataset in a role, or to the installation alone.
+    """Holds a link that works once, to a dataset in a role, or to the installation alone.
 
     Only the digest of its secret is stored.
     """

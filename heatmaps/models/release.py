@@ -19,7 +19,7 @@ IS_PUBLIC = Q(state="published", public_since__isnull=False, publication__is_pub
 
 
 class ReleaseState(models.TextChoices):
-    """`RESERVED -> SPENT -> PUBLISHED | FAILED` and `RESERVED -> CANCELLED`; nothing else."""
+    """Names states: `RESERVED -> SPENT -> PUBLISHED | FAILED` and `RESERVED -> CANCELLED`; nothing else."""
 
     RESERVED = "reserved", "queued"
     SPENT = "spent", "queued"
@@ -29,7 +29,7 @@ class ReleaseState(models.TextChoices):
 
 
 class Release(models.Model):
-    """A question and its state. The label of a state is what people outside the ledger see."""
+    """Holds a question and its state. The label of a state is what people outside the ledger see."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="releases")
@@ -114,12 +114,14 @@ class Release(models.Model):
 
     @property
     def public_state(self) -> str:
-        """`queued`, `published`, `cancelled` or `no_result`: all that anybody but the ledger is told."""
+        """Returns `queued`, `published`, `cancelled` or `no_result`: all that others than the ledger are
+        told."""
         return ReleaseState(self.state).label
 
     @property
     def is_public(self) -> bool:
-        """Whether anybody may read it, as `IS_PUBLIC` selects; a query where `publication` is not at hand."""
+        """Tells whether anybody may read it, as `IS_PUBLIC` selects; a query where `publication` is not at
+        hand."""
         if self.state != ReleaseState.PUBLISHED or self.public_since is None:
             return False
         publication = getattr(self, "publication", None)
@@ -127,7 +129,7 @@ class Release(models.Model):
 
 
 class Publication(models.Model):
-    """Whom the latest event about the readers of a release shows it to.
+    """Holds whom the latest event about the readers of a release shows it to.
 
     The database writes it with that event (`heatmaps.migrations.tables_of_2026.checked_events`); neither web
     nor workers may.
@@ -142,7 +144,7 @@ class Publication(models.Model):
 
 
 class RequestKey(models.Model):
-    """An `Idempotency-Key` and what it was answered with: a new release or a free, published one."""
+    """Holds an `Idempotency-Key` and what it was answered with: a new release or a free, published one."""
 
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     key = models.CharField(max_length=120)
@@ -173,7 +175,7 @@ class Charge(models.Model):
 
 
 class Result(models.Model):
-    """What was drawn, as `to_bytes` of a result wrote it (`mechanisms.results.serialization`)."""
+    """Holds what was drawn, as `to_bytes` of a result wrote it (`mechanisms.results.serialization`)."""
 
     release = models.OneToOneField(Release, models.PROTECT, primary_key=True, related_name="result")
     content = models.BinaryField()
@@ -185,7 +187,8 @@ class Result(models.Model):
 
 
 class DrawingState(models.TextChoices):
-    """`RUNNING -> DRAWN | FAILED`, or REFUSED from the start; the row goes when the release ends."""
+    """Names the states `RUNNING -> DRAWN | FAILED`, or REFUSED from the start; the row goes when the release
+    ends."""
 
     RUNNING = "running", "running"
     DRAWN = "drawn", "drawn"
@@ -194,7 +197,7 @@ class DrawingState(models.TextChoices):
 
 
 class Drawing(models.Model):
-    """The draw of a spent release, and what came of it until that may be seen: private, and no event.
+    """Holds the draw of a spent release, and what came of it until that may be seen: private, and no event.
 
     Its only row elects the one worker that draws. `heatmaps.releases.draws` writes it, the ledger takes it
     away.

@@ -12,7 +12,10 @@ from heatmaps.models.release import Release
 
 
 class SourceState(models.Model):
-    """The files of a source as they were: what a data version reads. Private: it names paths and counts."""
+    """Holds the files of a source as they were: what a data version reads.
+
+    Private: it names paths and counts.
+    """
 
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="source_states")
     # The version that reads it; empty until that one is made.
@@ -35,7 +38,8 @@ class SourceState(models.Model):
 
 
 class SurveyState(models.TextChoices):
-    """`WAITING -> DONE | FAILED`; the row goes when its version is made, or another survey is asked for."""
+    """Names the states `WAITING -> DONE | FAILED`; the row goes when its version is made, or another survey
+    is asked for."""
 
     WAITING = "waiting", "looking at the tables"
     DONE = "done", "ready"
@@ -43,7 +47,7 @@ class SurveyState(models.TextChoices):
 
 
 class SourceSurvey(models.Model):
-    """The next data version of a lake dataset on its way: a worker looks at the tables."""
+    """Holds the next data version of a lake dataset on its way: a worker looks at the tables."""
 
     dataset = models.OneToOneField(Dataset, models.PROTECT, primary_key=True, related_name="source_survey")
     state = models.CharField(max_length=16, choices=SurveyState.choices, default=SurveyState.WAITING)
@@ -79,7 +83,7 @@ class SourceSurvey(models.Model):
 
 
 class SourceReading(models.Model):
-    """A spent release whose masses are being read from a lake: private, and no event.
+    """Holds a spent release whose masses are being read from a lake: private, and no event.
 
     Reading draws nothing, so a reading that died is begun again, for the same charge; `tag` names the one
     that may go on to draw. `heatmaps.releases.source_readings` writes it.

@@ -11,7 +11,7 @@ class Scope(models.TextChoices):
 
 
 class ApiToken(AbstractAuthToken):  # type: ignore[misc]  # knox carries no types
-    """A token of one person; only the digest of its secret is stored (django-rest-knox)."""
+    """Holds a token of one person; only the digest of its secret is stored (django-rest-knox)."""
 
     name = models.CharField(max_length=80)
     scopes = models.JSONField(default=list)

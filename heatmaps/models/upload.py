@@ -12,7 +12,8 @@ from heatmaps.models.dataset import Dataset, DataVersion
 
 
 class UploadState(models.TextChoices):
-    """`RECEIVED` (file in) -> `STAGED` (rows being written) -> `READY` | `FAILED` (nothing kept).
+    """Names the states `RECEIVED` (file in) -> `STAGED` (rows being written) -> `READY` | `FAILED` (nothing
+    kept).
 
     A steward may undo a ready upload (`UNDONE`, nothing kept) until a data version includes it.
     """
@@ -25,7 +26,10 @@ class UploadState(models.TextChoices):
 
 
 class Upload(models.Model):
-    """One file a steward sent. Every count here is data: only stewards see it (`docs/explanation/law.md`)."""
+    """Holds one file a steward sent.
+
+    Every count here is data: only stewards see it (`docs/explanation/law.md`).
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="uploads")
@@ -75,7 +79,7 @@ class Upload(models.Model):
 
 
 class CheckIn(models.Model):
-    """One check-in: who (keyed hash), where (62-bit Morton code in the region), when (epoch seconds).
+    """Holds one check-in: who (keyed hash), where (62-bit Morton code in the region), when (epoch seconds).
 
     Written with COPY or prepared batches and read by aggregation in the database, never row by row.
     """
@@ -96,7 +100,8 @@ class CheckIn(models.Model):
 
 
 class Enrolment(models.Model):
-    """REPLACE: a person (keyed hash) of whom check-ins were deleted as too old, and who stays enrolled.
+    """Holds, under REPLACE, a person (keyed hash) of whom check-ins were deleted as too old, and who stays
+    enrolled.
 
     So a new user does not take the place of one of the declared persons.
     """
@@ -118,7 +123,7 @@ OPT_OUT_STATES = ("waiting", "in_effect", "ending", "ended")
 
 
 class Suppression(models.Model):
-    """An act about a person (keyed hash): opts out, or takes back what `withdraws` names.
+    """Records an act about a person (keyed hash): opts out, or takes back what `withdraws` names.
 
     Never changed and never deleted. It takes effect with data version `since`, the next one when it was
     entered. A row that withdraws nothing is an entry; one that withdraws a withdrawal comes before the same
@@ -187,6 +192,6 @@ class Suppression(models.Model):
 
 def _end() -> Subquery:
     """Returns from which version on an entry has no effect; none where it was not taken back."""
-    same = Suppression.objects.filter(dataset=OuterRef("dataset"))
-    back = same.filter(~Exists(same.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
+    entries = Suppression.objects.filter(dataset=OuterRef("dataset"))
+    back = entries.filter(~Exists(entries.filter(withdraws=OuterRef("pk"))), withdraws=OuterRef("pk"))
     return Subquery(back.order_by("since").values("since")[:1])

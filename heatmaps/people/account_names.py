@@ -83,18 +83,18 @@ def is_taken(name: str) -> bool:
 
 
 def _spelling(name: str) -> str:
-    """The same text for all spellings of a name."""
+    """Returns the same text for all spellings of a name."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 def _look(name: str) -> str:
-    """The same text for names that look alike."""
+    """Returns the same text for names that look alike."""
     return _spelling(unicodedata.normalize("NFKC", name).translate(_ALIKE))
 
 
 def _is_of_one_script(name: str) -> bool:
-    several = [_scripts(character) for character in name]
-    scripts = [each for each in several if each]
+    script_sets = [_scripts(character) for character in name]
+    scripts = [each for each in script_sets if each]
     if not scripts or reduce(set.intersection, scripts):
         return True
     return any(all(each & {_LATIN, writing} for each in scripts) for writing in ("Jpan", "Hanb", "Kore"))
@@ -105,7 +105,7 @@ def _is_in_use(character: str) -> bool:
 
 
 def _scripts(character: str) -> set[str]:
-    """In which scripts, and ways of writing, a character is used; none where in all."""
+    """Returns in which scripts, and ways of writing, a character is used; none where in all."""
     scripts: set[str] = set(script_extension(character))
     if scripts & _ANY:
         return set()
@@ -113,6 +113,6 @@ def _scripts(character: str) -> set[str]:
 
 
 def _listed_scripts(name: str) -> str:
-    """Their names, such as "Cyrillic and Latin"."""
+    """Lists their names, such as "Cyrillic and Latin"."""
     scripts = {min(script_extension(character)) for character in name if _scripts(character)}
     return " and ".join(sorted(script_name(script).replace("_", " ") for script in scripts))

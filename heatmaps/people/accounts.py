@@ -46,23 +46,23 @@ class LastAdministrator(MemberError):
 
 
 def require_administrator(person: Person) -> None:
-    """Errors: PermissionDenied."""
+    """Refuses everybody but administrators. Errors: PermissionDenied."""
     if not is_administrator(person):
         raise PermissionDenied("only administrators of this server can do this")
 
 
 def accounts() -> QuerySet[User]:
-    """Every account, by name."""
+    """Selects every account, by name."""
     return User.objects.select_related("profile").order_by("username")
 
 
 def account_for(administrator: Person, account_id: int) -> User:
-    """Errors: PermissionDenied, Http404."""
+    """Returns an account for an administrator. Errors: PermissionDenied, Http404."""
     require_administrator(administrator)
-    found = accounts().filter(pk=account_id).first()
-    if found is None:
+    account = accounts().filter(pk=account_id).first()
+    if account is None:
         raise Http404("no such account")
-    return found
+    return account
 
 
 @transaction.atomic
@@ -88,7 +88,10 @@ def close(administrator: User, user: User, *, keep_queued: bool = False) -> Endi
 
 @transaction.atomic
 def reopen(administrator: User, user: User) -> None:
-    """Nothing from before comes back: the person signs in anew. Errors: PermissionDenied."""
+    """Reopens an account; nothing from before comes back: the person signs in anew.
+
+    Errors: PermissionDenied.
+    """
     require_administrator(administrator)
     # Once more: a sign-in under way at the closing may have made a session, or an operator a token, since.
     ApiToken.objects.filter(user=user).delete()
@@ -98,36 +101,37 @@ def reopen(administrator: User, user: User) -> None:
 
 
 @transaction.atomic
-def set_administrator(administrator: User, user: User, *, wanted: bool) -> None:
-    """Errors: PermissionDenied, LastAdministrator."""
+def set_administrator(administrator: User, user: User, *, is_administrator: bool) -> None:
+    """Makes an account an administrator's, or not. Errors: PermissionDenied, LastAdministrator."""
     require_administrator(administrator)
-    if not wanted:
+    if not is_administrator:
         _check_administrators(user)
-    User.objects.filter(pk=user.pk).update(is_superuser=wanted, is_staff=wanted)
-    note("account.administrator" if wanted else "account.no_administrator", administrator, user)
+    User.objects.filter(pk=user.pk).update(is_superuser=is_administrator, is_staff=is_administrator)
+    note("account.administrator" if is_administrator else "account.no_administrator", administrator, user)
 
 
 def allow_datasets(administrator: User, user: User, *, allowed: bool) -> None:
-    """Whether this person may make datasets. Errors: PermissionDenied."""
+    """Decides whether this person may make datasets. Errors: PermissionDenied."""
     require_administrator(administrator)
     write_profile(user, may_create_datasets=allowed)
     note("account.datasets_allowed" if allowed else "account.datasets_forbidden", administrator, user)
 
 
 def sign_up_by_invitation() -> bool:
-    """Whether invitations of stewards may be used to make an account: unless an administrator forbade it."""
+    """Tells whether invitations of stewards may be used to make an account: unless an administrator forbade
+    it."""
     return not PeopleRules.objects.filter(sign_up_by_invitation=False).exists()
 
 
 def allow_sign_up(administrator: User, *, allowed: bool) -> None:
-    """Errors: PermissionDenied."""
+    """Decides whether invitations may be used to make an account. Errors: PermissionDenied."""
     require_administrator(administrator)
     PeopleRules.objects.update_or_create(pk=PeopleRules.ONLY, defaults={"sign_up_by_invitation": allowed})
     note("accounts.sign_up_allowed" if allowed else "accounts.sign_up_forbidden", administrator)
 
 
 def make(name: str, password_hash: str, *, may_create_datasets: bool = False) -> User:
-    """A new account, whose name and password were validated. The caller's transaction is open.
+    """Makes a new account, whose name and password were validated. The caller's transaction is open.
 
     password_hash: made before it was, as nobody else writes to an embedded database meanwhile.
 
@@ -170,7 +174,7 @@ def revoke_tokens(user: User) -> None:
 
 
 def has_second_factor(user: User) -> bool:
-    """Whether signing in needs more than a password; recovery codes alone are none."""
+    """Tells whether signing in needs more than a password; recovery codes alone are none."""
     return bool(Authenticator.objects.filter(user=user, type__in=_FACTORS).exists())
 
 
@@ -180,13 +184,13 @@ def lacks_second_factor(user: User) -> bool:
 
 
 def must_keep(factor: Authenticator) -> bool:
-    """Whether a second factor is required, and this one is the last that its owner has."""
+    """Tells whether a second factor is required, and this one is the last that its owner has."""
     factors = Authenticator.objects.filter(user=factor.user).exclude(type=Authenticator.Type.RECOVERY_CODES)
     return second_factor_required() and not factors.exclude(pk=factor.pk).exists()
 
 
 def signs_in_without_password(user: User) -> bool:
-    """Whether somebody has no password and needs none: a link would be a way in unasked."""
+    """Tells whether somebody has no password and needs none: a link would be a way in unasked."""
     if user.has_usable_password():
         return False
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
@@ -194,13 +198,13 @@ def signs_in_without_password(user: User) -> bool:
 
 
 def second_factor_required() -> bool:
-    """Whether everybody has to have one."""
+    """Tells whether everybody has to have one."""
     return PeopleRules.objects.filter(second_factor=True).exists()
 
 
 @transaction.atomic
 def require_second_factor(administrator: User, required: bool, *, revoke_tokens: bool = False) -> None:
-    """Errors: PermissionDenied.
+    """Decides whether everybody has to have a second factor. Errors: PermissionDenied.
 
     revoke_tokens: those that were made before their owners had a second factor.
     """
@@ -217,7 +221,7 @@ def require_second_factor(administrator: User, required: bool, *, revoke_tokens:
 
 @transaction.atomic
 def remove_second_factor(administrator: User | None, user: User) -> None:
-    """The password alone lets in from now on; every session ends.
+    """Removes a second factor: the password alone lets in from now on; every session ends.
 
     Nobody as administrator: whoever runs the server, by a command. Errors: PermissionDenied, RolesMoved.
     """
@@ -231,22 +235,24 @@ def remove_second_factor(administrator: User | None, user: User) -> None:
 
 
 def end_sessions(user: User, *, but: str | None = None) -> None:
-    """Only a session's content says whose it is, so all of them are looked through; that of a key stays.
+    """Ends the sessions of an account; that of a key stays.
+
+    Only a session's content says whose it is, so all of them are looked through.
 
     Errors: RuntimeError in a process without web's keys, which could read none.
     """
     if settings.WEB_KEY_DIR is None:
         raise RuntimeError("only a process with web's keys ends sessions: HAZEMAP_WEB_KEY_DIR is none")
-    living = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
-    rows = living.iterator(chunk_size=1000)
-    ended = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
-    Session.objects.filter(pk__in=ended).delete()
+    sessions = Session.objects.filter(expire_date__gt=timezone.now()).exclude(pk=stored_key(but))
+    rows = sessions.iterator(chunk_size=1000)
+    session_keys = [row.pk for row in rows if row.get_decoded().get(SESSION_KEY) == str(user.pk)]
+    Session.objects.filter(pk__in=session_keys).delete()
 
 
 def note(event: str, by: User | None, user: User | None = None) -> None:
-    """A line of the log once the act is committed: what, by whom, on whose account; numbers only."""
-    whose = {} if user is None else {"account": user.pk}
-    transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **whose))
+    """Writes a line of the log once the act is committed: what, by whom, on whose account; numbers only."""
+    subject = {} if user is None else {"account": user.pk}
+    transaction.on_commit(partial(_log.info, event, by="operator" if by is None else by.pk, **subject))
 
 
 def _lock_datasets(user: User) -> list[int]:
@@ -269,16 +275,16 @@ def _datasets_of(user: User) -> list[int]:
 
 
 def _check_stewardship(user: User) -> None:
-    """Errors: LastSteward."""
+    """Refuses to leave a dataset without a steward. Errors: LastSteward."""
     stewardships = Membership.objects.filter(user=user, role=Role.STEWARD).order_by("dataset")
-    now = dict(stewardships.values_list("dataset", "dataset__slug"))
-    alone = [slug for dataset_id, slug in now.items() if not list(other_stewards(dataset_id, user))]
-    if alone:
-        raise LastSteward(alone)
+    slugs = dict(stewardships.values_list("dataset", "dataset__slug"))
+    slugs_alone = [slug for dataset_id, slug in slugs.items() if not list(other_stewards(dataset_id, user))]
+    if slugs_alone:
+        raise LastSteward(slugs_alone)
 
 
 def _check_administrators(user: User) -> None:
     administrators = User.objects.select_for_update().filter(is_superuser=True, is_active=True).order_by("pk")
-    held = {row.pk for row in administrators}
-    if held == {user.pk}:
+    ids = {row.pk for row in administrators}
+    if ids == {user.pk}:
         raise LastAdministrator

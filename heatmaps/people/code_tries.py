@@ -39,7 +39,7 @@ _log = structlog.stdlib.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongCodes:
-    """Wrong codes in a row, the last of them at `at`."""
+    """Counts wrong codes in a row, the last of them at `at`."""
 
     kind: str
     times: int

@@ -34,32 +34,38 @@ _LAST_PORT: Final = 65_535
 
 
 def check(origins: Iterable[str]) -> list[str]:
-    """The origins as browsers write them, each once. Errors: `ParameterError` naming `embed_origins`."""
-    known = list(dict.fromkeys(map(_origin, origins)))
-    if len(known) > MOST_ORIGINS:
-        raise ParameterError("embed_origins", f"{len(known)} websites", f"at most {MOST_ORIGINS}")
-    return known
+    """Returns the origins as browsers write them, each once.
+
+    Errors: `ParameterError` naming `embed_origins`.
+    """
+    unique_origins = list(dict.fromkeys(map(_origin, origins)))
+    if len(unique_origins) > MOST_ORIGINS:
+        raise ParameterError("embed_origins", f"{len(unique_origins)} websites", f"at most {MOST_ORIGINS}")
+    return unique_origins
 
 
 def origins_of(dataset: Dataset) -> tuple[str, ...]:
-    """Who may frame its public maps; empty: nobody. Checked again, as they are about to be a header."""
+    """Returns who may frame its public maps; empty: nobody.
+
+    Checked again, as they are about to be a header.
+    """
     return tuple(check(dataset.embed_origins))
 
 
 def change(person: Person, dataset: Dataset, origins: Iterable[str], *, reason: str) -> None:
-    """Let these websites, and no others, show the dataset's public maps.
+    """Lets these websites, and no others, show the dataset's public maps.
 
     Errors: as `permissions.require`; `ParameterError` for an origin, or without a reason.
     """
-    steward, known = require(person, dataset, Act.PUBLISH), check(origins)
+    steward, new_origins = require(person, dataset, Act.PUBLISH), check(origins)
     if not 1 <= len(reason.strip()) <= LONGEST_REASON or not reason.isprintable():
         raise ParameterError("reason", reason, f"1 to {LONGEST_REASON} visible characters in one line")
     with transitions.locked(dataset.pk):
         dataset.refresh_from_db(fields=["embed_origins"])
         before = _fact(dataset)
-        if dataset.embed_origins == known:
+        if dataset.embed_origins == new_origins:
             return
-        dataset.embed_origins = known
+        dataset.embed_origins = new_origins
         dataset.save(update_fields=["embed_origins"])
         after = {"embedded_by": _fact(dataset), "reason": reason.strip()}
         transitions.record(dataset, EMBEDDING, actor=steward, before={"embedded_by": before}, after=after)
@@ -71,7 +77,7 @@ def _fact(dataset: Dataset) -> str:
 
 def _origin(text: str) -> str:
     origin = text.strip().lower().removesuffix("/") if text.isascii() else ""
-    known = _ORIGIN.fullmatch(origin)
-    if known is None or len(origin) > _LONGEST_ORIGIN or int(known["port"] or 0) > _LAST_PORT:
+    match = _ORIGIN.fullmatch(origin)
+    if match is None or len(origin) > _LONGEST_ORIGIN or int(match["port"] or 0) > _LAST_PORT:
         raise ParameterError("embed_origins", text, ALLOWED)
     return origin.removesuffix(":443" if origin.startswith("https") else ":80")

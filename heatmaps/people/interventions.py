@@ -33,7 +33,7 @@ _OPERATOR: Final = "Somebody who runs this server"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervention:
-    """The latest of its kind; nobody: whoever runs the server, by a command."""
+    """Holds the latest of its kind; nobody: whoever runs the server, by a command."""
 
     kind: str
     at: datetime
@@ -46,17 +46,18 @@ class Intervention:
 
 
 def record(by: User | None, user: User, kind: str) -> None:
-    """Write it into every ledger concerned and into the profile. The caller's transaction is open.
+    """Writes an intervention into every ledger concerned and into the profile.
 
-    Ledgers come first and in order, as every move takes them; then the account, so that it joins no dataset
-    meanwhile which would not be told (`tell`). Errors: RolesMoved.
+    The caller's transaction is open. Errors: RolesMoved.
     """
-    told = set()
-    for held in Membership.objects.filter(user=user).select_related("dataset").order_by("dataset"):
-        transitions.record(held.dataset, kind, actor=by, before={}, after={"member": user.pk})
-        told.add(held.dataset_id)
+    # Ledgers come first and in order, as every move takes them; then the account, so that it joins no dataset
+    # meanwhile which would not be told (`tell`).
+    dataset_ids = set()
+    for membership in Membership.objects.filter(user=user).select_related("dataset").order_by("dataset"):
+        transitions.record(membership.dataset, kind, actor=by, before={}, after={"member": user.pk})
+        dataset_ids.add(membership.dataset_id)
     User.objects.select_for_update().get(pk=user.pk)
-    if not told.issuperset(Membership.objects.filter(user=user).values_list("dataset", flat=True)):
+    if not dataset_ids.issuperset(Membership.objects.filter(user=user).values_list("dataset", flat=True)):
         raise RolesMoved
     column = _COLUMNS[kind]
     now = timezone.now()
@@ -65,13 +66,14 @@ def record(by: User | None, user: User, kind: str) -> None:
 
 
 def write_profile(user: User, **columns: object) -> None:
-    """Accounts without a profile were made by a command, and may make datasets."""
-    made = {"may_create_datasets": True} | columns
-    Profile.objects.update_or_create(user=user, defaults=columns, create_defaults=made)
+    """Writes columns of an account's profile, which it may lack."""
+    # Accounts without a profile were made by a command, and may make datasets.
+    new_columns = {"may_create_datasets": True} | columns
+    Profile.objects.update_or_create(user=user, defaults=columns, create_defaults=new_columns)
 
 
 def of(user: User) -> Iterator[Intervention]:
-    """What was done, one of each kind, as far as it was."""
+    """Yields what was done, one of each kind, as far as it was."""
     profile = (
         Profile.objects.select_related("password_link_by", "factor_removed_by").filter(user=user).first()
     )
@@ -83,7 +85,7 @@ def of(user: User) -> Iterator[Intervention]:
 
 
 def tell(member: Membership) -> None:
-    """Write what was done before somebody joined into the dataset's ledger, which is locked."""
-    for one in of(member.user):
-        after: Facts = {"member": member.user_id, "done_at": numbers.moment(one.at)}
-        transitions.record(member.dataset, one.kind, actor=one.by, before={}, after=after)
+    """Writes what was done before somebody joined into the dataset's ledger, which is locked."""
+    for intervention in of(member.user):
+        after: Facts = {"member": member.user_id, "done_at": numbers.moment(intervention.at)}
+        transitions.record(member.dataset, intervention.kind, actor=intervention.by, before={}, after=after)

@@ -32,7 +32,7 @@ INVITATION_DAYS: Final = 7
 
 
 class NoSuchLink(Http404):
-    """Unknown, used, expired or revoked: which of them is not said."""
+    """Refuses a link that is unknown, used, expired or revoked: which of them is not said."""
 
     def __init__(self) -> None:
         super().__init__("this link is unknown, used, expired or revoked")
@@ -40,21 +40,24 @@ class NoSuchLink(Http404):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLink:
-    """`secret` is in this object and nowhere else."""
+    """Holds a new link: `secret` is in this object and nowhere else."""
 
     row: Invitation
     secret: str = field(repr=False)
 
 
 def invite(actor: User, dataset: Dataset, role: str, *, reason: str = "") -> NewLink:
-    """An invitation to a dataset. Errors: PermissionDenied; `ParameterError` naming `role` or `reason`."""
+    """Makes an invitation to a dataset.
+
+    Errors: PermissionDenied; `ParameterError` naming `role` or `reason`.
+    """
     require(actor, dataset, Act.MANAGE_MEMBERS)
     why = checked_reason(actor, dataset, role, reason)
     return _make(made_by=actor, dataset=dataset, role=role, reason=why)
 
 
 def invite_to_installation(administrator: User, *, may_create_datasets: bool) -> NewLink:
-    """An invitation to make an account and nothing else. Errors: PermissionDenied."""
+    """Makes an invitation to make an account and nothing else. Errors: PermissionDenied."""
     accounts.require_administrator(administrator)
     return _make(made_by=administrator, may_create_datasets=may_create_datasets)
 
@@ -66,7 +69,7 @@ def open_invitations(dataset: Dataset | None) -> QuerySet[Invitation]:
 
 
 def revoke(actor: User, dataset: Dataset | None, invitation_id: UUID) -> None:
-    """Take an invitation back. Errors: PermissionDenied; Http404 when it cannot be used any more."""
+    """Takes an invitation back. Errors: PermissionDenied; Http404 when it cannot be used any more."""
     if dataset is None:
         accounts.require_administrator(actor)
     else:
@@ -77,18 +80,21 @@ def revoke(actor: User, dataset: Dataset | None, invitation_id: UUID) -> None:
 
 
 def invitation(secret: str) -> Invitation:
-    """The invitation of that secret. Errors: NoSuchLink."""
-    return _checked(_found(secret))
+    """Returns the invitation of that secret. Errors: NoSuchLink."""
+    return _checked(_usable_invitation(secret))
 
 
 def may_sign_up(link: Invitation) -> bool:
-    """Whether it may be used to make an account."""
+    """Tells whether it may be used to make an account."""
     return is_administrator(link.made_by) or accounts.sign_up_by_invitation()
 
 
 def accept(user: User, secret: str) -> Dataset | None:
-    """Become a member; the dataset. Errors: NoSuchLink; AlreadyMember, which leaves the link as it was;
-    PermissionDenied where the invitation asks for nothing an account does not have."""
+    """Makes somebody a member; returns the dataset.
+
+    Errors: NoSuchLink; AlreadyMember, which leaves the link as it was; PermissionDenied where the invitation
+    asks for nothing an account does not have.
+    """
     with _claimed(secret) as link:
         if link.dataset is None:
             raise PermissionDenied("this invitation is for people without an account; you have one")
@@ -98,7 +104,9 @@ def accept(user: User, secret: str) -> Dataset | None:
 
 
 def sign_up(secret: str, username: str, password: str | None) -> User:
-    """A new account and its membership; name and password were validated. None: it signs in in another way.
+    """Makes a new account and its membership; name and password were validated.
+
+    None: it signs in in another way.
 
     Errors: NoSuchLink; PermissionDenied where invitations make no accounts; IntegrityError for a name that
     was taken at this very moment.
@@ -118,13 +126,13 @@ def sign_up(secret: str, username: str, password: str | None) -> User:
 
 @contextmanager
 def _claimed(secret: str) -> Iterator[Invitation]:
-    """An invitation, looked at again while nobody changes the members of its dataset."""
-    found = invitation(secret)
+    """Yields an invitation, looked at again while nobody changes the members of its dataset."""
+    link = invitation(secret)
     with transaction.atomic():
-        if found.dataset_id is None:
-            yield found
+        if link.dataset_id is None:
+            yield link
         else:
-            with transitions.locked(found.dataset_id):
+            with transitions.locked(link.dataset_id):
                 yield invitation(secret)
 
 
@@ -139,15 +147,18 @@ def _usable() -> QuerySet[Invitation]:
     return Invitation.objects.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
 
 
-def _found(secret: str) -> Invitation:
-    found = _usable().select_related("dataset", "made_by").filter(digest=_digest(secret)).first()
-    if found is None:
+def _usable_invitation(secret: str) -> Invitation:
+    link = _usable().select_related("dataset", "made_by").filter(digest=_digest(secret)).first()
+    if link is None:
         raise NoSuchLink
-    return found
+    return link
 
 
 def _checked(link: Invitation) -> Invitation:
-    """Errors: NoSuchLink when its maker may no longer invite, or into that role only with a reason."""
+    """Checks an invitation.
+
+    Errors: NoSuchLink when its maker may no longer invite, or into that role only with a reason.
+    """
     maker = link.made_by
     if link.dataset is None:
         welcome = is_administrator(maker)
@@ -161,7 +172,7 @@ def _checked(link: Invitation) -> Invitation:
 
 
 def _use(link: Invitation, user: User) -> None:
-    """Exactly one caller uses a link. Errors: NoSuchLink."""
+    """Marks a link as used, for exactly one caller. Errors: NoSuchLink."""
     rows = _usable().filter(pk=link.pk)
     if rows.update(used_at=timezone.now(), used_by=user) != 1:
         raise NoSuchLink

@@ -27,45 +27,47 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def later(act: Callable[[], None]) -> Future[None]:
-    """Do what sends a mail, once what is under way is committed."""
+    """Does what sends a mail, once what is under way is committed."""
     done: Future[None] = Future()
     transaction.on_commit(lambda: _one_by_one.submit(_carefully, act, done))
     return done
 
 
-def tell(user: User, what: str) -> None:
-    """That something changed in how `user` signs in, at the address that was verified, if there is one."""
+def tell(user: User, sentence: str) -> None:
+    """Tells `user` that something changed in how they sign in, at the address that was verified, if any."""
     if settings.MAIL is not None:
-        later(partial(_tell, user.pk, what))
+        later(partial(_tell, user.pk, sentence))
 
 
-def tell_at(address: EmailAddress, what: str) -> None:
-    """The same at an address that was the account's until now; nothing where it was never verified."""
+def tell_at(address: EmailAddress, sentence: str) -> None:
+    """Tells the same at an address that was the account's until now; nothing where it was never verified."""
     if settings.MAIL is not None and address.verified:
-        later(partial(_tell_at, address.user, address.email, what))
+        later(partial(_tell_at, address.user, address.email, sentence))
 
 
 def link_to(page: str) -> str:
-    """The address of a page of this server, for a mail."""
+    """Returns the address of a page of this server, for a mail."""
     if settings.MAIL is None:
         raise RuntimeError("this server sends no mail")
     return urljoin(settings.MAIL.origin, page)
 
 
 def send(user: User, address: str, subject: str, text: str) -> None:
-    """To be called by what `later` does. Errors: those of the mail server."""
+    """Sends a mail; to be called by what `later` does. Errors: those of the mail server."""
     body = _GREETING.format(name=user.get_username(), text=text)
     EmailMessage(subject, body, to=[address]).send()
 
 
-def _tell(account_id: int, what: str) -> None:
-    found = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related("user")
-    for address in found:
-        _tell_at(address.user, address.email, what)
+def _tell(account_id: int, sentence: str) -> None:
+    addresses = EmailAddress.objects.filter(user=account_id, verified=True, primary=True).select_related(
+        "user"
+    )
+    for address in addresses:
+        _tell_at(address.user, address.email, sentence)
 
 
-def _tell_at(user: User, address: str, what: str) -> None:
-    send(user, address, "Your Hazemap account", _CHANGED.format(what=what))
+def _tell_at(user: User, address: str, sentence: str) -> None:
+    send(user, address, "Your Hazemap account", _CHANGED.format(what=sentence))
 
 
 def _carefully(act: Callable[[], None], done: Future[None]) -> None:

@@ -31,7 +31,7 @@ _BY_ROLE: Final = Case(
 
 
 class LastSteward(MemberError):
-    """A dataset without a steward could never be fed or looked after again."""
+    """Says that a dataset without a steward could never be fed or looked after again."""
 
     code = "last_steward"
 
@@ -60,7 +60,7 @@ def members_of(dataset: Dataset) -> QuerySet[Membership]:
 
 
 def changes_of(dataset: Dataset) -> QuerySet[Event]:
-    """Events about members, the latest first: all members may read them."""
+    """Selects events about members, the latest first: all members may read them."""
     return (
         Event.objects.filter(dataset=dataset, kind__in=[MEMBER, *interventions.KINDS])
         .select_related("actor", "dataset")
@@ -69,20 +69,22 @@ def changes_of(dataset: Dataset) -> QuerySet[Event]:
 
 
 def member_for(person: User, slug: str, account_id: int) -> Membership:
-    """A member, for those who may manage members; one's own membership for anybody. Errors: Http404,
+    """Returns a member, for those who may manage members; one's own membership for anybody. Errors: Http404,
     PermissionDenied."""
     dataset = dataset_for(person, slug)
     if account_id != person.pk:
         require(person, dataset, Act.MANAGE_MEMBERS)
     user = User.objects.filter(pk=account_id).first()
-    found = Membership.objects.filter(dataset=dataset, user=user).select_related("user", "dataset").first()
-    if user is None or found is None:
+    membership = (
+        Membership.objects.filter(dataset=dataset, user=user).select_related("user", "dataset").first()
+    )
+    if user is None or membership is None:
         raise Http404("no such member")
-    return found
+    return membership
 
 
 def add(actor: User, dataset: Dataset, username: str, role: str, *, reason: str = "") -> Membership:
-    """Make an account a member.
+    """Makes an account a member.
 
     Errors: PermissionDenied; `ParameterError` naming `username`, `role` or `reason`; AlreadyMember.
     """
@@ -98,40 +100,40 @@ def add(actor: User, dataset: Dataset, username: str, role: str, *, reason: str 
 def join(
     actor: User, dataset: Dataset, user: User, role: str, *, reason: str, invited_by: User | None = None
 ) -> Membership:
-    """A new member, whom somebody was allowed to make one. The caller holds the ledger's lock.
+    """Adds a member, whom somebody was allowed to make one. The caller holds the ledger's lock.
 
     Errors: AlreadyMember; PermissionDenied for a closed account; `ParameterError` naming `role`.
     """
     # Locked: an account that is being closed does not become a steward meanwhile.
     if not User.objects.select_for_update().filter(pk=user.pk, is_active=True).exists():
         raise PermissionDenied("this account is closed")
-    held = Membership.objects.filter(dataset=dataset, user=user).first()
-    if held is not None:
-        raise AlreadyMember(held.role)
-    made = Membership.objects.create(dataset=dataset, user=user, role=_role(role))
-    _record(actor, made, before=NO_ROLE, after=made.role, reason=reason, invited_by=invited_by)
-    interventions.tell(made)
-    return made
+    existing = Membership.objects.filter(dataset=dataset, user=user).first()
+    if existing is not None:
+        raise AlreadyMember(existing.role)
+    membership = Membership.objects.create(dataset=dataset, user=user, role=_role(role))
+    _record(actor, membership, before=NO_ROLE, after=membership.role, reason=reason, invited_by=invited_by)
+    interventions.tell(membership)
+    return membership
 
 
 def change_role(actor: User, member: Membership, role: str, *, reason: str = "") -> Membership:
-    """Give a member another role; the same role again changes nothing and is no event.
+    """Gives a member another role; the same role again changes nothing and is no event.
 
     Under a role that asks for no releases, what this person has reserved in the dataset is cancelled.
     Errors: PermissionDenied, Http404, LastSteward; `ParameterError` naming `role` or `reason`.
     """
     with transitions.locked(member.dataset_id):
-        now = _again(actor, member, Act.MANAGE_MEMBERS)
-        if now.role == _role(role):
-            return now
-        why = checked_reason(actor, now.dataset, role, reason)
-        _check_stewards(now)
-        before, now.role = now.role, role
-        now.save(update_fields=["role"])
+        current = _again(actor, member, Act.MANAGE_MEMBERS)
+        if current.role == _role(role):
+            return current
+        why = checked_reason(actor, current.dataset, role, reason)
+        _check_stewards(current)
+        before, current.role = current.role, role
+        current.save(update_fields=["role"])
         if role not in ALLOWED[Act.RELEASE]:
-            reservations.end(actor, now.user, [now.dataset_id], keep=False)
-        _record(actor, now, before=before, after=role, reason=why)
-    return now
+            reservations.end(actor, current.user, [current.dataset_id], keep=False)
+        _record(actor, current, before=before, after=role, reason=why)
+    return current
 
 
 def remove(actor: User, member: Membership, *, keep_queued: bool = False) -> Ending:
@@ -140,21 +142,21 @@ def remove(actor: User, member: Membership, *, keep_queued: bool = False) -> End
     keep_queued: it stays reserved. Errors: PermissionDenied, Http404, LastSteward.
     """
     with transitions.locked(member.dataset_id):
-        now = _again(actor, member, Act.SEE if member.user_id == actor.pk else Act.MANAGE_MEMBERS)
-        _check_stewards(now)
-        ending = reservations.end(actor, now.user, [now.dataset_id], keep=keep_queued)
-        _record(actor, now, before=now.role, after=NO_ROLE, reason="")
-        now.delete()
+        current = _again(actor, member, Act.SEE if member.user_id == actor.pk else Act.MANAGE_MEMBERS)
+        _check_stewards(current)
+        ending = reservations.end(actor, current.user, [current.dataset_id], keep=keep_queued)
+        _record(actor, current, before=current.role, after=NO_ROLE, reason="")
+        current.delete()
     return ending
 
 
 def needs_reason(actor: User, dataset: Dataset, role: str) -> bool:
-    """Whether this appointment opens the data by somebody who may not see them."""
+    """Tells whether this appointment opens the data by somebody who may not see them."""
     return role == Role.STEWARD and not would_allow(actor, dataset, Act.SEE_DATA)
 
 
 def checked_reason(actor: User, dataset: Dataset, role: str, reason: str) -> str:
-    """The reason that goes into the event; empty where none is needed."""
+    """Returns the reason that goes into the event; empty where none is needed."""
     _role(role)
     if not needs_reason(actor, dataset, role):
         return ""
@@ -166,7 +168,7 @@ def checked_reason(actor: User, dataset: Dataset, role: str, reason: str) -> str
 
 
 def other_stewards(dataset_id: int, user: User) -> QuerySet[User]:
-    """Open accounts of stewards beside `user`; locked, so that none of them is closed meanwhile."""
+    """Selects open accounts of stewards beside `user`; locked, so that none of them is closed meanwhile."""
     stewards = User.objects.filter(
         is_active=True, memberships__dataset=dataset_id, memberships__role=Role.STEWARD
     )
@@ -174,12 +176,12 @@ def other_stewards(dataset_id: int, user: User) -> QuerySet[User]:
 
 
 def _again(actor: User, member: Membership, act: Act) -> Membership:
-    """The membership as it is now that nobody changes it, if `actor` still may."""
+    """Returns the membership as it is now that nobody changes it, if `actor` still may."""
     require(actor, member.dataset, act)
-    now = Membership.objects.select_related("dataset", "user").filter(pk=member.pk).first()
-    if now is None:
+    current = Membership.objects.select_related("dataset", "user").filter(pk=member.pk).first()
+    if current is None:
         raise Http404("no such member")
-    return now
+    return current
 
 
 def _check_stewards(member: Membership) -> None:

@@ -31,13 +31,13 @@ class LastFactor(MemberError):
 
 
 def host_of(request: HttpRequest) -> str:
-    """The name that passkeys are bound to: that of the address, without its port."""
+    """Returns the name that passkeys are bound to: that of the address, without its port."""
     host = request.get_host()
     return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() and ":" in host else host
 
 
 def why_none(request: HttpRequest) -> str:
-    """Why there are no passkeys at this address, in words; "" where there are."""
+    """Says why there are no passkeys at this address, in words; "" where there are."""
     host = host_of(request)
     if _is_number(host):
         return f"Passkeys need a name in the address, such as {_name_instead(request)}, not {host}."
@@ -47,7 +47,7 @@ def why_none(request: HttpRequest) -> str:
 
 
 def passkeys_of(user: User) -> QuerySet[Authenticator]:
-    """The latest first."""
+    """Selects the passkeys, the latest first."""
     passkeys: QuerySet[Authenticator] = Authenticator.objects.filter(
         user=user, type=Authenticator.Type.WEBAUTHN
     )
@@ -55,18 +55,21 @@ def passkeys_of(user: User) -> QuerySet[Authenticator]:
 
 
 def require_own_origin(request: HttpRequest, client_data: CollectedClientData) -> None:
-    """Errors: ValidationError where a browser asked for another page, of whatever name below ours."""
+    """Refuses other origins.
+
+    Errors: ValidationError where a browser asked for another page, of whatever name below ours.
+    """
     own = f"{request.scheme}://{request.get_host()}"
     if why_none(request) or client_data.origin != own or client_data.cross_origin:
         raise refusal()
 
 
-def count_use(passkey: Authenticator, signed: int) -> None:
-    """Keep how often its holder says that it signed; 0 where holders do not count.
+def count_use(passkey: Authenticator, count: int) -> None:
+    """Keeps how often its holder says that it signed; 0 where holders do not count.
 
     Errors: ValidationError where that did not grow: somebody has a copy, and of two nobody knows the owner.
     """
-    if not _grows(passkey, signed):
+    if not _grows(passkey, count):
         name = passkey.wrap().name
         mails.tell(passkey.user, f"Somebody may have a copy of your passkey {name}. Remove it.")
         accounts.note("account.passkey_copied", passkey.user, passkey.user)
@@ -74,18 +77,21 @@ def count_use(passkey: Authenticator, signed: int) -> None:
 
 
 @transaction.atomic
-def _grows(passkey: Authenticator, signed: int) -> bool:
-    stored = Authenticator.objects.select_for_update().get(pk=passkey.pk)
-    before = stored.data.get("signed", stored.wrap().authenticator_data.counter)
-    if (signed or before) and signed <= before:
+def _grows(passkey: Authenticator, count: int) -> bool:
+    row = Authenticator.objects.select_for_update().get(pk=passkey.pk)
+    before = row.data.get("signed", row.wrap().authenticator_data.counter)
+    if (count or before) and count <= before:
         return False
-    stored.data["signed"] = signed
-    stored.save(update_fields=["data"])
+    row.data["signed"] = count
+    row.save(update_fields=["data"])
     return True
 
 
 def require_removable(passkey: Authenticator) -> None:
-    """The caller holds the account's lock. Errors: LastWayIn, LastFactor."""
+    """Refuses to remove the last way in.
+
+    The caller holds the account's lock. Errors: LastWayIn, LastFactor.
+    """
     if accounts.must_keep(passkey):
         raise LastFactor
     if not has_another_way_in(passkey.user, than=passkey):
@@ -93,12 +99,12 @@ def require_removable(passkey: Authenticator) -> None:
 
 
 def refusal() -> ValidationError:
-    """What is said of every passkey that is not right."""
+    """Returns what is said of every passkey that is not right."""
     return ValidationError("This passkey was not accepted. Try again, or choose another one.", code="passkey")
 
 
 def _name_instead(request: HttpRequest) -> str:
-    """Where the same server has passkeys, as far as it knows."""
+    """Names where the same server has passkeys, as far as it knows."""
     if LOCAL in settings.ALLOWED_HOSTS and _address(host_of(request)).is_loopback:
         return f"{LOCAL}{request.get_host().removeprefix(host_of(request))}"
     return "maps.example.org"
@@ -113,5 +119,5 @@ def _is_number(host: str) -> bool:
 
 
 def _address(host: str) -> IPv4Address | IPv6Address:
-    """Errors: ValueError where it is a name."""
+    """Parses an address. Errors: ValueError where it is a name."""
     return ip_address(host.strip("[]"))

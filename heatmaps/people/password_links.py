@@ -31,12 +31,14 @@ _MAIL: Final = (
 
 
 class LinkDead(Exception):  # noqa: N818 - reads as what it says
-    """The link is unknown, or was ended; by what is not said."""
+    """Says that the link is unknown, or was ended; by what is not said."""
 
 
 @transaction.atomic
 def make(administrator: User, user: User) -> str:
-    """The secret of a link for `user`; earlier links work no more. Whoever has it can act as that person.
+    """Makes a link for `user` and returns its secret; earlier links work no more.
+
+    Whoever has it can act as that person.
 
     Errors: PermissionDenied, also for an account that is closed or needs no password; RolesMoved.
     """
@@ -51,7 +53,7 @@ def make(administrator: User, user: User) -> str:
 
 
 def mail(address: str, link_to: Callable[[str], str]) -> None:
-    """Send a link to an address that somebody verified, and to no other. `link_to`: the address of a secret.
+    """Sends a link to an address that somebody verified, and to no other. `link_to`: the address of a secret.
 
     All of it happens after the answer, which is the same for every address.
     """
@@ -73,12 +75,12 @@ def new_secret(user: User) -> str:
 
 
 def account_of(secret: str) -> User:
-    """Whose password it lets choose. Errors: LinkDead."""
+    """Returns whose password it lets choose. Errors: LinkDead."""
     return _checked(secret, lock=False)
 
 
 def choose(secret: str, password: str) -> User:
-    """A validated password; every session and token of the person ends. Errors: LinkDead, Busy."""
+    """Sets a validated password; every session and token of the person ends. Errors: LinkDead, Busy."""
     account_of(secret)  # else whoever has no link could have passwords hashed
     password_hash = make_password(password)
     with transaction.atomic():
@@ -97,7 +99,10 @@ def _mail(address: str, link_to: Callable[[str], str]) -> None:
 
 
 def _checked(secret: str, *, lock: bool) -> User:
-    """Errors: LinkDead, also for accounts that are closed or need no password."""
+    """Returns the account of a link.
+
+    Errors: LinkDead, also for accounts closed or without need of a password.
+    """
     rows = PasswordLink.objects.filter(digest=_digest(secret), expires_at__gt=timezone.now())
     link = rows.select_related("user").first()
     if link is not None and lock:

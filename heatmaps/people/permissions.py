@@ -86,87 +86,87 @@ Person = User | AnonymousUser
 
 
 def roles(person: Person, dataset: Dataset) -> frozenset[str]:
-    """The roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
+    """Returns the roles `person` holds for `dataset`; empty for a stranger. Decides nothing: see `may`."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
-    held = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
+    own_roles = set(memberships(person).filter(dataset=dataset).values_list("role", flat=True))
     if person.is_superuser:
-        held.add(ADMINISTRATOR)
-    return frozenset(held)
+        own_roles.add(ADMINISTRATOR)
+    return frozenset(own_roles)
 
 
 def memberships(person: User) -> QuerySet[Membership]:
     """Returns the memberships by which `person` has a role now."""
-    restored = Restoration.objects.filter(confirmed_at=None).values("dataset")
-    return Membership.objects.filter(Q(role=Role.STEWARD) | ~Q(dataset__in=restored), user=person)
+    restored_ids = Restoration.objects.filter(confirmed_at=None).values("dataset")
+    return Membership.objects.filter(Q(role=Role.STEWARD) | ~Q(dataset__in=restored_ids), user=person)
 
 
 def may(person: Person, dataset: Dataset, act: Act) -> bool:
-    """Whether `person` may, who is about to; an administrator's reading is recorded."""
-    held = roles(person, dataset)
-    if ALLOWED[act].isdisjoint(held) or misfit(dataset, act):
+    """Tells whether `person` may, who is about to; an administrator's reading is recorded."""
+    own_roles = roles(person, dataset)
+    if ALLOWED[act].isdisjoint(own_roles) or misfit(dataset, act):
         return False
-    _note_outsider(person, dataset, held)
+    _note_outsider(person, dataset, own_roles)
     return True
 
 
 def would_allow(person: Person, dataset: Dataset, act: Act) -> bool:
-    """Whether `person` might, who reads nothing by this answer (the maker of a link that another uses)."""
+    """Tells whether `person` might, who reads nothing by it (the maker of a link that another uses)."""
     return not ALLOWED[act].isdisjoint(roles(person, dataset)) and not misfit(dataset, act)
 
 
 def misfit(dataset: Dataset, act: Act) -> str:
-    """Why nobody may do so with a dataset of this kind; empty: somebody may."""
+    """Says why nobody may do so with a dataset of this kind; empty: somebody may."""
     if dataset.origin.has_rounds:
         return _FILLED_BY_DEVICES if act in _NOT_OF_COLLECTIONS else ""
     return _FILLED_BY_UPLOADS if act in _OF_COLLECTIONS else ""
 
 
 def is_stranger(person: Person, dataset: Dataset) -> bool:
-    """Whether `person` may not even learn that the dataset exists."""
+    """Tells whether `person` may not even learn that the dataset exists."""
     return not roles(person, dataset)
 
 
 def require(person: Person, dataset: Dataset, act: Act) -> User:
-    """The person, who may do `act`.
+    """Returns the person, who may do `act`.
 
     Errors: Http404 for a stranger; PermissionDenied for a member whose role does not allow it.
     """
-    held = roles(person, dataset)
-    if not held or isinstance(person, AnonymousUser):  # types do not know that nobody unknown has a role
+    own_roles = roles(person, dataset)
+    if not own_roles or isinstance(person, AnonymousUser):  # types do not know that nobody unknown has a role
         raise Http404("no such dataset")
-    if ALLOWED[act].isdisjoint(held):
-        wanted = " or ".join(sorted(ALLOWED[act]))
-        raise PermissionDenied(f"this needs the role {wanted} in the dataset; ask one of its stewards")
+    if ALLOWED[act].isdisjoint(own_roles):
+        needed = " or ".join(sorted(ALLOWED[act]))
+        raise PermissionDenied(f"this needs the role {needed} in the dataset; ask one of its stewards")
     if reason := misfit(dataset, act):
         raise PermissionDenied(reason)
-    _note_outsider(person, dataset, held)
+    _note_outsider(person, dataset, own_roles)
     return person
 
 
 def member_of(person: Person, dataset_ids: Iterable[int]) -> frozenset[int]:
-    """Which of these datasets a person is a member of; administrators as such are of none."""
+    """Returns which of these datasets a person is a member of; administrators as such are of none."""
     if isinstance(person, AnonymousUser) or not person.is_active:
         return frozenset()
-    mine = memberships(person).filter(dataset__in=set(dataset_ids))
-    return frozenset(mine.values_list("dataset", flat=True))
+    own_memberships = memberships(person).filter(dataset__in=set(dataset_ids))
+    return frozenset(own_memberships.values_list("dataset", flat=True))
 
 
 def note_reads(person: Person, dataset_ids: Iterable[int]) -> None:
-    """Record that an administrator reads of these datasets, where no `require` came before: in lists."""
+    """Records that an administrator reads of these datasets, where no `require` came before: in lists."""
     if isinstance(person, User) and person.is_superuser:
-        shown = set(dataset_ids)
-        mine = memberships(person).filter(dataset__in=shown).values_list("dataset", flat=True)
-        administrator_reads.record(person, shown - set(mine))
+        ids = set(dataset_ids)
+        own_ids = memberships(person).filter(dataset__in=ids).values_list("dataset", flat=True)
+        administrator_reads.record(person, ids - set(own_ids))
 
 
-def _note_outsider(person: Person, dataset: Dataset, held: frozenset[str]) -> None:
-    if held == {ADMINISTRATOR} and isinstance(person, User):
+def _note_outsider(person: Person, dataset: Dataset, own_roles: frozenset[str]) -> None:
+    if own_roles == {ADMINISTRATOR} and isinstance(person, User):
         administrator_reads.record(person, [dataset.pk])
 
 
 def dataset_for(person: Person, slug: str, act: Act = Act.SEE) -> Dataset:
-    """The dataset named `slug`, when `person` may do `act` with it."""
+    """Returns the dataset named `slug`, when `person` may do `act` with it."""
     dataset = Dataset.objects.filter(slug=slug).first()
     if dataset is None:
         raise Http404("no such dataset")
@@ -179,7 +179,7 @@ def is_administrator(person: Person) -> bool:
 
 
 def require_creator(person: Person) -> User:
-    """The person, who may make datasets. Errors: PermissionDenied."""
+    """Returns the person, who may make datasets. Errors: PermissionDenied."""
     if isinstance(person, AnonymousUser) or not may_create_datasets(person):
         raise PermissionDenied(MAY_NOT_CREATE)
     return person

@@ -29,7 +29,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  
         return False
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        """Errors: ImmediateHttpResponse, with where to go."""
+        """Decides who is signed in. Errors: ImmediateHttpResponse, with where to go."""
         process = sociallogin.state.get("process")
         account = (sociallogin.state.get("data") or {}).get("account")
         uid, name = sociallogin.account.uid, sociallogin.user.username
@@ -55,7 +55,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Errors: ImmediateHttpResponse, with words; no word of the provider's is shown."""
+        """Answers a sign-in that failed.
+
+        Errors: ImmediateHttpResponse, with words; no word of the provider's is shown.
+        """
         if exception is not None:
             _log.warning("sign_in_provider.failed", cause=exception)
             raise ImmediateHttpResponse(provider_refused(request, "failed", status=502))
@@ -64,20 +67,23 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  
 
 
 def provider_refused(request: HttpRequest, why: str, *, status: int) -> HttpResponse:
-    """Words for whoever comes back from the provider without being signed in. `why`: a part of the page."""
+    """Returns words for whoever comes back from the provider without being signed in.
+
+    `why`: a part of the page.
+    """
     context = {"why": why, "provider": settings.SIGN_IN_PROVIDER}
     return render(request, "account/provider_refused.html", context, status=status)
 
 
 def _confirmed(request: HttpRequest, sociallogin: SocialLogin) -> HttpResponse:
-    """Somebody who is signed in said again at the provider who it is."""
+    """Records that somebody who is signed in said again at the provider who it is."""
     if sociallogin.state.get("process") != AGAIN or sociallogin.user.pk != request.user.pk:
         return provider_refused(request, "other", status=400)
-    known = {"provider": sociallogin.account.provider, "uid": sociallogin.account.uid}
-    record_authentication(request, request.user, "socialaccount", reauthenticated=True, **known)
+    identity = {"provider": sociallogin.account.provider, "uid": sociallogin.account.uid}
+    record_authentication(request, request.user, "socialaccount", reauthenticated=True, **identity)
     return redirect(sociallogin.state.get("next") or "account")
 
 
 def _is_old(extra_context: dict[str, Any] | None) -> bool:
-    """Whether an answer belongs to no way that began here."""
+    """Tells whether an answer belongs to no way that began here."""
     return (extra_context or {}).get("state") is None

@@ -45,7 +45,10 @@ class LastWayIn(MemberError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderPerson:
-    """Somebody whom the provider just named. `account`: who is signed in here and asked for the link."""
+    """Names somebody whom the provider just named.
+
+    `account`: who is signed in here and asked for the link.
+    """
 
     provider: str
     uid: str
@@ -55,19 +58,19 @@ class ProviderPerson:
 
 
 def remember(request: HttpRequest, uid: str, name: str, *, account: int | None = None) -> None:
-    """For `MINUTES`, until a page of ours is answered."""
+    """Remembers somebody for `MINUTES`, until a page of ours is answered."""
     provider = the_provider().key
     person = ProviderPerson(provider=provider, uid=uid, name=name, account=account, at=time.time())
     request.session[_SESSION_KEY] = asdict(person)
 
 
 def remembered(request: HttpRequest) -> ProviderPerson | None:
-    """Whom the provider named to the account that asks, or to nobody signed in; None if long ago."""
-    kept = request.session.get(_SESSION_KEY)
+    """Returns whom the provider named to the account that asks, or to nobody signed in; None if long ago."""
+    session_data = request.session.get(_SESSION_KEY)
     provider = settings.SIGN_IN_PROVIDER
-    if kept is None or provider is None:
+    if session_data is None or provider is None:
         return None
-    person = ProviderPerson(**kept)
+    person = ProviderPerson(**session_data)
     recent = time.time() - person.at < MINUTES * 60
     return person if recent and (person.provider, person.account) == (provider.key, request.user.pk) else None
 
@@ -77,7 +80,7 @@ def forget(request: HttpRequest) -> None:
 
 
 def link_of(user: User) -> SocialAccount | None:
-    """The account's link to somebody at the provider that settings name."""
+    """Returns the account's link to somebody at the provider that settings name."""
     provider = settings.SIGN_IN_PROVIDER
     if provider is None:
         return None
@@ -86,7 +89,7 @@ def link_of(user: User) -> SocialAccount | None:
 
 @transaction.atomic
 def link(user: User, person: ProviderPerson) -> None:
-    """Let that person sign in to `user`'s account. Errors: AlreadyLinked."""
+    """Lets that person sign in to `user`'s account. Errors: AlreadyLinked."""
     User.objects.select_for_update().get(pk=user.pk)
     if link_of(user) is not None:
         raise AlreadyLinked
@@ -101,20 +104,20 @@ def link(user: User, person: ProviderPerson) -> None:
 
 @transaction.atomic
 def unlink(user: User) -> None:
-    """Errors: LastWayIn; Http404 where there is no link."""
+    """Removes the link to the provider. Errors: LastWayIn; Http404 where there is no link."""
     User.objects.select_for_update().get(pk=user.pk)
-    found = link_of(user)
-    if found is None:
+    link = link_of(user)
+    if link is None:
         raise Http404("no such link")
-    if not has_another_way_in(user, than=found):
+    if not has_another_way_in(user, than=link):
         raise LastWayIn
-    found.delete()
+    link.delete()
     accounts.note("account.provider_unlinked", user, user)
     mails.tell(user, f"The link of your account to {the_provider().name} was removed.")
 
 
 def has_another_way_in(user: User, *, than: SocialAccount | Authenticator) -> bool:
-    """Whether `user` could still sign in without a link or a passkey."""
+    """Tells whether `user` could still sign in without a link or a passkey."""
     passkeys = Authenticator.objects.filter(user=user, type=Authenticator.Type.WEBAUTHN)
     if isinstance(than, Authenticator):
         return (
@@ -125,7 +128,7 @@ def has_another_way_in(user: User, *, than: SocialAccount | Authenticator) -> bo
 
 @transaction.atomic
 def join(person: ProviderPerson, name: str, invitation: str | None) -> User:
-    """A new account for whom the provider named; `name` was validated, `invitation` is a link's secret.
+    """Makes a new account for whom the provider named; `name` was validated, `invitation` is a link's secret.
 
     Errors: NoSuchLink, PermissionDenied; IntegrityError where name or person were taken at this very moment.
     """

@@ -24,14 +24,17 @@ _places = BoundedSemaphore(MOST_AT_ONCE)
 
 
 def the_provider() -> Any:
-    """The provider of settings (`heatmaps.config.sign_in_provider`). Errors: Http404 where there is none."""
+    """Returns the provider of settings (`heatmaps.config.sign_in_provider`).
+
+    Errors: Http404 where there is none.
+    """
     if settings.SIGN_IN_PROVIDER is None:
         raise Http404("no provider")
     return settings.SIGN_IN_PROVIDER
 
 
 class ProviderSession(Session):
-    """A session of `requests` for allauth. `origins`: of the hosts that may be asked.
+    """Sends requests of `requests` for allauth. `origins`: of the hosts that may be asked.
 
     Errors of its methods: `requests.RequestException`.
     """
@@ -41,21 +44,23 @@ class ProviderSession(Session):
         self._origins = origins
         self.auth = _as_it_is  # else a .netrc of the machine would say who we are
 
-    def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **named: Any) -> Response:
-        """As that of `requests`; `PROVIDER_SECONDS` of settings for all of an answer."""
+    def request(self, method: str | bytes, url: str | bytes, *arguments: Any, **options: Any) -> Response:
+        """Sends a request as that of `requests` does; `PROVIDER_SECONDS` of settings for all of an answer."""
         parts = urlsplit(url if isinstance(url, str) else url.decode())
         if f"{parts.scheme}://{parts.netloc}" not in self._origins:
             raise InvalidURL("the provider names a host that HAZEMAP_OIDC_HOSTS does not list")
         if not _places.acquire(timeout=PATIENCE_SECONDS):
             raise NotConnected("the provider has not answered those who asked before")
-        named |= {"timeout": settings.PROVIDER_SECONDS, "allow_redirects": False, "stream": True}
-        asked = _Question(lambda: super(ProviderSession, self).request(str(method), url, *arguments, **named))
-        asked.start()
-        return asked.answer()
+        options |= {"timeout": settings.PROVIDER_SECONDS, "allow_redirects": False, "stream": True}
+        question = _Question(
+            lambda: super(ProviderSession, self).request(str(method), url, *arguments, **options)
+        )
+        question.start()
+        return question.answer()
 
 
 class _Question(Thread):
-    """One question in a thread of its own, which may outlive whoever waits for the answer."""
+    """Asks one question in a thread of its own, which may outlive whoever waits for the answer."""
 
     def __init__(self, ask: Any) -> None:
         super().__init__(daemon=True)
@@ -81,7 +86,7 @@ class _Question(Thread):
 
 
 def _read(response: Response) -> Response:
-    """All of an answer, in memory."""
+    """Reads all of an answer, in memory."""
     if response.is_redirect:
         raise TooManyRedirects("the provider answers with another address")
     end, content = monotonic() + settings.PROVIDER_SECONDS, bytearray()

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class MemberError(Exception):
-    """A refusal that says why."""
+    """Refuses, and says why."""
 
     code: ClassVar[str] = "member_error"
 

@@ -23,7 +23,7 @@ class Ending:
 
     cancelled: int = 0  # or to be cancelled: their charges come back
     begun: int = 0  # these end as they would have
-    kept: int = 0  # by the wish of who ends the role or the account
+    retained: int = 0  # by the wish of who ends the role or the account
 
 
 def queued_by(user: User) -> QuerySet[Release]:
@@ -31,24 +31,24 @@ def queued_by(user: User) -> QuerySet[Release]:
     return Release.objects.filter(where("is_asked", "dataset"), requested_by=user, state__in=QUEUED)
 
 
-def foreseen(queued: QuerySet[Release]) -> Ending:
+def foreseen(releases: QuerySet[Release]) -> Ending:
     """Counts what would be cancelled by now, and what would not."""
     now = timezone.now()
     waits = [
         state == ReleaseState.RESERVED and starts_at > now
-        for state, starts_at in queued.values_list("state", "starts_at")
+        for state, starts_at in releases.values_list("state", "starts_at")
     ]
     return Ending(cancelled=sum(waits), begun=len(waits) - sum(waits))
 
 
 def end(actor: User, user: User, dataset_ids: Collection[int], *, keep: bool) -> Ending:
     """Cancels somebody's reservations in these datasets, whose ledgers the caller has locked."""
-    queued = queued_by(user).filter(dataset__in=dataset_ids)
+    releases = queued_by(user).filter(dataset__in=dataset_ids)
     if keep:
-        ending = foreseen(queued)
-        return Ending(kept=ending.cancelled, begun=ending.begun)
+        ending = foreseen(releases)
+        return Ending(retained=ending.cancelled, begun=ending.begun)
     outcomes = [
         transitions.cancel(release_id, actor=actor)
-        for release_id in queued.order_by("dataset", "starts_at").values_list("pk", flat=True)
+        for release_id in releases.order_by("dataset", "starts_at").values_list("pk", flat=True)
     ]
     return Ending(cancelled=sum(outcomes), begun=len(outcomes) - sum(outcomes))

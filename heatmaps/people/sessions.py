@@ -15,14 +15,14 @@ _DIGITS: Final = 40  # as many as the column has: 160 bits
 
 
 def stored_key(session_key: str | None) -> str:
-    """Under which key a session stands in the table; "" for one that stands nowhere."""
+    """Returns under which key a session stands in the table; "" for one that stands nowhere."""
     if session_key is None:
         return ""
     return hashlib.sha256(session_key.encode(errors="replace")).hexdigest()[:_DIGITS]
 
 
 class SessionStore(db.SessionStore):
-    """Django's own, but for the key under which it asks the table."""
+    """Stores sessions as Django does, but for the key under which it asks the table."""
 
     def _get_session_from_db(self) -> Session | None:
         key = stored_key(self.session_key)

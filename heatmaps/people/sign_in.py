@@ -82,7 +82,7 @@ class FactorKeyChanged(Exception):  # noqa: N818 - reads as what it says
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth carries no types
-    """Sign-in by name and password."""
+    """Lets people sign in by name and password."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": _WRONG,
@@ -97,10 +97,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
         return False  # one kind of answer only: a page
 
     def is_safe_url(self, url: str) -> bool:
-        """Whether `next` may lead there: to this very host."""
-        asked: HttpRequest = context.request
+        """Tells whether `next` may lead there: to this very host."""
+        request: HttpRequest = context.request
         return url_has_allowed_host_and_scheme(
-            url, allowed_hosts={asked.get_host()}, require_https=asked.is_secure()
+            url, allowed_hosts={request.get_host()}, require_https=request.is_secure()
         )
 
     def get_client_ip(self, request: HttpRequest) -> str:
@@ -113,7 +113,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
         return reverse("account")
 
     def send_confirmation_mail(self, request: HttpRequest, emailconfirmation: Any, signup: bool) -> None:
-        """To an address that somebody says is theirs."""
+        """Sends a mail to an address that somebody says is theirs."""
         address = emailconfirmation.email_address
         link = mails.link_to(reverse("account_confirm_email", args=[emailconfirmation.key]))
         text = _CONFIRM.format(link=link, days=account_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
@@ -121,22 +121,29 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
         mails.later(send)
 
     def send_notification_mail(self, template_prefix: str, user: User, *options: Any, **more: Any) -> None:
-        """Nothing of allauth's: `mails` tells what changed."""
+        """Sends nothing of allauth's: `mails` tells what changed."""
 
     def clean_username(self, username: str, shallow: bool = False) -> str:
-        """A name that may be given to a new account. Errors: ValidationError that says why it may not."""
+        """Returns a name that may be given to a new account.
+
+        Errors: ValidationError that says why it may not.
+        """
         return account_names.checked(username)
 
     def set_password(self, user: User, password: str) -> None:
         accounts.set_password(user, password, revoke_tokens=False)
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """The password was right: a sign-in that waits for a code remembers which one it was."""
+        """Begins a sign-in whose password was right: a sign-in that waits for a code remembers which one it
+        was."""
         request.session[_BEGUN_WITH] = user.get_session_auth_hash()
         return super().pre_login(request, user, **options)  # type: ignore[no-any-return]
 
     def login(self, request: HttpRequest, user: User) -> None:
-        """Errors: ImmediateHttpResponse where the password changed or the account was closed meanwhile."""
+        """Signs somebody in.
+
+        Errors: ImmediateHttpResponse where the password changed or the account was closed meanwhile.
+        """
         begun_with = str(request.session.pop(_BEGUN_WITH, ""))
         is_same = constant_time_compare(begun_with, user.get_session_auth_hash())
         if not (is_same and user.is_active):
@@ -151,7 +158,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
                 messages.warning(request, event.sentence)
 
     def is_reauthentication_required(self, *, app: str, **_options: object) -> bool:
-        """Whether a signed-in person has to show again who it is.
+        """Tells whether a signed-in person has to show again who it is.
 
         Errors: ReauthenticationRequired for people without password and passkey. The provider alone can ask
         them, which allauth does not know of; whom nobody can ask may change nothing.
@@ -165,11 +172,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
     def get_reauthentication_methods(self, user: User | AnonymousUser) -> list[dict[str, str]]:
         ways: list[dict[str, str]] = super().get_reauthentication_methods(user)
-        told = [way | {"description": _WAYS[way["id"]]} for way in ways]
+        methods = [way | {"description": _WAYS[way["id"]]} for way in ways]
         if user.is_authenticated and provider_people.link_of(user) is not None:
             words, page = f"Use {the_provider().name}", reverse("account-confirm-provider")
-            told.append({"id": "provider", "description": words, "url": page})
-        return told
+            methods.append({"id": "provider", "description": words, "url": page})
+        return methods
 
     def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
         messages.error(request, _CLOSED)
@@ -177,7 +184,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ca
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no types
-    """Second factors; their secrets are stored encrypted with `second-factor-key` of the key folder."""
+    """Keeps second factors; their secrets are stored encrypted with `second-factor-key` of the key folder."""
 
     error_messages = DefaultMFAAdapter.error_messages | {
         "cannot_delete_authenticator": "This server requires a second factor. Set up another one first.",
@@ -197,7 +204,7 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth carries no
         return _fernet(settings.SECOND_FACTOR_KEY).encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Errors: FactorKeyChanged."""
+        """Decrypts a secret. Errors: FactorKeyChanged."""
         try:
             return _fernet(settings.SECOND_FACTOR_KEY).decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
@@ -214,7 +221,7 @@ def forget_wrong_codes(user: User, **_options: object) -> None:
 def end_other_sessions(
     request: HttpRequest, user: User, authenticator: Authenticator, **_options: object
 ) -> None:
-    """Once somebody set up or removed a second factor."""
+    """Ends other sessions once somebody set up or removed a second factor."""
     if authenticator.type == Authenticator.Type.RECOVERY_CODES:
         return
     if Authenticator.objects.filter(pk=authenticator.pk).exists():
@@ -226,19 +233,20 @@ def end_other_sessions(
 
 @receiver(email_changed)
 def tell_the_address_before(from_email_address: EmailAddress | None, **_options: object) -> None:
-    """Once another one took its place: whoever changed it reads the mails to the new one."""
+    """Tells the address before once another one took its place: whoever changed it reads the mails to the new
+    one."""
     if from_email_address is not None:
         mails.tell_at(from_email_address, "Another mail address took the place of this one.")
 
 
 @receiver(email_removed)
 def tell_the_address_removed(email_address: EmailAddress, **_options: object) -> None:
-    """Nobody else could be told."""
+    """Tells the address that it was removed: nobody else could be told."""
     mails.tell_at(email_address, "This mail address was removed from your account.")
 
 
 def use_code(authenticator: Authenticator) -> None:
-    """Mark the code as used that an app showed and that was right; the caller holds the account's lock.
+    """Marks the code as used that an app showed and that was right; the caller holds the account's lock.
 
     Recovery codes mark themselves. Errors: ValidationError for a second one in the same period.
     """
@@ -252,12 +260,12 @@ def use_code(authenticator: Authenticator) -> None:
 
 
 def sealed(text: str) -> str:
-    """A secret for a session: whoever reads the database cannot use it."""
+    """Seals a secret for a session: whoever reads the database cannot use it."""
     return _fernet(settings.SECRET_KEY).encrypt(text.encode()).decode()
 
 
 def unsealed(text: str) -> str | None:
-    """None where it was sealed with another key."""
+    """Opens a sealed secret; None where it was sealed with another key."""
     try:
         return _fernet(settings.SECRET_KEY).decrypt(text.encode()).decode()
     except InvalidToken:
@@ -265,9 +273,10 @@ def unsealed(text: str) -> str | None:
 
 
 def _said_lately(request: HttpRequest) -> bool:
-    """As `did_recently_reauthenticate` of allauth asks of the others."""
+    """Tells whether somebody said lately who it is, as `did_recently_reauthenticate` of allauth asks of
+    others."""
     records = get_authentication_records(request, request.user)
-    moments = [one["at"] for one in records if one.get("reauthenticated")]
+    moments = [record["at"] for record in records if record.get("reauthenticated")]
     return bool(moments) and time.time() - moments[-1] < account_settings.REAUTHENTICATION_TIMEOUT
 
 

@@ -40,15 +40,15 @@ Json = dict[str, Any]
 
 
 class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth has no types
-    """How the provider is asked. Errors: ProviderException, OAuth2Error, requests.RequestException."""
+    """Asks the provider. Errors: ProviderException, OAuth2Error, requests.RequestException."""
 
     state: Json = {}
 
     @property
     def openid_config(self) -> Json:
-        """What the provider says of itself, if it is the issuer that settings name."""
+        """Returns what the provider says of itself, if it is the issuer that settings name."""
         if not hasattr(self, "_openid_config"):
-            self._openid_config = _checked(_asked(self.get_provider().server_url))
+            self._openid_config = _checked(_json_at(self.get_provider().server_url))
         return self._openid_config
 
     def get_callback_url(self, request: HttpRequest, app: object) -> str:
@@ -65,23 +65,23 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             raise ProviderException("the provider's tokens cannot be read") from error
 
     def parse_token(self, data: Json) -> SocialToken:
-        """Used once, below, and never stored."""
+        """Parses a token, used once, below, and never stored."""
         if not isinstance(data["access_token"], str):
             raise ProviderException("the provider's access token is not a text")
         return SocialToken(token=data["access_token"])
 
     def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **named: Any) -> Any:
-        """What a signed token says, and what the provider says of the same person when asked with it."""
+        """Joins what a signed token says and what the provider says of the same person when asked with it."""
         claims = self._verified(named["response"].get("id_token"), app.client_id)
         if not secrets.compare_digest(str(claims.get("nonce", "")), str(self.state.get("nonce") or object())):
             raise ProviderException("the token answers another sign-in")
         if not self._is_fresh(claims.get("auth_time")):
             raise ProviderException("the provider did not ask again who somebody is")
         if _ASKED_IF_THERE in self.openid_config:
-            told = _asked(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
-            if told.get("sub") != claims["sub"]:
+            profile = _json_at(self.profile_url, headers={"Authorization": f"Bearer {token.token}"})
+            if profile.get("sub") != claims["sub"]:
                 raise ProviderException("the provider speaks of two people")
-            claims = told | claims
+            claims = profile | claims
         return self.get_provider().sociallogin_from_response(request, claims)
 
     def _is_fresh(self, auth_time: object) -> bool:
@@ -94,7 +94,7 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
         try:
             claims: Json = jwt.decode(
                 str(token),
-                _key_of(str(token), _asked(self.openid_config["jwks_uri"])),
+                _key_of(str(token), _json_at(self.openid_config["jwks_uri"])),
                 algorithms=list(ALGORITHMS),
                 audience=client_id,
                 issuer=the_provider().issuer,
@@ -103,14 +103,14 @@ class ClaimsAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allaut
             )
         except (jwt.PyJWTError, *_UNREADABLE) as error:
             raise ProviderException("the provider's token is not valid") from error
-        alone = claims["aud"] in (client_id, [client_id])
-        if claims.get("azp", client_id if alone else None) != client_id:
+        is_alone = claims["aud"] in (client_id, [client_id])
+        if claims.get("azp", client_id if is_alone else None) != client_id:
             raise ProviderException("the provider's token is for another program")
         return claims
 
 
 class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no types
-    """The one provider that settings name."""
+    """Stands for the one provider that settings name."""
 
     oauth2_adapter_class = ClaimsAdapter
 
@@ -122,22 +122,22 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
         data: Json | None = None,
         **_: object,
     ) -> HttpResponse:
-        """Nothing in the address of a request changes what the provider is asked."""
+        """Sends somebody to the provider; nothing in the address of a request changes what it is asked."""
         nonce = secrets.token_urlsafe(24)
-        again = {"prompt": "login", "max_age": "0"} if process == AGAIN else {}
-        asked: Json = {"scope": [SCOPE], "auth_params": {"nonce": nonce} | again, "nonce": nonce}
+        login_options = {"prompt": "login", "max_age": "0"} if process == AGAIN else {}
+        options: Json = {"scope": [SCOPE], "auth_params": {"nonce": nonce} | login_options, "nonce": nonce}
         if process == AGAIN:
-            asked["asked_at"] = int(time.time())
-        answer: HttpResponse = super().redirect(request, process, next_url=next_url, data=data, **asked)
+            options["asked_at"] = int(time.time())
+        answer: HttpResponse = super().redirect(request, process, next_url=next_url, data=data, **options)
         return answer
 
     def extract_uid(self, data: Json) -> str:
-        """Of issuer and subject together. Errors: ProviderException."""
+        """Returns the SHA-256 of issuer and subject together. Errors: ProviderException."""
         subject = data.get("sub")
         if not isinstance(subject, str) or not subject.isascii() or not 0 < len(subject) <= LONGEST_SUBJECT:
             raise ProviderException("the provider does not say who somebody is")
-        told = json.dumps([the_provider().issuer, subject])
-        return hashlib.sha256(told.encode()).hexdigest()
+        identity = json.dumps([the_provider().issuer, subject])
+        return hashlib.sha256(identity.encode()).hexdigest()
 
     def extract_extra_data(self, data: Json) -> Json:
         return {}
@@ -150,7 +150,7 @@ class Provider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth has no t
 
 
 def proposed_name(claim: object) -> str:
-    """A claim as a name that somebody may take here; "" where it is none, or an e-mail address."""
+    """Returns a claim as a name that somebody may take here; "" where it is none, or an e-mail address."""
     if not isinstance(claim, str) or "@" in claim:
         return ""
     try:
@@ -159,42 +159,50 @@ def proposed_name(claim: object) -> str:
         return ""
 
 
-def _asked(address: str, **named: Any) -> Json:
-    """A JSON object at an address. Errors: ProviderException, requests.RequestException."""
+def _json_at(address: str, **options: Any) -> Json:
+    """Fetches the JSON object at an address. Errors: ProviderException, requests.RequestException."""
     with get_adapter().get_requests_session() as session:
-        response = session.get(address, **named)
+        response = session.get(address, **options)
         response.raise_for_status()
         try:
-            found = response.json()
+            document = response.json()
         except RecursionError as error:
             raise ProviderException("the provider's answer cannot be read") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise ProviderException("the provider does not answer with a JSON object")
-    return found
+    return document
 
 
-def _checked(told: Json) -> Json:
-    """Errors: ProviderException. Which hosts may be asked, `provider_requests` checks."""
-    if told.get("issuer") != the_provider().issuer:
+def _checked(configuration: Json) -> Json:
+    """Checks what a provider says of itself. Errors: ProviderException.
+
+    Which hosts may be asked, `provider_requests` checks.
+    """
+    if configuration.get("issuer") != the_provider().issuer:
         raise ProviderException("the provider calls itself another issuer than HAZEMAP_OIDC_ISSUER")
-    if not all(isinstance(told.get(name), str) for name in {*_ENDPOINTS, *told.keys() & {_ASKED_IF_THERE}}):
+    if not all(
+        isinstance(configuration.get(name), str)
+        for name in {*_ENDPOINTS, *configuration.keys() & {_ASKED_IF_THERE}}
+    ):
         raise ProviderException("the provider does not say where it is asked")
-    if not told["authorization_endpoint"].startswith(tuple(f"{host}/" for host in the_provider().hosts)):
+    if not configuration["authorization_endpoint"].startswith(
+        tuple(f"{host}/" for host in the_provider().hosts)
+    ):
         raise ProviderException("the provider's page is at a host that HAZEMAP_OIDC_HOSTS does not list")
-    if "?" in told["authorization_endpoint"] or "#" in told["authorization_endpoint"]:
+    if "?" in configuration["authorization_endpoint"] or "#" in configuration["authorization_endpoint"]:
         raise ProviderException("the address of the provider's page has parameters")
-    methods = told.get("token_endpoint_auth_methods_supported")
+    methods = configuration.get("token_endpoint_auth_methods_supported")
     # Discovery, section 3: what is not said is client_secret_basic.
-    told["token_endpoint_auth_methods_supported"] = (
+    configuration["token_endpoint_auth_methods_supported"] = (
         methods if isinstance(methods, list) else ["client_secret_basic"]
     )
-    return told
+    return configuration
 
 
 def _key_of(token: str, keys: Json) -> jwt.PyJWK:
-    """The key that a token names, or the only one there is."""
+    """Returns the key that a token names, or the only one there is."""
     name = jwt.get_unverified_header(token).get("kid")
-    found = [key for key in jwt.PyJWKSet.from_dict(keys).keys if name is None or key.key_id == name]
-    if len(found) != 1:
+    candidates = [key for key in jwt.PyJWKSet.from_dict(keys).keys if name is None or key.key_id == name]
+    if len(candidates) != 1:
         raise jwt.InvalidTokenError("no such key")
-    return found[0]
+    return candidates[0]

@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def may_have_drawn(self) -> bool:
-        """Whether an earlier election of the release left an intent and no row."""
+        """Tells whether an earlier election of the release left an intent and no row."""
         lone = {
             election
             for journal in self._journals
@@ -136,7 +136,7 @@ def go_on(*, forget: bool) -> None:
 
 
 def tells_everything() -> bool:
-    """Whether every election since a backup is in a record at hand, wherever the database is now.
+    """Tells whether every election since a backup is in a record at hand, wherever the database is now.
 
     A witness has those of all machines. Without one another machine may have drawn, too.
     """
@@ -152,7 +152,7 @@ def tells_everything() -> bool:
 
 
 def is_behind() -> bool:
-    """Whether the record, or the witness, proves that the database is older."""
+    """Tells whether the record, or the witness, proves that the database is older."""
     with _journals() as journals:
         return any(map(_lacks, journals))
 
@@ -166,8 +166,8 @@ def lost_charges() -> dict[int, int | None]:
     charges: dict[int, int | None] = {}
     for line in _lost():
         for account, amount in line["charges"].items():
-            known = charges.get(int(account), 0)
-            charges[int(account)] = None if known is None or amount is None else known + amount
+            units = charges.get(int(account), 0)
+            charges[int(account)] = None if units is None or amount is None else units + amount
     return charges
 
 
@@ -181,8 +181,8 @@ def _lost() -> list[dict[str, Any]]:
             intents = (line for line in lines[_resumed_at(lines) :] if line["kind"] == INTENT)
             lost |= {str(line["id"]): dict(line) for line in intents if line["id"] not in void}
     present = Release.objects.filter(pk__in=[line["release"] for line in lost.values() if line["release"]])
-    charged = set(map(str, present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)))
-    return [line for line in lost.values() if line["release"] and line["release"] not in charged]
+    charged_ids = set(map(str, present.exclude(state=ReleaseState.CANCELLED).values_list("pk", flat=True)))
+    return [line for line in lost.values() if line["release"] and line["release"] not in charged_ids]
 
 
 def _resumed_at(lines: list[Line]) -> int:
@@ -210,7 +210,7 @@ def _journals() -> Iterator[list[Journal]]:
 
 
 def _compare(journals: list[Journal]) -> None:
-    """Errors: OnHold."""
+    """Compares database and record. Errors: OnHold."""
     if hold.cause() is not None:
         raise OnHold
     reason = _problem(journals)
@@ -236,7 +236,7 @@ def _problem(journals: list[Journal]) -> HoldCause | None:
 
 
 def _lacks(journal: Journal) -> bool:
-    """Whether the database lacks the last election of a journal, or a release that was elected."""
+    """Tells whether the database lacks the last election of a journal, or a release that was elected."""
     entries = journal.entries
     if entries.last is not None and not Election.objects.filter(pk=entries.last).exists():
         return True
@@ -246,7 +246,7 @@ def _lacks(journal: Journal) -> bool:
 
 
 def _begin(journal: Journal) -> None:
-    """Errors: RecordError."""
+    """Begins a record. Errors: RecordError."""
     try:
         place.stamp(journal.path)
     except OSError as error:
@@ -264,7 +264,7 @@ def _id(journal: Journal) -> UUID | None:
 
 
 def _is_here(journal: Journal, *names: str) -> bool:
-    """Whether a journal began where it is now: a copy of it is another file, or on another machine.
+    """Tells whether a journal began where it is now: a copy of it is another file, or on another machine.
 
     Numbers of devices are compared within one start of the machine: some file systems get others then.
     """
@@ -279,12 +279,15 @@ def _is_here(journal: Journal, *names: str) -> bool:
 
 
 def _note_boot(journals: list[Journal]) -> None:
-    """A disk that went back with everything on it shows at a boot at the earliest; a witness sees it."""
+    """Notes a boot.
+
+    A disk that went back with everything on it shows at a boot at the earliest; a witness sees it.
+    """
     record, *witnesses = journals
     if record.entries.boot == place.boot():
         return
-    waiting = Release.objects.filter(state__in=_QUEUED, elections=None)
-    if not witnesses and waiting.exists():
+    releases = Release.objects.filter(state__in=_QUEUED, elections=None)
+    if not witnesses and releases.exists():
         Installation.objects.update(confirm_before=timezone.now())
-    here = {"kind": PLACE, "id": str(_id(record)), **place.of_file(record.path)}
-    record.append(here, {"kind": BOOT, "boot": place.boot()})
+    line = {"kind": PLACE, "id": str(_id(record)), **place.of_file(record.path)}
+    record.append(line, {"kind": BOOT, "boot": place.boot()})

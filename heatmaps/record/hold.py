@@ -23,12 +23,12 @@ class OnHold(Exception):  # noqa: N818 - reads as the other domain errors do
 
 
 def installation() -> Installation:
-    """The installation's row, made where it is missing."""
+    """Returns the installation's row, made where it is missing."""
     return Installation.objects.get_or_create(pk=Installation.ONLY)[0]
 
 
 def cause() -> HoldCause | None:
-    """Why the installation is on hold; None: it is not."""
+    """Returns why the installation is on hold; None: it is not."""
     row = Installation.objects.filter(held_since__isnull=False).values_list("hold_cause", flat=True).first()
     return None if row is None else HoldCause(row)
 
@@ -58,6 +58,7 @@ def waits_since() -> datetime | None:
 
 
 def keeps_back(release: Release) -> bool:
-    """Whether a queued release waits for an operator, as the machine was started anew since it was asked."""
+    """Tells whether a queued release waits for an operator, as the machine was started anew since it was
+    asked."""
     moment = waits_since()
     return moment is not None and release.requested_at < moment

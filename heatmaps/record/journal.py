@@ -68,7 +68,7 @@ class Entries:
 
 
 class Journal:
-    """An open file, locked against every other process and thread that would append."""
+    """Holds an open file, locked against every other process and thread that would append."""
 
     def __init__(self, path: Path, file: FileIO) -> None:
         self.path, self._file = path, file
@@ -89,7 +89,7 @@ class Journal:
         _advance(self.path, self._file, self.entries)
 
     def lines(self) -> list[Line]:
-        """Every line from the first on, but those that nothing writes."""
+        """Reads every line from the first on, but those that nothing writes."""
         self._file.seek(0)
         return [line for line in map(_parsed, self._file.read().splitlines()) if "kind" in line]
 
@@ -113,7 +113,10 @@ def opened(path: Path) -> Iterator[Journal]:
 
 
 def _descriptor(path: Path) -> int:
-    """Web and workers write here: neither a link nor one in place of the folder leads to another's files."""
+    """Opens the file: neither a link nor one in place of the folder leads to another's files.
+
+    Web and workers write here.
+    """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         return spool.descriptor(path.name, os.O_RDWR | os.O_APPEND | os.O_CREAT, folder=folder)
@@ -162,16 +165,16 @@ def _advance(path: Path, file: FileIO, entries: Entries) -> None:
 
 
 def _parsed(line: bytes) -> Line:
-    """A line as it was written; empty where nothing writes such a line."""
+    """Parses a line as it was written; empty where nothing writes such a line."""
     try:
-        parsed = json.loads(line)
+        content = json.loads(line)
     except ValueError:
         return {}
-    return parsed if isinstance(parsed, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _cut_torn_line(file: FileIO) -> None:
-    """A line that was cut off by a power failure was never acted upon."""
+    """Cuts a torn line. A line that was cut off by a power failure was never acted upon."""
     size = file.seek(0, os.SEEK_END)
     back = min(size, 2**16)
     file.seek(size - back)

@@ -29,12 +29,12 @@ def note_back(dataset: Dataset, persons: Iterable[Person]) -> None:
 
 
 def recorded(dataset: Dataset) -> set[Person]:
-    """Who opted out by the record or the witness, and did not take it back."""
+    """Returns who opted out by the record or the witness, and did not take it back."""
     return set().union(*(_left_out(folder / FILE, dataset) for folder in folders()))
 
 
 def is_whole() -> bool:
-    """Whether the record, or the witness, has the list that began with it, and can read every line."""
+    """Tells whether the record, or the witness, has the list that began with it, and can read every line."""
     return any(_is_whole(folder / FILE) for folder in folders())
 
 

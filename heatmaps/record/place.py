@@ -16,7 +16,7 @@ _GONE_WITH_THE_CONTAINER: Final = ("overlay", "tmpfs", "ramfs")
 
 
 class RecordError(OSError):
-    """A readable reason in one line why no record can be kept."""
+    """Gives a readable reason in one line why no record can be kept."""
 
     code: Final = "record"
 
@@ -24,8 +24,8 @@ class RecordError(OSError):
 def of_file(path: Path) -> dict[str, str]:
     """Tells the place of a journal: this machine, its file, its stamp, and the embedded database's file."""
     stamp = _stamp(path)
-    made = f"{_file(stamp)}:{stamp.stat().st_ctime_ns}" if stamp.is_file() else ""
-    return {"machine": _text(_MACHINE), "file": _file(path), "stamp": made, "database": _database()}
+    creation = f"{_file(stamp)}:{stamp.stat().st_ctime_ns}" if stamp.is_file() else ""
+    return {"machine": _text(_MACHINE), "file": _file(path), "stamp": creation, "database": _database()}
 
 
 def without_device(name: str, value: str) -> str:
@@ -80,7 +80,7 @@ def _file(path: Path) -> str:
 
 
 def _database() -> str:
-    """Nothing where the database is a server's, which tells no place."""
+    """Names the embedded database's file; nothing where it is a server's, which tells no place."""
     path = Path(str(settings.DATABASES["default"]["NAME"]))
     return _file(path) if connection.vendor == "sqlite" and path.is_file() else ""
 

@@ -142,11 +142,11 @@ CHANGES: Final[Mapping[str, tuple[Change, str]]] = {
         "The second factor is removed: the password alone lets this person in.",
     ),
     "make-administrator": (
-        partial(accounts.set_administrator, wanted=True),
+        partial(accounts.set_administrator, is_administrator=True),
         "This person is an administrator now.",
     ),
     "unmake-administrator": (
-        partial(accounts.set_administrator, wanted=False),
+        partial(accounts.set_administrator, is_administrator=False),
         "This person is no longer an administrator.",
     ),
 }

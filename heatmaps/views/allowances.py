@@ -59,7 +59,7 @@ def _line(one: Allowed) -> AllowanceLine:
         person="" if one.person is None else one.person.get_username(),
         allowance=limit,
         follows_default=one.follows_default,
-        taken="" if everybody else queries.amount_text(one.taken, one.kind),
+        taken="" if everybody else queries.amount_text(one.committed, one.kind),
         left="" if everybody else queries.amount_text(one.available, one.kind, missing=queries.NO_LIMIT),
-        percent="" if everybody or one.limit is None else queries.percent_of(one.taken, one.limit),
+        percent="" if everybody or one.limit is None else queries.percent_of(one.committed, one.limit),
     )

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from heatmaps import queries
 from heatmaps.budget import alerts
-from heatmaps.budget.history import History, Step, histories_of
+from heatmaps.budget.history import BudgetStep, History, histories_of
 from heatmaps.budget.spending import RESTORED
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.models import Release
@@ -59,12 +59,12 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "ledger/budget.html", context)
 
 
-def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, Step]]:
+def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, BudgetStep]]:
     """Steps by account, in the order they were taken; what was charged after one restore is together."""
     steps = sorted(
         (step.at, str(step.release), history.kind, step) for history in histories for step in history.steps
     )
-    charges: dict[_Charge, dict[str, Step]] = {}
+    charges: dict[_Charge, dict[str, BudgetStep]] = {}
     for at, _, kind, step in steps:
         charges.setdefault((at, step.release), {})[kind] = step
     return charges
@@ -74,7 +74,7 @@ def _lines(
     request: PersonRequest,
     shown: Sequence[_Charge],
     histories: Sequence[History],
-    charges: dict[_Charge, dict[str, Step]],
+    charges: dict[_Charge, dict[str, BudgetStep]],
 ) -> list[ChargeLine]:
     releases_shown = [release for _, release in shown if release is not None]
     releases = Release.objects.select_related("dataset", "version").in_bulk(releases_shown)
@@ -97,7 +97,7 @@ def _heads(history: History) -> tuple[str, str]:
     return history.kind.label, "Sum"
 
 
-def _cells(history: History, step: Step | None) -> tuple[tuple[str, str], ...]:
+def _cells(history: History, step: BudgetStep | None) -> tuple[tuple[str, str], ...]:
     amounts = ("", "") if step is None else (step.units, step.total)
     texts = (as_decimal(units, history.kind) if isinstance(units, int) else "" for units in amounts)
     return tuple(zip(_heads(history), texts, strict=True))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from heatmaps.budget.history import History, Step
+from heatmaps.budget.history import BudgetStep, History
 from heatmaps.ledger.amounts import as_decimal
 from heatmaps.views.charts import Axis, Chart, Line, chart
 
@@ -45,7 +45,7 @@ def budget_chart(history: History) -> Chart:
 
 
 def _corners(
-    begin: datetime, end: datetime, steps: Sequence[Step], history: History
+    begin: datetime, end: datetime, steps: Sequence[BudgetStep], history: History
 ) -> Iterator[tuple[float, float]]:
     """Level until a charge, then upright."""
     total = 0
@@ -61,7 +61,7 @@ def _point(at: datetime, units: int, history: History) -> tuple[float, float]:
     return at.timestamp(), float(as_decimal(units, history.kind))
 
 
-def _thinned(steps: Sequence[Step]) -> list[Step]:
+def _thinned(steps: Sequence[BudgetStep]) -> list[BudgetStep]:
     """The last step of each of so many equal parts of the time."""
     if len(steps) <= _MOST_STEPS:
         return list(steps)

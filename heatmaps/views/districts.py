@@ -138,5 +138,5 @@ def districts_beside(request: PersonRequest, release: Release) -> dict[str, Any]
         return {}
     except (Busy, NotRendered) as refusal:  # the rest of the page is there all the same
         return context | {"problem": refusal}
-    rows = district_sums.shown(sums)
+    rows = district_sums.rows_for_people(sums)
     return context | {"sums": sums, "rows": rows[:SHOWN], "total": len(rows)}

@@ -10,7 +10,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from heatmaps.http.rate_limits import limited_visits
-from heatmaps.maps.place_search import Found, find_places
+from heatmaps.maps.place_search import FoundPlace, find_places
 from heatmaps.places import places_in
 from mechanisms.check import ParameterError
 from mechanisms.space.grid import Region
@@ -47,7 +47,7 @@ def place_search(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"places": [_answered(one) for one in found]})
 
 
-def _answered(found: Found) -> dict[str, object]:
+def _answered(found: FoundPlace) -> dict[str, object]:
     place = found.place
     return {
         "name": place.name,

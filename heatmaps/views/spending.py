@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from heatmaps import queries
 from heatmaps.budget import alerts, spending
-from heatmaps.budget.spending import Part, Spending
+from heatmaps.budget.spending import Spending, SpendingPart
 from heatmaps.people.permissions import Act, dataset_for, may
 from heatmaps.views.requests import PersonRequest
 from heatmaps.wording.mechanisms import mechanism_title
@@ -59,7 +59,7 @@ def _account(one: Spending) -> AccountLines:
     )
 
 
-def _part(part: Part, one: Spending, by: str) -> PartLine:
+def _part(part: SpendingPart, one: Spending, by: str) -> PartLine:
     return PartLine(
         name=mechanism_title(part.name) if by == "mechanism" else part.name,
         amount=queries.amount_text(part.units, one.kind),

@@ -21,7 +21,7 @@ from heatmaps.ingest.errors import UploadError
 from heatmaps.ingest.formats.child_process import preview
 from heatmaps.ingest.formats.reader import ReaderError
 from heatmaps.ingest.options import Options
-from heatmaps.ingest.receiving import MOST_FILES, Taken
+from heatmaps.ingest.receiving import MOST_FILES, Receipt
 from heatmaps.ingest.upload_files import shown_name
 from heatmaps.keys import KeyFileError
 from heatmaps.masses import column_copies
@@ -137,7 +137,7 @@ def _received(request: HttpRequest, found: Dataset) -> HttpResponse:
     return redirect("dataset-data", slug=found.slug)
 
 
-def _told(sent: "list[UploadedFile[Any]]", taken: list[Taken]) -> JsonResponse:
+def _told(sent: "list[UploadedFile[Any]]", taken: list[Receipt]) -> JsonResponse:
     """For each file, in their order, what `_progress` says of its upload, or its name and an error."""
     files = [
         _progress(one)

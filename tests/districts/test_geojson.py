@@ -42,12 +42,12 @@ def test_it_reads_names_and_polygons_of_every_shape():
     assert areas[1].polygons[0][0][0][0] == 0.1234568  # a centimetre
     assert areas[2].polygons[0][0][-1] == tuple(ring[0])  # closed
     assert read(square(0, 0))[0].name == "Area 1"
-    assert geojson.read(geojson.written(areas)) == areas
+    assert geojson.read(geojson.to_geojson(areas)) == areas
 
 
 def test_areas_of_one_name_are_one_district():
     places = {"island": square(0, 0), "shore": square(0.4, 0), "island ": square(0, 0.4)}
-    areas = geojson.joined(read(collection(feature(*place) for place in places.items())))
+    areas = geojson.merged_by_name(read(collection(feature(*place) for place in places.items())))
     assert [(area.name, len(area.polygons)) for area in areas] == [("island", 2), ("shore", 1)]
 
 

@@ -18,7 +18,7 @@ def test_it_is_a_small_picture_of_a_draw(mechanism):
     asked = Example(
         mechanism=mechanism, relation=Relation.ADD_REMOVE, epsilon=Fraction(1), resolution=64, people=500
     )
-    one, same, other = (example_map.drawn(asked, SeededSource(seed)) for seed in (1, 1, 2))
+    one, same, other = (example_map.draw_example(asked, SeededSource(seed)) for seed in (1, 1, 2))
     assert np.array_equal(one.values, same.values)
     assert one.values.shape != other.values.shape or not np.array_equal(one.values, other.values)
     stream = io.BytesIO()

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from heatmaps.guides import files, raster
-from heatmaps.guides.files import Facts, TooLateForGuides
+from heatmaps.guides.files import GuideFileFacts, TooLateForGuides
 from heatmaps.guides.raster import RasterGuide
 from heatmaps.ledger import facts, transitions
 from heatmaps.ledger.verification import verify
@@ -17,7 +17,7 @@ from heatmaps.wording.events import event_line
 from mechanisms.check import ParameterError
 from mechanisms.guide import Guide
 
-CITED = Facts(title="Built-up  area", source="Hazel Institute, 2025 – Zürich")
+CITED = GuideFileFacts(title="Built-up  area", source="Hazel Institute, 2025 – Zürich")
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ OWN = Guarantee.flat(relation=Relation.ADD_REMOVE, epsilon=1)
 # Their sum has too many digits to be written out.
 MANY_DIGITS = tuple(Term(cap=Fraction(1, 10**60 + 1 + 2 * number)) for number in range(80))
 REPLACED = {"persons": 50, "radius_m": 600, "limits": {"record": "40", "radius": None}}
-CITED = files.Facts(title="A map", source="This server")
+CITED = files.GuideFileFacts(title="A map", source="This server")
 
 
 def tags(*, guarantee=OWN, **more):

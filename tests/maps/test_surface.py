@@ -6,7 +6,7 @@ import pytest
 from heatmaps.maps.heat import heat_of
 from heatmaps.maps.heat_view import PIXELS, heat_view
 from heatmaps.maps.image import mercator_latitudes
-from heatmaps.maps.surface import Points, Squares, smooth
+from heatmaps.maps.surface import PointLattice, Squares, smooth
 from mechanisms.space.grid import Region
 from tests.exports.examples import make_heatmap
 from tests.mechanisms.examples import SEED
@@ -49,7 +49,7 @@ def by_script(squares, widths):
 @pytest.mark.parametrize("widths", [(0.04, 0.07), (0.3, 0.02)])
 def test_it_is_the_surface_of_the_script(widths):
     values, errors, least = by_script(random_squares(), widths)
-    points = Points(columns=np.array(COLUMNS), rows=np.array(ROWS), widths=widths)
+    points = PointLattice(columns=np.array(COLUMNS), rows=np.array(ROWS), widths=widths)
     found = smooth(random_squares(), points)
     assert found.values == pytest.approx(values, rel=1e-9)
     assert found.errors == pytest.approx(errors, rel=1e-9)

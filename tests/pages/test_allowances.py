@@ -106,7 +106,7 @@ def test_it_refuses_beyond_an_allowance_and_says_so_before(change, client_of, da
 def test_an_answer_that_is_there_takes_of_no_allowance(change, people, dataset, published, ask):
     change(analyst="analyst", amount="0")
     assert ask("0.5").pk == published.pk
-    assert allowances.own(dataset, people["analyst"])["presence"].taken == 5 * 10**11
+    assert allowances.own(dataset, people["analyst"])["presence"].committed == 5 * 10**11
 
 
 @pytest.mark.parametrize(("epsilon", "count"), [("0.5", 3), ("0.7", 1), ("1.5", 0), ("2", 0)])

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from django.urls import reverse
 
-from heatmaps.budget.history import History, Step, histories_of
+from heatmaps.budget.history import BudgetStep, History, histories_of
 from heatmaps.ledger import transitions
 from heatmaps.ledger.balances import balances
 from heatmaps.models import AccountKind, Charge
@@ -35,7 +35,7 @@ def history(*units, limit=None, apart=timedelta(hours=5)):
     steps, total = [], 0
     for index, amount in enumerate(units):
         total += amount
-        steps.append(Step(release=uuid4(), at=NOON + index * apart, units=amount, total=total))
+        steps.append(BudgetStep(release=uuid4(), at=NOON + index * apart, units=amount, total=total))
     return History(kind=AccountKind.PRESENCE, limit=limit, steps=tuple(steps))
 
 

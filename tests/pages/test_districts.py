@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from heatmaps.districts import children, files
-from heatmaps.districts.files import Facts
+from heatmaps.districts.files import DistrictFileFacts
 from heatmaps.exports import district_sums
 from heatmaps.models import DistrictFile, Event
 from heatmaps.releases import lifecycle, publication
@@ -32,7 +32,7 @@ def sent(body=HALVES, **changes):
 
 @pytest.fixture
 def stored(people, dataset):
-    facts = Facts(title="Halves", source="City of Hazel, 2026", licence="CC0")
+    facts = DistrictFileFacts(title="Halves", source="City of Hazel, 2026", licence="CC0")
     return files.store(people["steward"], dataset, json.dumps(HALVES).encode(), facts)
 
 
@@ -90,20 +90,20 @@ def test_what_is_refused_is_said_beside_its_field(send, body, changes, told):
 
 
 def test_titles_are_told_apart_and_files_are_few(people, dataset, stored, monkeypatch):
-    again = Facts(title="Halves", source="somebody else")
+    again = DistrictFileFacts(title="Halves", source="somebody else")
     with pytest.raises(ParameterError, match="a title that no other"):
         files.store(people["steward"], dataset, b"", again)
     with pytest.raises(ParameterError, match="a title that no other"):
         files.change(people["steward"], store_districts(people["steward"], dataset), again)
     monkeypatch.setattr(files, "MOST_FILES", 1)
     with pytest.raises(ParameterError, match="1 files a dataset"):
-        files.store(people["steward"], dataset, b"", Facts(title="More", source="somebody"))
+        files.store(people["steward"], dataset, b"", DistrictFileFacts(title="More", source="somebody"))
 
 
 def test_a_file_that_takes_too_much_ends_its_child_and_not_the_server(people, dataset, monkeypatch):
     monkeypatch.setattr(children, "_CLOCK_SECONDS", 0.0)
     with pytest.raises(ParameterError, match="fewer corners"):
-        files.store(people["steward"], dataset, b"{}", Facts(title="Slow", source="somebody"))
+        files.store(people["steward"], dataset, b"{}", DistrictFileFacts(title="Slow", source="somebody"))
     assert not DistrictFile.objects.exists()
 
 
@@ -125,7 +125,7 @@ def test_the_release_page_adds_the_map_up(client_of, counted, stored):
     assert "People in districts" in page
     assert "City of Hazel, 2026, CC0" in page
     assert "1 more lie outside this map" in page
-    assert all(row.people in page and row.within in page for row in district_sums.shown(found))
+    assert all(row.people in page and row.within in page for row in district_sums.rows_for_people(found))
 
     table = client.get(reverse("release-district-sums", args=[counted.pk, stored.pk]))
     lines = list(csv.DictReader(io.StringIO(table.content.decode())))

@@ -28,9 +28,9 @@ def tables_of(queries):
 
 
 def test_it_reads_nothing_of_the_dataset(picture, dataset, monkeypatch):
-    drawn, draw = [], example_map.drawn
+    drawn, draw = [], example_map.draw_example
     monkeypatch.setattr(
-        example_map, "drawn", lambda example, rng: drawn.append(example) or draw(example, rng)
+        example_map, "draw_example", lambda example, rng: drawn.append(example) or draw(example, rng)
     )
     with CaptureQueriesContext(connection) as full:
         assert picture().status_code == 200

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from heatmaps.districts.files import Facts, store
+from heatmaps.districts.files import DistrictFileFacts, store
 from heatmaps.exports import FORMATS, release_files
 from heatmaps.exports import job as jobs
 from heatmaps.releases import lifecycle
@@ -35,7 +35,7 @@ def answers(folder, people, client_of, counted, token_of):  # noqa: F811
     other = lifecycle.request_release(people["analyst"], counted.dataset, request)
     carry_out(other.pk)
     areas = json.dumps(districts(North=square(0, 0.5, 0.5))).encode()
-    halves = store(people["steward"], counted.dataset, areas, Facts(title="Half", source="us"))
+    halves = store(people["steward"], counted.dataset, areas, DistrictFileFacts(title="Half", source="us"))
     one = [counted.pk]
     pages = [
         *(("release-download", [*one, suffix]) for suffix in FILES),

@@ -55,12 +55,12 @@ def test_it_does_not_close_the_last_stewards_account(administrator, steward, dat
 
 
 def test_an_administrator_is_left(administrator, people):
-    for act in (accounts.close, lambda *who: accounts.set_administrator(*who, wanted=False)):
+    for act in (accounts.close, lambda *who: accounts.set_administrator(*who, is_administrator=False)):
         with pytest.raises(LastAdministrator):
             act(administrator, administrator)
-    accounts.set_administrator(administrator, people["stranger"], wanted=True)
+    accounts.set_administrator(administrator, people["stranger"], is_administrator=True)
 
-    accounts.set_administrator(administrator, administrator, wanted=False)
+    accounts.set_administrator(administrator, administrator, is_administrator=False)
 
     administrator.refresh_from_db()
     people["stranger"].refresh_from_db()
@@ -72,7 +72,7 @@ def test_others_change_no_account(steward, people):
     for act in (
         lambda: accounts.close(steward, people["analyst"]),
         lambda: accounts.reopen(steward, people["analyst"]),
-        lambda: accounts.set_administrator(steward, steward, wanted=True),
+        lambda: accounts.set_administrator(steward, steward, is_administrator=True),
         lambda: accounts.allow_datasets(steward, steward, allowed=True),
         lambda: accounts.allow_sign_up(steward, allowed=True),
         lambda: accounts.account_for(steward, people["analyst"].pk),

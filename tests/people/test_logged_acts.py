@@ -28,8 +28,12 @@ def test_each_act_is_a_line_with_numbers_only(logged, administrator, people):
     acts = {
         "account.closed": lambda: accounts.close(administrator, other),
         "account.opened": lambda: accounts.reopen(administrator, other),
-        "account.administrator": lambda: accounts.set_administrator(administrator, other, wanted=True),
-        "account.no_administrator": lambda: accounts.set_administrator(administrator, other, wanted=False),
+        "account.administrator": lambda: accounts.set_administrator(
+            administrator, other, is_administrator=True
+        ),
+        "account.no_administrator": lambda: accounts.set_administrator(
+            administrator, other, is_administrator=False
+        ),
         "account.datasets_allowed": lambda: accounts.allow_datasets(administrator, other, allowed=True),
         "account.datasets_forbidden": lambda: accounts.allow_datasets(administrator, other, allowed=False),
         "account.factor_removed": lambda: accounts.remove_second_factor(administrator, other),

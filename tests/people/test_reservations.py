@@ -85,7 +85,7 @@ def test_what_a_removed_member_has_queued_is_cancelled(ask, remove, steward, dat
 
 def test_it_may_be_kept(ask, remove):
     release = ask()
-    assert remove(keep_queued=True) == Ending(kept=1)
+    assert remove(keep_queued=True) == Ending(retained=1)
     assert state_of(release) == "reserved"
     assert not Event.objects.filter(kind="cancel").exists()
 
@@ -141,7 +141,7 @@ def test_closing_an_account_cancels_in_all_datasets(ask, remove, close, administ
 
 def test_closing_an_account_may_keep_it(ask, close):
     release = ask()
-    assert close(keep_queued=True) == Ending(kept=1)
+    assert close(keep_queued=True) == Ending(retained=1)
     assert state_of(release) == "reserved"
 
 

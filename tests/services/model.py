@@ -250,7 +250,9 @@ class Sequence(Queue):
         request = lifecycle.ReleaseRequest(mechanism="laplace", epsilon="0.25", resolution=2)
         kind = next(iter(self.limits))
         of_stewards = [
-            lambda who: limits.change(who, self.dataset, {kind: "9"}, reason="mine", seen=None),
+            lambda who: limits.change(
+                who, self.dataset, {kind: "9"}, reason="mine", expected_fingerprint=None
+            ),
             lambda who: self.change_allowance(who, kind, who, None),
             lambda who: uploads.advance(who, self.dataset),
         ]

@@ -91,8 +91,8 @@ def add_checkins(dataset, seed=1, codes=2**62):
 def store_districts(person, dataset, file_id=None, title="Boroughs", **named):
     """A stored file, without a child that reads it; one square where none is named."""
     content = json.dumps(districts(**(named or {"Centre": square(0.2, 0.2)}))).encode()
-    areas = geojson.joined(geojson.read(content))
-    packed = geojson.packed(geojson.written(areas))
+    areas = geojson.merged_by_name(geojson.read(content))
+    packed = geojson.packed(geojson.to_geojson(areas))
     return DistrictFile.objects.create(
         id=file_id or uuid4(),
         dataset=dataset,

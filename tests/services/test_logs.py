@@ -245,7 +245,7 @@ def dataclasses_of(*packages):
 OF_EXTRAS = {"osmium", "shapely", "mapbox_vector_tile", "pmtiles"}  # of street maps, which are public
 DATA = ("NDArray", "Matrix", "bytes", "list[str]")
 # Names of columns; sentences of a guarantee; names of the layers of a street map.
-PUBLIC = {"Typed.texts", "Job.statements", "Things.layers"}
+PUBLIC = {"Typed.texts", "Job.statements", "OsmFeatures.layers"}
 
 
 def test_no_repr_of_the_program_shows_columns_of_data(monkeypatch):

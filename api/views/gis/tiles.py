@@ -12,7 +12,7 @@ from api.views.shared import one_of
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.exports.sheet_words import headline
-from heatmaps.exports.tiles import Tiles, tiles_of
+from heatmaps.exports.tiles import MapTiles, tiles_of
 from heatmaps.looks import LIGHT, LOOKS
 from heatmaps.maps.tiles import Tile
 from heatmaps.models import Release
@@ -51,13 +51,13 @@ class TileJson(GisView):
     get.query = _DRAWN  # type: ignore[attr-defined]  # as above
 
 
-def _tiles(request: Request, release: Release) -> Tiles:
+def _tiles(request: Request, release: Release) -> MapTiles:
     look = one_of(request, "look", LOOKS, default=LIGHT.name)
     layer = one_of(request, "layer", LAYERS, default=HEAT)
     return tiles_of(release, look=look, layer=layer)
 
 
-def _described(request: Request, release: Release, tiles: Tiles) -> dict[str, Any]:
+def _described(request: Request, release: Release, tiles: MapTiles) -> dict[str, Any]:
     sheet, (west, south, east, north) = release_files.sheet_of(release), tiles.region
     about = f"{sheet['title']}. {headline(sheet)}"
     sample = address(request, "tile", release.pk, 0, 0, 0).removesuffix("0/0/0.png")

@@ -7,12 +7,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heatmaps.ingest.formats.columns import Columns, Record
+from heatmaps.ingest.formats.columns import ColumnPositions, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A row that is no check-in, and why. Never its content.
+    """Names a row that is no check-in, and why. Never its content.
 
     `row` is the line as an editor shows it; in Parquet files, which have no lines, the row counted from 1.
     """
@@ -23,7 +23,7 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Batch:
-    """Accepted rows as columns of one length, and the rejected rows among them."""
+    """Holds accepted rows as columns of one length, and the rejected rows among them."""
 
     names: list[str]  # of users, each once; none without a row
     numbers: NDArray[np.int32]  # (k,) each row's user, as a place in `names`
@@ -35,13 +35,13 @@ class Batch:
 
     @property
     def users(self) -> list[str]:
-        """(k,) the user of each row."""
+        """Returns (k,) the user of each row."""
         return [self.names[number] for number in self.numbers.tolist()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Chunk:
-    """Some rows of a text file."""
+    """Holds some rows of a text file."""
 
     records: list[Record]
     lines: Sequence[int]  # the line each record starts in
@@ -49,16 +49,16 @@ class Chunk:
 
 
 class TextSource(Protocol):
-    """A text file of one format: the names of its columns, and its rows in their order."""
+    """Reads a text file of one format: the names of its columns, and its rows in their order."""
 
     names: list[str]
 
     def take(self, count: int) -> Chunk | None:
-        """Up to `count` rows; None at the end."""
+        """Takes up to `count` rows; None at the end."""
 
 
-def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
-    """The check-ins among the rows, and the others as rejections in the order of the file."""
+def batch_of(chunk: Chunk, columns: ColumnPositions, *, bytes_read: int) -> Batch:
+    """Returns the check-ins among the rows, and the others as rejections in the order of the file."""
     records, lines, rejected = chunk.records, chunk.lines, chunk.broken
     if not all(records):  # blank lines are nobody's fault
         filled = [at for at, record in enumerate(records) if record]
@@ -66,9 +66,9 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
     try:
         values = columns.values(records)
     except (IndexError, ValueError):
-        found: list[Rejection] = []
-        values = columns.values(_accepted(records, lines, columns, found))
-        rejected = sorted(found + rejected, key=lambda rejection: rejection.row)
+        rejections: list[Rejection] = []
+        values = columns.values(_accepted(records, lines, columns, rejections))
+        rejected = sorted(rejections + rejected, key=lambda rejection: rejection.row)
     users, times, lat, lon = values
     numbers = {name: number for number, name in enumerate(dict.fromkeys(users))}
     return Batch(
@@ -83,9 +83,9 @@ def batch_of(chunk: Chunk, columns: Columns, *, bytes_read: int) -> Batch:
 
 
 def _accepted(
-    records: list[Record], lines: Sequence[int], columns: Columns, rejected: list[Rejection]
+    records: list[Record], lines: Sequence[int], columns: ColumnPositions, rejected: list[Rejection]
 ) -> list[Record]:
-    """The records without the bad ones, which are found by halving."""
+    """Returns the records without the bad ones, which are found by halving."""
     try:
         columns.values(records)
     except (IndexError, ValueError) as error:

@@ -72,7 +72,10 @@ def batches(
 
 
 def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
-    """As `heatmaps.ingest.formats.preview.preview`, which a child runs. Errors: `ReaderError`."""
+    """Returns what `heatmaps.ingest.formats.preview.preview` does, which a child runs.
+
+    Errors: `ReaderError`.
+    """
     with _refused():
         return Preview.checked(_facts(_CHILD, stream, ReaderLimits(), whole=whole))
 
@@ -80,16 +83,16 @@ def preview(stream: BinaryIO, *, whole: bool = True) -> Preview:
 def names(stream: BinaryIO, limits: ReaderLimits) -> list[str]:
     """Returns the lines of a text file, each once, without white space around them. Errors: `ReaderError`."""
     with _refused():
-        listed = _facts(_TEXT_CHILD, stream, limits, most=_LIST_ROWS).get("names")
-        if not (isinstance(listed, list) and all(isinstance(name, str) and name for name in listed)):
+        name_list = _facts(_TEXT_CHILD, stream, limits, most=_LIST_ROWS).get("names")
+        if not (isinstance(name_list, list) and all(isinstance(name, str) and name for name in name_list)):
             raise Broken
-        return listed
+        return name_list
 
 
 def _facts(
     module: str, stream: BinaryIO, limits: ReaderLimits, *, whole: bool = True, most: int = 0
 ) -> dict[str, Any]:
-    """What a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
+    """Returns what a child says of a file as JSON, `most` rows long. Errors: Broken; `ReaderError`."""
     allowed = Limits(memory_bytes=_PREVIEW_BYTES, cpu_seconds=_PREVIEW_SECONDS)
     request = {"options": None, "whole": whole, "limits": asdict(limits)}
     with _reading(module, stream, request, allowed) as child:
@@ -108,7 +111,7 @@ def module_for(stream: BinaryIO) -> str:
 
 
 def _size(stream: BinaryIO) -> int | None:
-    """In bytes; None of a stream that cannot seek."""
+    """Returns the size in bytes; None of a stream that cannot seek."""
     if not stream.seekable():
         return None
     size = stream.seek(0, os.SEEK_END)
@@ -166,7 +169,7 @@ def _refused() -> Iterator[None]:
 
 @contextmanager
 def _with_descriptor(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """The file itself, or a copy on disk of one that is in memory."""
+    """Yields the file itself, or a copy on disk of one that is in memory."""
     try:
         stream.fileno()
     except (AttributeError, UnsupportedOperation):

@@ -28,8 +28,8 @@ Values = tuple[list[str], NDArray[np.int64], NDArray[np.float64], NDArray[np.flo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """Where the columns are. `values` converts many rows at once and fails if any is bad."""
+class ColumnPositions:
+    """Holds where the columns are. `values` converts many rows at once and fails if any is bad."""
 
     user: int
     time: int | None
@@ -39,14 +39,14 @@ class Columns:
 
     @classmethod
     def of_names(cls, names: Record, options: Options) -> Self:
-        """Errors: `ReaderError` when a column is missing or there twice."""
+        """Finds the columns. Errors: `ReaderError` when a column is missing or there twice."""
         user, time, lat, lon = (_position(field, names, options) for field in FIELDS)
         if user is None or lat is None or lon is None:
-            raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(names)}")
+            raise ReaderError("header", f"{EXPECTED_HEADER}; {_header_text(names)}")
         return cls(user=user, time=time, lat=lat, lon=lon, zone=options.zone)
 
     def values(self, records: list[Record]) -> Values:
-        """Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
+        """Converts rows. Errors: IndexError or ValueError (its text is the reason) if any row is bad."""
         users = _names([record[self.user] for record in records])
         lat = [record[self.lat] for record in records]
         lon = [record[self.lon] for record in records]
@@ -56,23 +56,23 @@ class Columns:
 
 
 def _position(field: str, names: Record, options: Options) -> int | None:
-    """Where a field's column is; None when there is none and nobody asked for one."""
-    known = [name.strip().lower() for name in names]
-    if not is_text(known):
+    """Returns where a field's column is; None when there is none and nobody asked for one."""
+    lowered_names = [header_name.strip().lower() for header_name in names]
+    if not is_text(lowered_names):
         raise ReaderError("binary", f"the first line is not text in UTF-8; {EXPECTED_HEADER}")
-    chosen = options.columns.get(field)
-    wanted = field if chosen is None else chosen.lower()
-    if wanted in known and known.count(wanted) == 1:
-        return known.index(wanted)
-    if known.count(wanted) > 1:
-        raise ReaderError("header", f"{EXPECTED_HEADER}; {_found(known)}")
-    if chosen:
-        raise ReaderError("header", f"there is no column {chosen} for {field}; {_found(known)}")
+    option = options.columns.get(field)
+    header_name = field if option is None else option.lower()
+    if header_name in lowered_names and lowered_names.count(header_name) == 1:
+        return lowered_names.index(header_name)
+    if lowered_names.count(header_name) > 1:
+        raise ReaderError("header", f"{EXPECTED_HEADER}; {_header_text(lowered_names)}")
+    if option:
+        raise ReaderError("header", f"there is no column {option} for {field}; {_header_text(lowered_names)}")
     return None
 
 
 def _names(users: list[str]) -> list[str]:
-    """Errors: ValueError for a number that is too long."""
+    """Returns the users' names, numbers as text. Errors: ValueError for a number that is too long."""
     names = {user: user_names.number(user) for user in users if type(user) is Number}
     return [names[user] if type(user) is Number else user.strip() for user in users]
 
@@ -107,16 +107,19 @@ def _times(texts: list[str] | None, count: int, zone: tzinfo) -> NDArray[np.int6
 
 
 def epoch_seconds(text: str, zone: tzinfo) -> int:
-    """Rounded down; NO_TIME of an empty text. Errors: ValueError, OverflowError."""
-    stripped = text.strip()
-    if not stripped:
+    """Returns seconds since 1970, rounded down; NO_TIME of an empty text.
+
+    Errors: ValueError, OverflowError.
+    """
+    plain = text.strip()
+    if not plain:
         return NO_TIME
-    moment = datetime.fromisoformat(stripped)
+    moment = datetime.fromisoformat(plain)
     return ((moment if moment.tzinfo else moment.replace(tzinfo=zone)) - _EPOCH) // _SECOND
 
 
 def is_text(texts: list[str]) -> bool:
-    """No surrogates, which stand for bytes that are no UTF-8."""
+    """Tells whether there are no surrogates, which stand for bytes that are no UTF-8."""
     try:
         "".join(texts).encode()
     except UnicodeEncodeError:
@@ -127,8 +130,8 @@ def is_text(texts: list[str]) -> bool:
 _NAME = re.compile(r"[A-Za-z][\w .()-]{0,30}", re.ASCII)
 
 
-def _found(names: list[str]) -> str:
-    """What the header has instead; nothing of it where it could be somebody's check-in."""
+def _header_text(names: list[str]) -> str:
+    """Says what the header has instead; nothing of it where it could be somebody's check-in."""
     names = [name.strip().lower() for name in names]
     if not all(_NAME.fullmatch(name) for name in names):
         return "the first line holds something else than names of columns separated by commas"

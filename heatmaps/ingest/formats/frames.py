@@ -27,55 +27,56 @@ _EARLIEST, _LATEST = -(2**40), 2**40  # seconds, far beyond the years that are r
 
 
 class Broken(Exception):  # noqa: N818 - reads as what it says
-    """The child ended too early, or said what no child of ours says."""
+    """Says that the child ended too early, or said what no child of ours says."""
 
 
 def write_batch(batch: Batch, stream: BinaryIO) -> None:
     rejected = [[rejection.row, rejection.reason] for rejection in batch.rejected]
-    told = {"names": batch.names, "rejected": rejected, "bytes_read": batch.bytes_read}
-    _write(BATCH, told, stream, rows=batch.numbers.size)
+    facts = {"names": batch.names, "rejected": rejected, "bytes_read": batch.bytes_read}
+    _write(BATCH, facts, stream, rows=batch.numbers.size)
     for name, kind in _NUMBERS:
         stream.write(np.ascontiguousarray(getattr(batch, name), kind).tobytes())
 
 
-def write_text(kind: bytes, told: object, stream: BinaryIO) -> None:
-    """A frame without numbers."""
-    _write(kind, told, stream)
+def write_text(kind: bytes, facts: object, stream: BinaryIO) -> None:
+    """Writes a frame without numbers."""
+    _write(kind, facts, stream)
     stream.flush()
 
 
 def read_frames(stream: BinaryIO, *, most_rows: int) -> Iterator[Batch | dict[str, Any]]:
-    """Batches of at most `most_rows` rows, or the facts of a file as JSON.
+    """Yields batches of at most `most_rows` rows, or the facts of a file as JSON.
 
     Errors: Broken; `ReaderError` as it was sent.
     """
     while True:
-        kind, rows, length = _HEAD.unpack(_taken(stream, _HEAD.size))
+        kind, rows, length = _HEAD.unpack(_read_exactly(stream, _HEAD.size))
         if rows > most_rows or length > _TEXT_BYTES + _TEXT_BYTES_A_ROW * most_rows:
             raise Broken
-        told = _json(_taken(stream, length))
+        facts = _json(_read_exactly(stream, length))
         if kind == BATCH:
             columns = [
-                np.frombuffer(_taken(stream, rows * np.dtype(kind).itemsize), kind) for _, kind in _NUMBERS
+                np.frombuffer(_read_exactly(stream, rows * np.dtype(kind).itemsize), kind)
+                for _, kind in _NUMBERS
             ]
-            yield _batch(told, most_rows, columns)
+            yield _batch(facts, most_rows, columns)
         elif kind == FACTS:
-            yield told
+            yield facts
         elif kind == REFUSAL:
-            raise _refusal(told)
+            raise _refusal(facts)
         elif kind == END:
             return
         else:
             raise Broken
 
 
-def _write(kind: bytes, told: object, stream: BinaryIO, *, rows: int = 0) -> None:
-    text = json.dumps(told, ensure_ascii=False).encode()
+def _write(kind: bytes, facts: object, stream: BinaryIO, *, rows: int = 0) -> None:
+    text = json.dumps(facts, ensure_ascii=False).encode()
     stream.write(_HEAD.pack(kind, rows, len(text)))
     stream.write(text)
 
 
-def _taken(stream: BinaryIO, length: int) -> bytes:
+def _read_exactly(stream: BinaryIO, length: int) -> bytes:
     content = stream.read(length)
     if len(content) != length:
         raise Broken
@@ -84,17 +85,17 @@ def _taken(stream: BinaryIO, length: int) -> bytes:
 
 def _json(text: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(text.decode())
+        facts = json.loads(text.decode())
     except (ValueError, RecursionError) as error:
         raise Broken from error
-    if not isinstance(told, dict):
+    if not isinstance(facts, dict):
         raise Broken
-    return told
+    return facts
 
 
-def _batch(told: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) -> Batch:
+def _batch(facts: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) -> Batch:
     numbers, times, lat, lon = columns
-    names, rejected, bytes_read = told.get("names"), told.get("rejected"), told.get("bytes_read")
+    names, rejected, bytes_read = facts.get("names"), facts.get("rejected"), facts.get("bytes_read")
     if not (isinstance(names, list) and all(isinstance(name, str) and name for name in names)):
         raise Broken
     if len(set(names)) != len(names) or not _are_places(numbers, len(names)):
@@ -112,13 +113,13 @@ def _batch(told: dict[str, Any], most_rows: int, columns: list[NDArray[Any]]) ->
         times=times.astype(np.int64),
         lat=lat.astype(np.float64),
         lon=lon.astype(np.float64),
-        rejected=[_rejection(one) for one in rejected],
+        rejected=[_rejection(rejection) for rejection in rejected],
         bytes_read=bytes_read,
     )
 
 
 def _are_places(numbers: NDArray[Any], count: int) -> bool:
-    """Each of `count` places at least once, and no other."""
+    """Tells whether there is each of `count` places at least once, and no other."""
     if not ((numbers >= 0) & (numbers < count)).all():
         return False
     return bool(np.bincount(numbers, minlength=count).all())
@@ -129,21 +130,22 @@ def _within(degrees: NDArray[np.float64], limit: float) -> bool:
 
 
 def _is_reason(text: str) -> bool:
-    """Short, and what PostgreSQL stores and a file takes: without NUL and halves of characters."""
+    """Tells whether a text is short, and what PostgreSQL stores and a file takes: without NUL and halves of
+    characters."""
     is_whole = "\0" not in text and text.encode(errors="ignore").decode() == text
     return is_whole and len(text) <= _LONGEST_REASON
 
 
-def _rejection(told: object) -> Rejection:
-    match told:
+def _rejection(fact: object) -> Rejection:
+    match fact:
         case [int(row), str(reason)] if _is_reason(reason):
             return Rejection(row=row, reason=reason)
         case _:
             raise Broken
 
 
-def _refusal(told: dict[str, Any]) -> ReaderError:
-    match told:
+def _refusal(facts: dict[str, Any]) -> ReaderError:
+    match facts:
         case {"code": str(code), "message": str(message)} if _is_reason(code + message):
             return ReaderError(code, message)
         case _:

@@ -26,7 +26,7 @@ _SEND_CSV: Final = "send CSV, NDJSON or SNAP check-ins in UTF-8, plain or compre
 
 
 class ReaderError(ValueError):
-    """A file that cannot be read as check-ins: `code` for programs, a sentence for its sender."""
+    """Refuses a file that cannot be read as check-ins: `code` for programs, a sentence for its sender."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -35,7 +35,7 @@ class ReaderError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderLimits:
-    """What one file may cost to read."""
+    """Limits what one file may cost to read."""
 
     line_length: int = 2**16  # characters
     total_bytes: int = 2**36  # after decompression
@@ -45,7 +45,7 @@ class ReaderLimits:
 
 
 class Lines:
-    """The lines of a stream, each with its "\\n" (CRLF and CR become that), in constant memory.
+    """Yields the lines of a stream, each with its "\\n" (CRLF and CR become that), in constant memory.
 
     A byte-order mark is dropped; bytes that are not UTF-8 become surrogates, for the reader to reject.
     Errors while iterating: `ReaderError` with code binary, line_too_long, too_large, bomb, truncated or
@@ -61,7 +61,8 @@ class Lines:
         return itertools.chain.from_iterable(self._blocks())
 
     def blocks(self, least: int) -> Iterator[bytes]:
-        """The text's bytes in blocks of at least so many, the last one aside, which end where a line does.
+        """Yields the text's bytes in blocks of at least so many, the last one aside, which end where a line
+        does.
 
         The mark is not dropped, bytes are as they are, and no line is measured: `texts_of` does these.
         """
@@ -80,14 +81,14 @@ class Lines:
             yield rest
 
     def _end_of_lines(self, text: bytes) -> int:
-        """Where the last whole line ends, or the text where the line after it is too long already."""
+        """Returns where the last whole line ends, or the text where the line after it is too long already."""
         # A "\r" at the end may be the half of a line break.
         end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
         unfinished = text[end:].removesuffix(b"\r").decode(errors="surrogateescape")
         return len(text) if len(unfinished) > self._limits.line_length + 1 else end
 
     def texts_of(self, block: bytes, before: int) -> list[str]:
-        """The lines of one of `blocks`, as iteration gives them. before: how many were there.
+        """Returns the lines of one of `blocks`, as iteration gives them. before: how many were there.
 
         Errors: `ReaderError` with code line_too_long.
         """
@@ -157,7 +158,7 @@ class Lines:
 
 
 def _inflate(blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Content of all members of a gzip file, never more than a block at once."""
+    """Yields the content of all members of a gzip file, never more than a block at once."""
     member = zlib.decompressobj(wbits=31)
     try:
         for block in blocks:

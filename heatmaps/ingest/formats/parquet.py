@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from heatmaps.ingest.formats.batch import Batch
-from heatmaps.ingest.formats.columns import Columns
+from heatmaps.ingest.formats.columns import ColumnPositions
 from heatmaps.ingest.formats.lines import BLOCK_BYTES, ReaderError, ReaderLimits
 from heatmaps.ingest.formats.parquet_pages import unpacked_bytes
 from heatmaps.ingest.formats.typed_columns import Typed, check_lengths
@@ -27,7 +27,7 @@ _BOMB: Final = "the file unpacks to far more than check-ins do; send CSV instead
 
 
 def recognised(stream: BinaryIO) -> bool:
-    """Whether a stream at its beginning is a Parquet file; it is at its beginning again afterwards."""
+    """Tells whether a stream at its beginning is a Parquet file; it is at its beginning again afterwards."""
     if not stream.seekable():
         return False
     head = b""
@@ -38,31 +38,31 @@ def recognised(stream: BinaryIO) -> bool:
 
 
 def batches(stream: BinaryIO, options: Options, limits: ReaderLimits, batch_rows: int) -> Iterator[Batch]:
-    """Batches as of any other format; their rows count from 1. Errors: `ReaderError`."""
+    """Yields batches as of any other format; their rows count from 1. Errors: `ReaderError`."""
     size = stream.seek(0, 2)
     with _readable():
         plain = _opened(stream)
-        columns = Columns.of_names(plain.schema_arrow.names, options)
-        typed = Typed.of(plain.schema_arrow, columns)
-        wanted = list(typed.names.values())
-        rows = _checked_rows(stream, plain.metadata, wanted, size, limits)
-        _check_texts(_opened(stream, typed.texts), typed.texts)
+        columns = ColumnPositions.of_names(plain.schema_arrow.names, options)
+        typed_columns = Typed.of(plain.schema_arrow, columns)
+        names = list(typed_columns.names.values())
+        rows = _checked_rows(stream, plain.metadata, names, size, limits)
+        _check_texts(_opened(stream, typed_columns.texts), typed_columns.texts)
         file, done = _opened(stream), 0
-        for part in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
+        for part in file.iter_batches(batch_size=batch_rows, columns=names, use_threads=False):
             before, done = done, done + part.num_rows
             if done > rows:
                 raise ReaderError("corrupt", "the Parquet file has more rows than it says")
-            yield typed.batch(part, before, bytes_read=size * done // rows)
+            yield typed_columns.batch(part, before, bytes_read=size * done // rows)
 
 
 def names_of(stream: BinaryIO) -> list[str]:
-    """The columns of a file. Errors: `ReaderError`."""
+    """Returns the columns of a file. Errors: `ReaderError`."""
     with _readable():
         return list(_opened(stream).schema_arrow.names)
 
 
 def first_rows(stream: BinaryIO, count: int, limits: ReaderLimits = _LIMITS) -> list[list[str]]:
-    """The first rows as texts. Errors: `ReaderError`."""
+    """Returns the first rows as texts. Errors: `ReaderError`."""
     size = stream.seek(0, 2)
     with _readable():
         file = _opened(stream)
@@ -74,13 +74,13 @@ def first_rows(stream: BinaryIO, count: int, limits: ReaderLimits = _LIMITS) -> 
 
 
 def _opened(stream: BinaryIO, dictionaries: list[str] | None = None) -> Any:
-    """Reading ahead no more than a block."""
+    """Opens a file, reading ahead no more than a block."""
     stream.seek(0)
     return pq.ParquetFile(stream, read_dictionary=dictionaries, buffer_size=BLOCK_BYTES, pre_buffer=False)
 
 
 def _check_texts(file: Any, texts: list[str]) -> None:
-    """What rows share stands before the first of them; `file` gives the texts as dictionaries.
+    """Checks what rows share, which stands before the first of them; `file` gives the texts as dictionaries.
 
     Not used for the rows themselves: the dictionaries would grow with the row group.
     """
@@ -92,18 +92,18 @@ def _check_texts(file: Any, texts: list[str]) -> None:
 
 
 def _checked_rows(
-    stream: BinaryIO, metadata: Any, wanted: list[str] | None, size: int, limits: ReaderLimits
+    stream: BinaryIO, metadata: Any, names: list[str] | None, size: int, limits: ReaderLimits
 ) -> int:
-    """The number of rows, when they are not too many for the file's size. wanted: columns; None: all."""
+    """Returns the number of rows, if they are not too many for the file's size. names: columns; None: all."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     parts = [group.column(number) for group in groups for number in range(group.num_columns)]
     rows = int(metadata.num_rows)
-    unpacked = rows * LEAST_ROW_BYTES
-    _check_weight(unpacked, size, limits)
+    unpacked_size = rows * LEAST_ROW_BYTES
+    _check_weight(unpacked_size, size, limits)
     for part in parts:
-        if wanted is None or part.path_in_schema in wanted:
-            unpacked += max(unpacked_bytes(stream, size, part), int(part.total_uncompressed_size))
-            _check_weight(unpacked, size, limits)
+        if names is None or part.path_in_schema in names:
+            unpacked_size += max(unpacked_bytes(stream, size, part), int(part.total_uncompressed_size))
+            _check_weight(unpacked_size, size, limits)
     return rows
 
 
@@ -116,7 +116,7 @@ def _check_weight(weight: int, size: int, limits: ReaderLimits) -> None:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Arrow's errors in words for the sender; theirs may hold data."""
+    """Puts Arrow's errors in words for the sender; theirs may hold data."""
     try:
         yield
     except ReaderError:

@@ -22,7 +22,7 @@ _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _, _STRUC
 
 
 class _Short(Exception):  # noqa: N818 - no fault: more of the file is needed
-    """The bytes at hand end within the header."""
+    """Says that the bytes at hand end within the header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class _Page:
 
 
 def unpacked_bytes(stream: BinaryIO, size: int, chunk: Any) -> int:
-    """What a column of a row group takes, unpacked, as its pages say.
+    """Returns what a column of a row group takes, unpacked, as its pages say.
 
     chunk: its metadata. Errors: `ReaderError`, also for a page that is larger than pages are.
     """
@@ -49,7 +49,7 @@ def unpacked_bytes(stream: BinaryIO, size: int, chunk: Any) -> int:
 
 
 def _pages(stream: BinaryIO, size: int, chunk: Any) -> Iterator[_Page]:
-    """As they are read: from the dictionary, if there is one, until all values were there."""
+    """Yields pages as they are read: from the dictionary, if there is one, until all values were there."""
     at, left = int(chunk.data_page_offset), int(chunk.num_values)
     if chunk.has_dictionary_page and 0 < (chunk.dictionary_page_offset or 0) < at:
         at = int(chunk.dictionary_page_offset)
@@ -85,7 +85,7 @@ def _damaged() -> ReaderError:
 
 
 class _Compact:
-    """A reader of Thrift's compact protocol. Errors: _Short, `ReaderError`."""
+    """Reads Thrift's compact protocol. Errors: _Short, `ReaderError`."""
 
     def __init__(self, content: bytes) -> None:
         self.at = 0

@@ -36,16 +36,16 @@ NAMES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Preview:
-    """Data: for the steward who holds the file."""
+    """Holds a file's columns and first rows: data, for the steward who holds the file."""
 
     columns: list[str]
     guess: dict[str, str]  # field: its likely column, "" where none is
     rows: list[list[str]]  # the first ones; none of a Parquet file of which only the end was sent
 
     @classmethod
-    def checked(cls, told: Mapping[str, object]) -> Self:
-        """From JSON that nobody vouches for. Errors: Broken."""
-        columns, guess, rows = told.get("columns"), told.get("guess"), told.get("rows")
+    def checked(cls, facts: Mapping[str, object]) -> Self:
+        """Takes a preview from JSON that nobody vouches for. Errors: Broken."""
+        columns, guess, rows = facts.get("columns"), facts.get("guess"), facts.get("rows")
         if not (_are_texts(columns, MOST_COLUMNS) and isinstance(rows, list) and len(rows) <= FIRST_ROWS):
             raise Broken
         if not (isinstance(guess, dict) and _are_texts([*guess, *guess.values()], 2 * len(FIELDS))):
@@ -56,7 +56,8 @@ class Preview:
 
 
 def preview(stream: BinaryIO, *, whole: bool = True, limits: ReaderLimits = _LIMITS) -> Preview:
-    """Of a file or of its beginning; of a Parquet file, whose columns stand at the end, `whole` or its end.
+    """Previews a file or its beginning; of a Parquet file, whose columns stand at the end, `whole` or its
+    end.
 
     For a child: `heatmaps.ingest.formats.child_process` has one run it. Errors: `ReaderError`.
     """
@@ -71,7 +72,7 @@ def preview(stream: BinaryIO, *, whole: bool = True, limits: ReaderLimits = _LIM
     return Preview(
         columns=[_readable(name.strip()) for name in names],
         guess={field: _guess(field, names) for field in FIELDS},
-        rows=[[_shown(value) for value in row[: len(names)]] for row in rows],
+        rows=[[_shortened(value) for value in row[: len(names)]] for row in rows],
     )
 
 
@@ -82,28 +83,28 @@ def _are_texts(value: object, most: int) -> bool:
 
 
 def _begun(lines: Iterable[str]) -> Iterator[str]:
-    """Lines up to where the beginning of a packed file breaks off."""
-    some = False
+    """Yields lines up to where the beginning of a packed file breaks off."""
+    has_lines = False
     try:
         for line in lines:
-            some = True
+            has_lines = True
             yield line
     except ReaderError as error:
-        if error.code != "truncated" or not some:
+        if error.code != "truncated" or not has_lines:
             raise
 
 
 def _guess(field: str, names: list[str]) -> str:
-    known = [name.strip() for name in names]
-    lowered = [name.lower() for name in known]
-    found = next((name for name in NAMES[field] if lowered.count(name) == 1), None)
-    return "" if found is None else known[lowered.index(found)]
+    plain_names = [name.strip() for name in names]
+    lower_names = [name.lower() for name in plain_names]
+    match = next((name for name in NAMES[field] if lower_names.count(name) == 1), None)
+    return "" if match is None else plain_names[lower_names.index(match)]
 
 
 def _readable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _shown(text: str) -> str:
+def _shortened(text: str) -> str:
     readable = _readable(text)
     return readable if len(readable) <= LONGEST_SHOWN else f"{readable[: LONGEST_SHOWN - 1]}…"

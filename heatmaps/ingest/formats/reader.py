@@ -69,7 +69,10 @@ def read_checkins(
 
 
 def read_file(path: Path, options: Options = DEFAULT_OPTIONS) -> Iterator[Batch]:
-    """As `read_checkins`, of a file by its path. Errors: `ReaderError`, its text beginning with its name."""
+    """Reads a file by its path as `read_checkins` does.
+
+    Errors: `ReaderError`, whose text begins with its name.
+    """
     try:
         with path.open("rb") as stream:
             yield from read_checkins(stream, options=options)
@@ -82,7 +85,8 @@ def read_file(path: Path, options: Options = DEFAULT_OPTIONS) -> Iterator[Batch]
 def too_many_rejected(
     rejected: int, rows: int, share: Fraction, first: Sequence[str], *, where: str = ""
 ) -> ReaderError:
-    """The refusal of files of which more than that share of all rows is rejected. where: before all of it."""
+    """Returns the refusal of files of which more than that share of all rows is rejected. where: before all
+    of it."""
     return ReaderError(
         "too_many_rejected",
         f"{where}{rejected} of {rows} rows are invalid, more than the {numbers.share(share)} that may be "

@@ -75,21 +75,23 @@ class CsvSource:
         except StopIteration:
             raise ReaderError("empty", "the file is empty") from None
 
-    def take(self, count: int, *, known: int | None = None) -> Chunk | None:
-        """known: lines of the file that are there, where more may follow; `unfinished` is the line in which
-        a row begins that the following ones may finish.
+    def take(self, count: int, *, lines_there: int | None = None) -> Chunk | None:
+        """Takes at most `count` rows; None at the end.
+
+        lines_there: lines of the file that are there, where more may follow; `unfinished` is the line in
+        which a row begins that the following ones may finish.
         """
         records: list[Record] = []
-        before, broken = self.lines_read, False
+        before, is_broken = self.lines_read, False
         try:
             records.extend(islice(self._rows, count))
         except csv.Error:  # what was read before it stays in the list
-            broken = True
-        lines = _starts(records, before + 1, self.lines_read - before - broken)
+            is_broken = True
+        lines = _starts(records, before + 1, self.lines_read - before - is_broken)
         start = lines[-1] + _height(records[-1]) if records else before + 1
-        if broken and self.lines_read == known:
-            self.unfinished, broken = start, False
-        if not broken:
+        if is_broken and self.lines_read == lines_there:
+            self.unfinished, is_broken = start, False
+        if not is_broken:
             return Chunk(records=records, lines=lines, broken=[]) if records else None
         if start != self.lines_read:  # how many rows it swallowed cannot be told
             raise ReaderError("quote", f"a quoted field that begins in line {start} does not end properly")
@@ -104,14 +106,14 @@ def _starts(records: list[Record], first: int, height: int) -> Sequence[int]:
 
 
 def _height(record: Record) -> int:
-    """Lines of a record: quoted fields may have line breaks."""
+    """Counts the lines of a record: quoted fields may have line breaks."""
     return 1 + sum(field.count("\n") for field in record)
 
 
-def _integer(written: str) -> str:
-    if len(written) > MOST_DIGITS:  # as in every other spelling of it
-        return Number(written)
-    return "0" if written == "-0" else written  # JSON has no other second spelling of it without . or e
+def _integer(text: str) -> str:
+    if len(text) > MOST_DIGITS:  # as in every other spelling of it
+        return Number(text)
+    return "0" if text == "-0" else text  # JSON has no other second spelling of it without . or e
 
 
 # Numbers keep the digits they are written in: none is lost, and 7 and "7" are the same user.
@@ -120,7 +122,7 @@ _NUMBERS: Final = json.JSONDecoder(parse_float=Number, parse_int=_integer, parse
 
 
 class NdjsonSource:
-    """One JSON object a line; its columns are the keys of the first objects."""
+    """Reads one JSON object a line; its columns are the keys of the first objects."""
 
     def __init__(self, lines: Iterator[str], *, exact_numbers: bool = True) -> None:
         self._decode = _NUMBERS if exact_numbers else _TEXTS
@@ -142,10 +144,10 @@ class NdjsonSource:
     def _object(self, line: str) -> dict[str, object] | None:
         text = line.strip(" \t\r\n")
         try:
-            decoded, end = self._decode(text)
+            content, end = self._decode(text)
         except (ValueError, RecursionError):
             return None
-        return decoded if isinstance(decoded, dict) and end == len(text) else None
+        return content if isinstance(content, dict) and end == len(text) else None
 
 
 def _text(value: object) -> str:
@@ -155,7 +157,8 @@ def _text(value: object) -> str:
 
 
 class SnapSource:
-    """Check-ins as the Stanford Large Network Dataset Collection writes them: by position, between tabs."""
+    """Reads check-ins as the Stanford Large Network Dataset Collection writes them: by position, between
+    tabs."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = enumerate(lines, 1)
@@ -171,18 +174,18 @@ class SnapSource:
 
 
 def _chunk(
-    numbered: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
+    numbered_lines: Iterable[tuple[int, str]], record_of: Callable[[str], Record | None], reason: str
 ) -> Chunk | None:
-    """reason: why a line that is neither blank nor a record is refused."""
-    records, numbers, broken = list[Record](), list[int](), list[Rejection]()
+    """Reads a chunk. reason: why a line that is neither blank nor a record is refused."""
+    records, numbers, rejections = list[Record](), list[int](), list[Rejection]()
     last = None
-    for last, line in numbered:
+    for last, line in numbered_lines:
         if line.isspace():
             continue
         record = record_of(line)
         if record is None:
-            broken.append(Rejection(row=last, reason=reason))
+            rejections.append(Rejection(row=last, reason=reason))
         else:
             records.append(record)
             numbers.append(last)
-    return None if last is None else Chunk(records=records, lines=numbers, broken=broken)
+    return None if last is None else Chunk(records=records, lines=numbers, broken=rejections)

@@ -5,7 +5,7 @@ from typing import Any, BinaryIO
 
 from heatmaps.ingest.formats import child_answer
 from heatmaps.ingest.formats.batch import Batch, batch_of
-from heatmaps.ingest.formats.columns import Columns, is_text
+from heatmaps.ingest.formats.columns import ColumnPositions, is_text
 from heatmaps.ingest.formats.lines import Lines, ReaderError, ReaderLimits
 from heatmaps.ingest.formats.text import text_source
 from heatmaps.ingest.options import Options
@@ -17,7 +17,7 @@ def batches(
     """Returns batches of a file of text. Errors: `ReaderError`, while iterating."""
     lines = Lines(stream, limits)
     source = text_source(lines, exact_numbers=exact_numbers)
-    columns = Columns.of_names(source.names, options)
+    columns = ColumnPositions.of_names(source.names, options)
     while chunk := source.take(batch_rows):
         yield batch_of(chunk, columns, bytes_read=lines.bytes_read)
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from heatmaps.ingest.formats.batch import Batch, Rejection
-from heatmaps.ingest.formats.columns import BAD_TIME, NO_TIME, Columns, epoch_seconds, is_text
+from heatmaps.ingest.formats.columns import BAD_TIME, NO_TIME, ColumnPositions, epoch_seconds, is_text
 from heatmaps.ingest.formats.lines import ReaderError
 
 _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -23,26 +23,26 @@ _BAD: Final = NO_TIME + 1  # a time that is none
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """Where the columns are among the wanted ones, and what may be in them."""
+    """Holds where the columns are among those that are read, and what may be in them."""
 
     names: Mapping[str, str]  # of the columns for user, lat, lon and, if there is one, time
     zone: tzinfo  # of times without one
     texts: list[str]  # those of the columns that hold text
 
     @classmethod
-    def of(cls, schema: Any, columns: Columns) -> Self:
-        """Errors: `ReaderError` for a column of another type."""
-        found = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
+    def of(cls, schema: Any, columns: ColumnPositions) -> Self:
+        """Checks the columns' types. Errors: `ReaderError` for a column of another type."""
+        positions = {"user": columns.user, "lat": columns.lat, "lon": columns.lon}
         if columns.time is not None:
-            found["time"] = columns.time
-        for field, position in found.items():
+            positions["time"] = columns.time
+        for field, position in positions.items():
             _check_type(field, schema.field(position).type)
-        names = {field: schema.field(position).name for field, position in found.items()}
+        names = {field: schema.field(position).name for field, position in positions.items()}
         texts = [name for name in names.values() if _is_text_type(schema.field(name).type)]
         return cls(names=names, zone=columns.zone, texts=texts)
 
     def batch(self, part: Any, rows_before: int, *, bytes_read: int) -> Batch:
-        """The check-ins of a record batch, which has the columns of `names`."""
+        """Returns the check-ins of a record batch, which has the columns of `names`."""
         columns = {field: part.column(name) for field, name in self.names.items()}
         names, numbers = _users(columns["user"])
         lat, lon = _degrees(columns["lat"]), _degrees(columns["lon"])
@@ -51,8 +51,8 @@ class Typed:
         good = np.ones(part.num_rows, np.bool_)
         good[list(bad)] = False
         if bad:
-            used, numbers = np.unique(numbers[good], return_inverse=True)
-            names = [names[place] for place in used.tolist()]
+            used_numbers, numbers = np.unique(numbers[good], return_inverse=True)
+            names = [names[place] for place in used_numbers.tolist()]
         return Batch(
             names=names,
             numbers=numbers.astype(np.int32),
@@ -65,7 +65,7 @@ class Typed:
 
 
 def check_lengths(texts: Any) -> None:
-    """Errors: `ReaderError` for an array with a long text."""
+    """Checks the lengths of texts. Errors: `ReaderError` for an array with a long text."""
     values = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
     if len(values) and pc.max(pc.binary_length(values)).as_py() > LONGEST_TEXT:
         message = f"a text is longer than {LONGEST_TEXT} bytes; users and times are short"
@@ -98,40 +98,42 @@ _TYPES: Final[Mapping[str, tuple[Callable[[Any], bool], str]]] = {
 
 
 def _check_type(field: str, kind: Any) -> None:
-    allowed, wanted = _TYPES[field]
+    allowed, expected = _TYPES[field]
     if not allowed(kind):
-        message = f"the column for {field} is of the type {str(kind)[:40]}; {wanted} are expected"
+        message = f"the column for {field} is of the type {str(kind)[:40]}; {expected} are expected"
         raise ReaderError("header", message)
 
 
 def _texts(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct texts of a column, and of each row its number among them; -1 where there is none."""
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    used = pc.unique(encoded.indices.drop_null())
-    distinct = encoded.dictionary.take(used)
+    """Returns the distinct texts of a column, and of each row its number among them; -1 without a text."""
+    dictionary_column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    used_indices = pc.unique(dictionary_column.indices.drop_null())
+    distinct = dictionary_column.dictionary.take(used_indices)
     if _is_text_type(distinct.type):
         check_lengths(distinct)
         wide = pa.large_binary() if pa.types.is_large_string(distinct.type) else pa.binary()
         texts = [value.decode(errors="surrogateescape") for value in distinct.cast(wide).to_pylist()]
     else:
         texts = [str(value) for value in distinct.to_pylist()]
-    return texts, pc.fill_null(pc.index_in(encoded.indices, used), -1).to_numpy(zero_copy_only=False)
+    return texts, pc.fill_null(pc.index_in(dictionary_column.indices, used_indices), -1).to_numpy(
+        zero_copy_only=False
+    )
 
 
 def _users(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct names, and of each row its place among them; -1 where missing.
+    """Returns the distinct names, and of each row its place among them; -1 where missing.
 
     Texts that are no UTF-8 have surrogates.
     """
     texts, numbers = _texts(column)
-    stripped = [text.strip() for text in texts]
-    places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, stripped)))}
-    place_of_text = np.array([places.get(name, -1) for name in stripped] + [-1], np.int64)
+    names = [text.strip() for text in texts]
+    places = {name: place for place, name in enumerate(dict.fromkeys(filter(None, names)))}
+    place_of_text = np.array([places.get(name, -1) for name in names] + [-1], np.int64)
     return list(places), place_of_text[numbers]
 
 
 def _degrees(column: Any) -> NDArray[np.float64]:
-    """NaN where missing."""
+    """Returns degrees, NaN where missing."""
     values: NDArray[np.float64] = (
         column.cast(pa.float64()).fill_null(float("nan")).to_numpy(zero_copy_only=False)
     )
@@ -139,7 +141,7 @@ def _degrees(column: Any) -> NDArray[np.float64]:
 
 
 def _times(column: Any | None, count: int, zone: tzinfo) -> NDArray[np.int64]:
-    """Epoch seconds, NO_TIME where empty, _BAD where none."""
+    """Returns epoch seconds, NO_TIME where empty, _BAD where none."""
     if column is None or pa.types.is_null(column.type):
         return np.full(count, NO_TIME, np.int64)
     if not pa.types.is_timestamp(column.type):
@@ -178,7 +180,7 @@ def _reasons(
     lon: NDArray[np.float64],
     times: NDArray[np.int64],
 ) -> dict[int, str]:
-    """Why, of each row that is no check-in; of several reasons the first, as for texts."""
+    """Says why, of each row that is no check-in; of several reasons the first, as for texts."""
     bad: dict[int, str] = {}
     for name, values, limit in (("lon", lon, 180), ("lat", lat, 90)):
         for at in np.flatnonzero(~(np.abs(values) <= limit)).tolist():

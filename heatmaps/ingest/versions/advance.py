@@ -34,7 +34,8 @@ def next_version(
     due_at: datetime | None = None,
     tables: SourceState | None = None,
 ) -> DataVersion:
-    """The next version, with all ready uploads that no version has yet, and without who opted out since.
+    """Makes the next version, with all ready uploads that no version has yet, and without who opted out
+    since.
 
     By a steward, or by nobody at the moment it was due. The event says this, the number and the public day
     from which on check-ins are kept, and commits to what the version holds; nothing else: what came in, or
@@ -64,14 +65,14 @@ def next_version(
 
 
 def advance(dataset: Dataset, *, actor: User) -> DataVersion:
-    """The next version, by a steward. Errors: `UploadError` where a schedule does it."""
+    """Makes the next version, by a steward. Errors: `UploadError` where a schedule does it."""
     with transitions.locked(dataset.pk):
         check_unscheduled(dataset)
         return next_version(dataset, actor=actor)
 
 
 def check_unscheduled(dataset: Dataset) -> None:
-    """Errors: `UploadError` where a schedule makes the versions."""
+    """Refuses scheduled datasets. Errors: `UploadError` where a schedule makes the versions."""
     if due := next_due(dataset):
         raise UploadError(
             "scheduled",
@@ -82,19 +83,19 @@ def check_unscheduled(dataset: Dataset) -> None:
 
 
 def next_due(dataset: Dataset) -> datetime | None:
-    """When the schedule makes the next version, as the database has it now; None without a schedule."""
+    """Returns when the schedule makes the next version, as the database has it; None without a schedule."""
     due: datetime | None = Dataset.objects.values_list("next_version_at", flat=True).get(pk=dataset.pk)
     return due
 
 
 def _kept_from(dataset: Dataset, moment_of_version: datetime) -> date | None:
-    """The rule of that moment, for good: which check-ins the version leaves out."""
+    """Returns the rule of that moment, for good: which check-ins the version leaves out."""
     days = Dataset.objects.values_list("retention_days", flat=True).get(pk=dataset.pk)
     return None if days is None else retention.first_day(moment_of_version, days)
 
 
 def make_visible(upload: Upload, lease: Lease) -> None:
-    """One short transaction: the upload is ready, and in the next version if it asked for that.
+    """Makes the upload ready, and part of the next version if it asked for that, in one short transaction.
 
     Persons are counted before it, without a lock, and again if another upload became ready meanwhile.
     Errors: `UploadError` when there are more persons than declared.
@@ -103,14 +104,14 @@ def make_visible(upload: Upload, lease: Lease) -> None:
     while not done:
         # Nothing is counted where no number was declared: a worker that dies here is soon found out.
         lease.renew(seconds=LEASE_SECONDS if upload.dataset.persons is None else COUNTING_SECONDS)
-        others = _ready(upload.dataset)
-        _check_rows(upload, others)
-        _check_persons(upload, others)
-        done = _step(upload, lease, others)
+        ready_ids = _ready(upload.dataset)
+        _check_rows(upload, ready_ids)
+        _check_persons(upload, ready_ids)
+        done = _step(upload, lease, ready_ids)
 
 
 def give_up(upload: Upload, lease: Lease, reason: str) -> None:
-    """The upload failed; those sent together with it wait for it no longer."""
+    """Ends an upload that failed; those sent together with it wait for it no longer."""
     lease.delete_rows()
     with transitions.locked(upload.dataset_id):
         lease.fail(reason)
@@ -118,9 +119,9 @@ def give_up(upload: Upload, lease: Lease, reason: str) -> None:
             _advance_if_asked(upload)
 
 
-def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
+def _step(upload: Upload, lease: Lease, counted_ids: frozenset[UUID]) -> bool:
     with transitions.locked(upload.dataset_id):
-        if _ready(upload.dataset) != counted:
+        if _ready(upload.dataset) != counted_ids:
             return False
         lease.end()
         _advance_if_asked(upload)
@@ -128,7 +129,10 @@ def _step(upload: Upload, lease: Lease, counted: frozenset[UUID]) -> bool:
 
 
 def _advance_if_asked(upload: Upload) -> None:
-    """The caller holds the ledger's lock. Files sent together make one version, with the last of them."""
+    """Makes the next version if the upload asked for it.
+
+    The caller holds the ledger's lock. Files sent together make one version, with the last of them.
+    """
     if not upload.advance or next_due(upload.dataset) is not None:
         return
     together = Upload.objects.filter(pk=upload.pk)
@@ -143,13 +147,13 @@ def _ready(dataset: Dataset) -> frozenset[UUID]:
     return frozenset(dataset.uploads.filter(state=UploadState.READY).values_list("pk", flat=True))
 
 
-def _check_rows(upload: Upload, others: frozenset[UUID]) -> None:
-    """No more than the size class of the dataset, which decides how long a draw may take unseen."""
-    read = Upload.objects.filter(pk__in=[*others, upload.pk])
-    stored = F("rows_accepted") - F("rows_expired")
+def _check_rows(upload: Upload, ready_ids: frozenset[UUID]) -> None:
+    """Refuses more rows than the size class of the dataset, which decides how long a draw may take unseen."""
+    uploads = Upload.objects.filter(pk__in=[*ready_ids, upload.pk])
+    row_count = F("rows_accepted") - F("rows_expired")
     if upload.dataset.relation == RelationChoice.REPLACE:
-        stored += F("rows_outside")
-    rows, most = read.aggregate(total=Sum(stored))["total"] or 0, upload.dataset.row_capacity
+        row_count += F("rows_outside")
+    rows, most = uploads.aggregate(total=Sum(row_count))["total"] or 0, upload.dataset.row_capacity
     if rows > most:
         raise UploadError(
             "too_many_rows",
@@ -158,15 +162,15 @@ def _check_rows(upload: Upload, others: frozenset[UUID]) -> None:
         )
 
 
-def _check_persons(upload: Upload, others: frozenset[UUID]) -> None:
+def _check_persons(upload: Upload, ready_ids: frozenset[UUID]) -> None:
     declared = upload.dataset.persons
     if declared is None:
         return
-    checkins = CheckIn.objects.filter(upload__in=[*others, upload.pk]).values("person", "person_rest")
-    found = checkins.union(upload.dataset.enrolments.values("person", "person_rest")).count()
-    if found > declared:
+    checkins = CheckIn.objects.filter(upload__in=[*ready_ids, upload.pk]).values("person", "person_rest")
+    persons = checkins.union(upload.dataset.enrolments.values("person", "person_rest")).count()
+    if persons > declared:
         raise UploadError(
             "too_many_persons",
-            f"with this file the dataset would have {found} different users, but {declared} people were "
+            f"with this file the dataset would have {persons} different users, but {declared} people were "
             "declared when it was created; nothing was stored. Remove the users who are not enrolled",
         )

@@ -24,7 +24,10 @@ NOTHING_LEFT: Final = date.max  # in place of the day from which on an upload's 
 
 
 def delete_rows(dataset_id: int) -> None:
-    """Every row that no version has which anybody still reads. May be called again, and beside itself."""
+    """Deletes every row that no version has which anybody still reads.
+
+    May be called again, and beside itself.
+    """
     version = _oldest_read(dataset_id)
     if version is None:
         return
@@ -37,30 +40,30 @@ def delete_rows(dataset_id: int) -> None:
 
 
 def sweep() -> None:
-    """Send datasets to the workers again from which something may be left to delete."""
-    waiting = DataVersion.objects.filter(kept_from__isnull=False, is_cleared=False).order_by("dataset")
-    for dataset_id in waiting.values_list("dataset", flat=True).distinct():
+    """Sends datasets to the workers again from which something may be left to delete."""
+    versions = DataVersion.objects.filter(kept_from__isnull=False, is_cleared=False).order_by("dataset")
+    for dataset_id in versions.values_list("dataset", flat=True).distinct():
         queue.send(queue.EXPIRE, str(dataset_id))
 
 
 def _oldest_read(dataset_id: int) -> DataVersion | None:
-    """The latest version, or an earlier one that a queued release was reserved on.
+    """Returns the latest version, or an earlier one that a queued release was reserved on.
 
     In this order: reservations on earlier versions than the latest were committed before it was made.
     """
     latest = DataVersion.objects.filter(dataset=dataset_id).order_by("-number").first()
-    queued = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
-    bound = queued.order_by("version__number").select_related("version").first()
+    releases = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
+    bound = releases.order_by("version__number").select_related("version").first()
     if latest is None or bound is None or bound.version.number > latest.number:
         return latest
     return bound.version
 
 
 def _with_older_rows(dataset_id: int, step: retention.Step) -> "QuerySet[Upload]":
-    """Uploads of which rows from before the step's day may be left."""
-    included = Upload.objects.filter(dataset=dataset_id, state=UploadState.READY).select_related("dataset")
-    left = Q(kept_from=None) | Q(kept_from__lt=step.day)
-    return step.among(included).filter(left).order_by("pk")
+    """Selects uploads of which rows from before the step's day may be left."""
+    uploads = Upload.objects.filter(dataset=dataset_id, state=UploadState.READY).select_related("dataset")
+    is_left = Q(kept_from=None) | Q(kept_from__lt=step.day)
+    return step.among(uploads).filter(is_left).order_by("pk")
 
 
 def _delete(upload: Upload, day: date) -> None:
@@ -76,9 +79,9 @@ def _delete_block(upload: Upload, rows: "QuerySet[CheckIn]") -> None:
         persons = rows.order_by().values("person", "person_rest").distinct()
         entries = (Enrolment(dataset=upload.dataset, **person) for person in persons)
         Enrolment.objects.bulk_create(entries, batch_size=1000, ignore_conflicts=True)
-    deleted, _ = rows.delete()
+    count, _ = rows.delete()
     # First the upload, which whoever makes a copy locks at its end: so no copy keeps what is deleted here.
-    Upload.objects.filter(pk=upload.pk).update(rows_expired=F("rows_expired") + deleted)
+    Upload.objects.filter(pk=upload.pk).update(rows_expired=F("rows_expired") + count)
     PackedCheckIns.objects.filter(upload=upload).delete()
 
 

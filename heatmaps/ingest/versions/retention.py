@@ -25,7 +25,7 @@ MOST_DAYS: Final = 36_500  # a hundred years
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Uploads that a version after number `after` up to `up_to` included count from `day` on.
+    """Describes uploads that a version after number `after` up to `up_to` included count from `day` on.
 
     Without a `day` they count whole.
     """
@@ -35,34 +35,34 @@ class Step:
     day: date | None
 
     def among(self, uploads: "QuerySet[Upload]") -> "QuerySet[Upload]":
-        """Those that the step is about."""
+        """Selects the uploads that the step is about."""
         return uploads.filter(version__number__gt=self.after, version__number__lte=self.up_to)
 
 
 def check(days: int | None) -> int | None:
-    """None: for ever. Errors: `ParameterError`."""
+    """Checks a number of days; None: for ever. Errors: `ParameterError`."""
     if days is None or (isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= MOST_DAYS):
         return days
     raise ParameterError("retention_days", days, f"a whole number of days from 1 to {MOST_DAYS}, or nothing")
 
 
 def words(days: int | None) -> str:
-    """For people, such as "30 days"."""
+    """Writes days for people, such as "30 days"."""
     return "for ever" if days is None else f"{count(days)} day{'' if days == 1 else 's'}"
 
 
 def first_day(moment: datetime, days: int) -> date:
-    """The first day that a version of that moment still has."""
+    """Returns the first day that a version of that moment still has."""
     return moment.astimezone(UTC).date() - timedelta(days=days)
 
 
 def midnight(day: date) -> datetime:
-    """When a day of UTC begins."""
+    """Returns when a day of UTC begins."""
     return datetime.combine(day, time(), UTC)
 
 
 def steps(version: DataVersion) -> list[Step]:
-    """What the rules of all versions up to this one leave of the uploads, by who included them.
+    """Returns what the rules of all versions up to this one leave of the uploads, by who included them.
 
     An upload passes the rule of each version from its own on, so the latest day among them counts.
     """
@@ -72,26 +72,26 @@ def steps(version: DataVersion) -> list[Step]:
 
 
 def counted(uploads: "QuerySet[Upload]", version: DataVersion) -> Q:
-    """Of check-ins: those that a version, which includes these uploads, has of days that are kept."""
-    found = Q(upload__in=[])
+    """Selects the check-ins that a version, which includes these uploads, has of days that are kept."""
+    condition = Q(upload__in=[])
     for step in steps(version):
-        kept, days = step.among(uploads), Q()
+        uploads_kept, days = step.among(uploads), Q()
         if step.day is not None:
-            kept = kept.filter(created_at__gte=midnight(step.day))
+            uploads_kept = uploads_kept.filter(created_at__gte=midnight(step.day))
             days = Q(time=None) | Q(time__gte=_seconds(step.day))
         # By their keys, read first: compared row by row, faster than a join.
-        found |= Q(upload__in=list(kept.values_list("pk", flat=True))) & days
-    return found
+        condition |= Q(upload__in=list(uploads_kept.values_list("pk", flat=True))) & days
+    return condition
 
 
 def expired(upload: Upload, day: date) -> "QuerySet[CheckIn]":
-    """An upload's check-ins of earlier days."""
-    found = CheckIn.objects.filter(upload=upload)
-    return found if upload.created_at < midnight(day) else found.filter(time__lt=_seconds(day))
+    """Selects an upload's check-ins of earlier days."""
+    checkins = CheckIn.objects.filter(upload=upload)
+    return checkins if upload.created_at < midnight(day) else checkins.filter(time__lt=_seconds(day))
 
 
 def _steps(up_to: int, rules: list[tuple[int, date]]) -> Iterator[Step]:
-    """`rules`: (number, first day) of versions, the latest first."""
+    """Yields steps. `rules`: (number, first day) of versions, the latest first."""
     day = None
     for number, first in rules:
         if day is None or first > day:

@@ -21,13 +21,13 @@ AT_CREATION: Final = scheduled.AT_CREATION
 
 
 def fix(dataset: Dataset, days: int, *, actor: User) -> None:
-    """The rule of a dataset that is just being made, in the caller's transaction."""
+    """Sets the rule of a dataset that is just being made, in the caller's transaction."""
     with transitions.locked(dataset.pk):
         _set(dataset, days, actor=actor, reason=AT_CREATION)
 
 
 def change(person: Person, dataset: Dataset, days: int | None, *, reason: str) -> None:
-    """Keep check-ins for so many days, or for ever (None), from the next data version on.
+    """Keeps check-ins for so many days, or for ever (None), from the next data version on.
 
     A version that is due already is made first, by the old rule. Errors: as `permissions.require`;
     `ParameterError` for the days, or without a reason.

@@ -16,7 +16,8 @@ _LONGEST_WAIT: Final = 32  # days
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """At the full hour, UTC: each day, on one day of the week, or on one day of the month.
+    """Says when versions are made: at the full hour, UTC: each day, on one day of the week, or on one day of
+    the month.
 
     Errors: `ParameterError` naming `schedule.<field>`.
     """
@@ -41,7 +42,7 @@ class Schedule:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """The inverse of `text`; None of an empty one."""
+        """Parses what `text` writes; None of an empty one."""
         if not text:
             return None
         every, *when, hour = text.split()
@@ -54,12 +55,12 @@ class Schedule:
 
     @property
     def text(self) -> str:
-        """As the database and the ledger's events write it, such as `weekly monday 03:00`."""
+        """Writes it as the database and the ledger's events do, such as `weekly monday 03:00`."""
         return " ".join(filter(None, (self.every, self.weekday, str(self.day or ""), f"{self.hour:02}:00")))
 
     @property
     def words(self) -> str:
-        """For people, such as "every Monday at 03:00 UTC"."""
+        """Writes it for people, such as "every Monday at 03:00 UTC"."""
         days = {
             DAILY: "every day",
             WEEKLY: f"every {str(self.weekday).capitalize()}",
@@ -68,12 +69,12 @@ class Schedule:
         return f"{days[self.every]} at {self.hour:02}:00 UTC"
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first due moment later than that one."""
+        """Returns the first due moment later than that one."""
         days = (moment.astimezone(UTC).date() + timedelta(days=ahead) for ahead in range(_LONGEST_WAIT + 1))
         return next(due for due in map(self._at, filter(self._falls_on, days)) if due > moment)
 
     def last_until(self, moment: datetime) -> datetime:
-        """The latest due moment that is not later than that one."""
+        """Returns the latest due moment that is not later than that one."""
         days = (moment.astimezone(UTC).date() - timedelta(days=back) for back in range(_LONGEST_WAIT + 1))
         return next(due for due in map(self._at, filter(self._falls_on, days)) if due <= moment)
 
@@ -86,11 +87,11 @@ class Schedule:
         return datetime(day.year, day.month, day.day, self.hour, tzinfo=UTC)
 
 
-def _whole(name: str, value: object, low: int, high: int, what: str) -> None:
+def _whole(name: str, value: object, low: int, high: int, unit: str) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ParameterError(name, "" if value is None else value, f"a whole number {low} to {high}, {what}")
+        raise ParameterError(name, "" if value is None else value, f"a whole number {low} to {high}, {unit}")
 
 
-def _empty(name: str, value: object, wanted: str) -> None:
+def _empty(name: str, value: object, owner: str) -> None:
     if value is not None:
-        raise ParameterError(name, value, f"nothing; it belongs to {wanted}")
+        raise ParameterError(name, value, f"nothing; it belongs to {owner}")

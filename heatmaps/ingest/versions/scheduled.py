@@ -30,13 +30,13 @@ _log = structlog.stdlib.get_logger(__name__)
 
 
 def fix(dataset: Dataset, schedule: Schedule, *, actor: User) -> None:
-    """The schedule of a dataset that is just being made, in the caller's transaction."""
+    """Sets the schedule of a dataset that is just being made, in the caller's transaction."""
     with transitions.locked(dataset.pk):
         _set(dataset, schedule, actor=actor, reason=AT_CREATION)
 
 
 def change(person: Person, dataset: Dataset, schedule: Schedule | None, *, reason: str) -> None:
-    """Another schedule, or none, from now on. A version that is due already is made first.
+    """Sets another schedule, or none, from now on. A version that is due already is made first.
 
     Errors: as `permissions.require`; `ParameterError` without a reason.
     """
@@ -47,7 +47,8 @@ def change(person: Person, dataset: Dataset, schedule: Schedule | None, *, reaso
 
 @contextmanager
 def public_rule(person: Person, dataset: Dataset, reason: str) -> Iterator[User]:
-    """A transaction in which a steward changes a rule of versions: those due already followed the old one.
+    """Opens a transaction in which a steward changes a rule of versions: those due already followed the old
+    one.
 
     The reason is asked for whether there were uploads or not, which is data. Errors: as `change`.
     """
@@ -61,13 +62,13 @@ def public_rule(person: Person, dataset: Dataset, reason: str) -> Iterator[User]
 
 
 def advance_due(dataset_id: int, now: datetime) -> DataVersion | None:
-    """The version that is due, once however many ask for it at the same moment; None when none is."""
+    """Makes the version that is due, once however many ask for it at the same moment; None when none is."""
     with transitions.locked(dataset_id):
         return _advance(dataset_id, now)
 
 
 def sweep() -> None:
-    """Every version that is due. A dataset in trouble does not hold up the others."""
+    """Makes every version that is due. A dataset in trouble does not hold up the others."""
     now = timezone.now()
     due = Dataset.objects.filter(next_version_at__lte=now).order_by("next_version_at")
     for dataset_id in list(due.values_list("pk", flat=True)):
@@ -78,7 +79,7 @@ def sweep() -> None:
 
 
 def _advance(dataset_id: int, now: datetime) -> DataVersion | None:
-    """The caller holds the ledger's lock: what is due is read behind it."""
+    """Makes the version that is due. The caller holds the ledger's lock: what is due is read behind it."""
     dataset = Dataset.objects.get(pk=dataset_id)
     schedule = Schedule.parse(dataset.schedule)
     if schedule is None or dataset.next_version_at is None or dataset.next_version_at > now:

@@ -44,7 +44,10 @@ _REFUSALS: Final = (TableRefused, ServerRefused, keys.KeyFileError, UploadError)
 
 
 def advance_by(person: Person, dataset: Dataset) -> SourceSurvey:
-    """The next data version, asked for by a steward. Errors: as `permissions.require`; `UploadError`."""
+    """Makes the next data version, asked for by a steward.
+
+    Errors: as `permissions.require`; `UploadError`.
+    """
     steward = require(person, dataset, Act.UPLOAD)
     with transitions.locked(dataset.pk):
         advance.check_unscheduled(dataset)
@@ -52,7 +55,7 @@ def advance_by(person: Person, dataset: Dataset) -> SourceSurvey:
 
 
 def ask(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None) -> SourceSurvey:
-    """Have the tables looked at for the next version, by a steward or because it is due.
+    """Has the tables looked at for the next version, by a steward or because it is due.
 
     The caller holds the ledger's lock. Errors: `UploadError` for a steward while one is under way.
     """
@@ -75,7 +78,7 @@ def ask(dataset: Dataset, *, actor: User | None, due_at: datetime | None = None)
 
 
 def run(dataset_id: int) -> None:
-    """Look at the tables of a dataset, if nobody else does; its stewards are told what is wrong."""
+    """Looks at the tables of a dataset, if nobody else does; its stewards are told what is wrong."""
     tag = _begin(dataset_id)
     if tag is None:
         return
@@ -100,7 +103,7 @@ def run(dataset_id: int) -> None:
 
 
 def appear(now: datetime) -> None:
-    """Make the versions whose moment has come; the others' moments move on. Safe to run beside anything."""
+    """Makes the versions whose moment has come; the others' moments move on. Safe to run beside anything."""
     due = SourceSurvey.objects.filter(appears_at__lte=now).exclude(state=SurveyState.FAILED)
     for dataset_id in due.order_by("appears_at").values_list("pk", flat=True):
         try:
@@ -113,15 +116,15 @@ def appear(now: datetime) -> None:
 
 
 def sweep() -> None:
-    """Send what no worker looks at to the workers again."""
+    """Sends what no worker looks at to the workers again."""
     free = Q(lease_until=None) | Q(lease_until__lt=timezone.now())
-    waiting = SourceSurvey.objects.filter(free, state=SurveyState.WAITING)
-    for dataset_id in waiting.values_list("pk", flat=True):
+    surveys = SourceSurvey.objects.filter(free, state=SurveyState.WAITING)
+    for dataset_id in surveys.values_list("pk", flat=True):
         queue.send(queue.SURVEY, str(dataset_id))
 
 
 def _begin(dataset_id: int) -> UUID | None:
-    """The caller's tag; None where another looks, or nobody is to."""
+    """Begins a look; returns the caller's tag; None where another looks, or nobody is to."""
     now = timezone.now()
     free = _waiting(dataset_id).filter(Q(lease_until=None) | Q(lease_until__lt=now))
     tag = uuid4()
@@ -140,35 +143,35 @@ def _begin(dataset_id: int) -> UUID | None:
 def _look(survey: SourceSurvey, tag: UUID) -> None:
     dataset = survey.dataset
     source = sources.of(dataset)
-    with _kept(dataset.pk, tag):
-        found = sources.pinned(source)
-        with sources.opened(source, found) as lake:
-            [counts] = lake.ask(question.invalid(found.columns)).to_pylist()
+    with _renewed_lease(dataset.pk, tag):
+        tables = sources.pinned(source)
+        with sources.opened(source, tables) as lake:
+            [counts] = lake.ask(question.invalid(tables.columns)).to_pylist()
             rows = counts.pop("checkins")
-            found.check_rows(rows, counts.pop("opt_outs"))
-            users = _users(dataset, lake, found.columns)
+            tables.check_rows(rows, counts.pop("opt_outs"))
+            users = _users(dataset, lake, tables.columns)
         with transaction.atomic():
             _enrol(dataset, users)  # takes minutes, in which the clock may not wait for the survey's row
-            if not _mine(dataset.pk, tag).select_for_update().exists():
+            if not _own_survey(dataset.pk, tag).select_for_update().exists():
                 transaction.set_rollback(True)
                 return
-            state = found.store(dataset, rows=rows, invalid=counts)
-            _mine(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
+            state = tables.store(dataset, rows=rows, invalid=counts)
+            _own_survey(dataset.pk, tag).update(state=SurveyState.DONE, found=state, lease_until=None)
 
 
 def _users(dataset: Dataset, lake: Lake, columns: question.Columns) -> Persons | None:
-    """`(k,)` different hashes of all users, of a dataset with declared persons."""
+    """Returns `(k,)` different hashes of all users, of a dataset with declared persons."""
     if dataset.persons is None:
         return None
-    asked = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
-    names, hasher = lake.ask(asked)["person"], keys.PersonHasher.of(dataset)
+    query = question.persons(columns, most=dataset.persons + 1)  # more than these are refused
+    names, hasher = lake.ask(query)["person"], keys.PersonHasher.of(dataset)
     # In blocks: all of them as objects of Python would take gigabytes.
     blocks = [hasher.hashes(names.slice(at, _BLOCK).to_pylist()) for at in range(0, len(names), _BLOCK)]
     return np.unique(np.concatenate(blocks)) if blocks else np.empty(0, PERSON)
 
 
 def _enrol(dataset: Dataset, users: Persons | None) -> None:
-    """Everybody who is or was in the table: who left it stays one of the declared persons.
+    """Enrols everybody who is or was in the table: who left it stays one of the declared persons.
 
     Errors: `UploadError` where they are more.
     """
@@ -182,11 +185,11 @@ def _enrol(dataset: Dataset, users: Persons | None) -> None:
             ),
             ignore_conflicts=True,
         )
-    enrolled = Enrolment.objects.filter(dataset=dataset).count()
-    if enrolled > dataset.persons:
+    enrolments = Enrolment.objects.filter(dataset=dataset).count()
+    if enrolments > dataset.persons:
         raise UploadError(
             "too_many_persons",
-            f"the table has, with those who were in it before, at least {enrolled} different users, but "
+            f"the table has, with those who were in it before, at least {enrolments} different users, but "
             f"{dataset.persons} people were declared when the dataset was created. Remove the users who are "
             "not enrolled",
         )
@@ -211,31 +214,31 @@ def _appear(dataset_id: int, now: datetime) -> None:
 
 
 def _fail(dataset_id: int, tag: UUID, reason: str) -> None:
-    _mine(dataset_id, tag).update(state=SurveyState.FAILED, failure=reason, lease_until=None)
+    _own_survey(dataset_id, tag).update(state=SurveyState.FAILED, failure=reason, lease_until=None)
 
 
 def _try_again(dataset_id: int, tag: UUID, reason: str) -> None:
-    mine = _mine(dataset_id, tag)
-    if mine.filter(attempts__gte=MOST_ATTEMPTS).exists():
+    rows = _own_survey(dataset_id, tag)
+    if rows.filter(attempts__gte=MOST_ATTEMPTS).exists():
         _fail(dataset_id, tag, reason)
     else:
-        mine.update(lease_until=timezone.now() + PAUSE)
+        rows.update(lease_until=timezone.now() + PAUSE)
 
 
 def _waiting(dataset_id: int) -> "QuerySet[SourceSurvey]":
     return SourceSurvey.objects.filter(pk=dataset_id, state=SurveyState.WAITING)
 
 
-def _mine(dataset_id: int, tag: UUID) -> "QuerySet[SourceSurvey]":
+def _own_survey(dataset_id: int, tag: UUID) -> "QuerySet[SourceSurvey]":
     return _waiting(dataset_id).filter(tag=tag)
 
 
 @contextmanager
-def _kept(dataset_id: int, tag: UUID) -> Iterator[None]:
-    """Renew the caller's lease until the block ends."""
+def _renewed_lease(dataset_id: int, tag: UUID) -> Iterator[None]:
+    """Renews the caller's lease until the block ends."""
 
     def renew() -> bool:
-        return _mine(dataset_id, tag).update(lease_until=timezone.now() + LEASE) == 1
+        return _own_survey(dataset_id, tag).update(lease_until=timezone.now() + LEASE) == 1
 
     with leases.renewed(renew, seconds=LEASE.total_seconds(), of=dataset_id):
         yield

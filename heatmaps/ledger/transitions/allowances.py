@@ -18,9 +18,10 @@ from heatmaps.models import Account, AccountKind, Allowance
 def change_allowance(
     account: Account, person: User | None, limit: int | FollowsDefault | None, *, actor: User, reason: str
 ) -> None:
-    """What `person` may take of an account (None: as much as there is), or everybody who follows the default.
+    """Sets what `person` may take of an account; a `limit` of None is as much as there is.
 
-    Below what was taken already it stops that person. `person` None sets the default.
+    Below what was taken already it stops that person. `person` None sets the default, for everybody who
+    follows it.
     Errors: InvalidLimit.
     """
     follows = isinstance(limit, FollowsDefault)
@@ -39,20 +40,23 @@ def change_allowance(
 
 
 def take(accounts: Sequence[Account], person: User, amounts: Mapping[str, int | None]) -> None:
-    """Count the charges of a release, by account, if they are allowed. The caller holds the ledger's lock.
+    """Counts the charges of a release, by account, if they are allowed. The caller holds the ledger's lock.
 
     Errors: AllowanceExceeded, UnboundedCharge.
     """
     rows = Allowance.objects.filter(Q(person=person) | Q(person=None), account__in=accounts)
-    stored = {(row.account_id, row.person_id): row for row in rows}
+    rows_by_key = {(row.account_id, row.person_id): row for row in rows}
     for account in accounts:
-        general = stored.get((account.pk, None))
-        own = stored.get((account.pk, person.pk)) or Allowance(account=account, person=person)
+        general = rows_by_key.get((account.pk, None))
+        own = rows_by_key.get((account.pk, person.pk)) or Allowance(account=account, person=person)
         _take(account, own, general, amounts[str(account.kind)])
 
 
 def _take(account: Account, own: Allowance, general: Allowance | None, amount: int | None) -> None:
-    """A charge of nothing always fits, and one without a bound is not counted."""
+    """Counts a charge against an allowance.
+
+    A charge of nothing always fits, and one without a bound is not counted.
+    """
     allowed = own.limit
     if own.follows_default:
         allowed = None if general is None else general.limit
@@ -74,13 +78,16 @@ def _take(account: Account, own: Allowance, general: Allowance | None, amount: i
 
 
 def give_back(account_id: int, person_id: int, amount: int | None) -> None:
-    """The caller holds the ledger's lock."""
+    """Gives the charges of a release back. The caller holds the ledger's lock."""
     rows = Allowance.objects.filter(account=account_id, person=person_id)
     rows.update(committed=F("committed") - (amount or 0))
 
 
 def _row(account: Account, person: User | None) -> Allowance:
-    """The default begins as "not limited", everybody else follows it."""
+    """Returns the row, made where it is missing.
+
+    The default begins as "not limited", everybody else follows it.
+    """
     follows = person is not None
     return Allowance.objects.get_or_create(
         account=account, person=person, defaults={"follows_default": follows}

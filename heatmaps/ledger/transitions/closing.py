@@ -18,7 +18,8 @@ _NO_ROWS: Final = {"rows_accepted": 0, "rows_rejected": 0, "rows_outside": 0}
 
 
 def take_up(dataset: Dataset) -> int:
-    """Move the head to the last stored event, whatever it says, so that events can follow; its sequence.
+    """Moves the head to the last stored event, whatever it says, so that events can follow; returns its
+    sequence.
 
     Only the owner of the tables may. The caller closes the ledger in the same transaction.
     """
@@ -33,7 +34,7 @@ def take_up(dataset: Dataset) -> int:
 
 
 def close(dataset: Dataset, *, last: int, first_bad: int | None, reason: str) -> int:
-    """Close a ledger for good by an event that says from where on it does not verify; its sequence.
+    """Closes a ledger for good by an event that says from where on it does not verify; returns its sequence.
 
     last: the event that was the last one. first_bad: where `verify` stopped, if at an event. What is queued
     ends without a result, its charge kept; no version follows. Uploads that no version includes are undone;
@@ -43,19 +44,19 @@ def close(dataset: Dataset, *, last: int, first_bad: int | None, reason: str) ->
     check_reason(reason)
     with locked(dataset.pk) as ledger:
         now = timezone.now()
-        queued = Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk")
-        for release in queued.only("state"):  # whatever else its row says, and whether that can be read
+        releases = Release.objects.filter(dataset=dataset, state__in=QUEUED).order_by("starts_at", "pk")
+        for release in releases.only("state"):  # whatever else its row says, and whether that can be read
             end(ledger, release, now)
         SourceSurvey.objects.filter(dataset=dataset).delete()
         Dataset.objects.filter(pk=dataset.pk).update(schedule="", next_version_at=None)
         ready = Upload.objects.filter(dataset=dataset, state=UploadState.READY, version=None)
         ready.update(state=UploadState.UNDONE, finished_at=now, **_NO_ROWS)
-        stopped = {} if first_bad is None else {"first_bad": first_bad}
-        after: events.Facts = {"last_unverified": last, "reason": reason.strip(), **stopped}
+        facts_of_end = {} if first_bad is None else {"first_bad": first_bad}
+        after: events.Facts = {"last_unverified": last, "reason": reason.strip(), **facts_of_end}
         return events.append(ledger, CLOSE, actor=None, release=None, before={}, after=after).sequence
 
 
-def _hash(stored: str) -> str:
+def _hash(text: str) -> str:
     """Returns a stored hash, or the hash of whatever stands in its place."""
-    is_hash = re.fullmatch("[0-9a-f]{64}", stored)
-    return stored if is_hash else hashlib.sha256(stored.encode(errors="replace")).hexdigest()
+    is_hash = re.fullmatch("[0-9a-f]{64}", text)
+    return text if is_hash else hashlib.sha256(text.encode(errors="replace")).hexdigest()

@@ -16,7 +16,7 @@ _LONGEST_WAIT: Final = timedelta(minutes=5)  # of one that no worker has begun, 
 
 
 def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
-    """A whole new slot for the first release of the queue, and later ones for those behind it.
+    """Gives the first release of the queue a whole new slot, and later ones to those behind it.
 
     One that is spent keeps the moment it began, and is postponed for as long as it has waited: workers that
     are away for a day must not fill the chain.
@@ -25,8 +25,8 @@ def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
     starts_at = now if release.state == ReleaseState.RESERVED else release.starts_at
     if ledger.dataset.origin.has_rounds:
         # As long as its messages are waited for: a shuffler that is away must not fill it either.
-        closed = now - Round.objects.values_list("closes_at", flat=True).get(pk=release.pk)
-        wait = max(wait, min(closed, _LONGEST_WAIT_OF_ROUNDS))
+        since_closing = now - Round.objects.values_list("closes_at", flat=True).get(pk=release.pk)
+        wait = max(wait, min(since_closing, _LONGEST_WAIT_OF_ROUNDS))
     else:
         wait = max(wait, min(now - starts_at, _LONGEST_WAIT))
     _move(ledger, POSTPONE, release, starts_at, now + wait)
@@ -34,7 +34,7 @@ def postpone(ledger: Ledger, release: Release, now: datetime) -> None:
 
 
 def be_late(ledger: Ledger, release: Release, now: datetime) -> None:
-    """The next slot is twice as long, as all of the dataset's from now on.
+    """Makes the next slot twice as long, as all of the dataset's from now on.
 
     So a dataset can be late a few times in its life, however often it is asked.
     """

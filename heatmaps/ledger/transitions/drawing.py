@@ -33,7 +33,7 @@ from heatmaps.record import hold
 
 
 def spend(release_id: UUID) -> bool:
-    """The draw may begin: True for exactly one caller, ever.
+    """Lets the draw begin: True for exactly one caller, ever.
 
     Not before `starts_at`, not while another release of the dataset is being drawn, and never after the
     reservation expired. Committed when it returns, before any data are read: inside another transaction it
@@ -46,8 +46,8 @@ def spend(release_id: UUID) -> bool:
         if not due or slots.queue(release.dataset_id).filter(state=ReleaseState.SPENT).exists():
             return False
         # A round opens and closes at moments that devices were told, whoever was away then.
-        missed = not ledger.dataset.origin.has_rounds and slots.is_missed(release, now)
-        if release.state == ReleaseState.RESERVED and missed:
+        is_missed = not ledger.dataset.origin.has_rounds and slots.is_missed(release, now)
+        if release.state == ReleaseState.RESERVED and is_missed:
             delaying.postpone(ledger, release, now)
         if not _move(release_id, SPEND):
             return False
@@ -56,7 +56,10 @@ def spend(release_id: UUID) -> bool:
 
 
 def publish(release_id: UUID) -> None:
-    """Show what was drawn. Errors: IllegalTransition unless spent, drawn in time, and its moment has come."""
+    """Shows what was drawn.
+
+    Errors: IllegalTransition unless spent, drawn in time, and its moment has come.
+    """
     with locked_release(release_id) as ledger:
         release, drawing = _visible(ledger, release_id, PUBLISH, (DrawingState.DRAWN,))
         _must_move(release, PUBLISH, finished_at=release.visible_at)
@@ -66,7 +69,7 @@ def publish(release_id: UUID) -> None:
 
 
 def fail(release_id: UUID) -> None:
-    """No result; the charge stays, since failing may depend on data.
+    """Ends a release without a result; the charge stays, since failing may depend on data.
 
     Errors: IllegalTransition unless spent, given up after a begin in time, and its moment has come.
     """
@@ -81,7 +84,7 @@ def fail(release_id: UUID) -> None:
 
 
 def delay(release_id: UUID) -> None:
-    """Another moment for a release whose outcome cannot be told at this one.
+    """Sets another moment for a release whose outcome cannot be told at this one.
 
     Where no worker has begun its draw in time, the slot is postponed, whatever came of it: that cannot depend
     on its data. Otherwise it is late, and slots of the dataset are twice as long from now on.
@@ -105,7 +108,7 @@ def delay(release_id: UUID) -> None:
 
 
 def cancel(release_id: UUID, *, actor: User | None) -> bool:
-    """Give the charge back; False when the release is not reserved any more.
+    """Gives the charge back; False when the release is not reserved any more.
 
     A person cancels before `starts_at` only. No actor: it expired. A round that may have reports is not
     cancelled by anybody, nor what waits for an operator: it may have been drawn.
@@ -130,7 +133,7 @@ def cancel(release_id: UUID, *, actor: User | None) -> bool:
 
 
 def _lacks_facts(ledger: Ledger, release_id: UUID) -> bool:
-    """Whether a round was planned and no shuffler has taken part in it."""
+    """Tells whether a round was planned and no shuffler has taken part in it."""
     return (
         ledger.dataset.origin.has_rounds
         and not Round.objects.filter(pk=release_id).exclude(facts="").exists()
@@ -138,7 +141,7 @@ def _lacks_facts(ledger: Ledger, release_id: UUID) -> bool:
 
 
 def _due(release_id: UUID, move: str) -> Release:
-    """The spent release whose outcome is to be told now. Errors: IllegalTransition."""
+    """Returns the spent release whose outcome is to be told now. Errors: IllegalTransition."""
     release = Release.objects.get(pk=release_id)
     if release.state != ReleaseState.SPENT or release.visible_at > timezone.now():
         raise IllegalTransition(move, release.state)
@@ -156,7 +159,7 @@ def _visible(
 
 
 def _move(release_id: UUID, name: str, **columns: object) -> bool:
-    """The state machine's only UPDATE: from the old state to the new one, or not at all."""
+    """Moves a release from the old state to the new one, or not at all: the state machine's only UPDATE."""
     move = MOVES[name]
     return Release.objects.filter(pk=release_id, state=move.before).update(state=move.after, **columns) == 1
 
@@ -167,9 +170,9 @@ def _must_move(release: Release, name: str, **columns: object) -> None:
 
 
 def _batch(release_id: UUID) -> dict[str, Facts]:
-    """What a round was read from, which is public with its outcome; nothing of other releases."""
-    found = Round.objects.filter(pk=release_id).first()
-    return {} if found is None else {"batch": facts.batch_facts(found)}
+    """Returns what a round was read from, which is public with its outcome; nothing of other releases."""
+    row = Round.objects.filter(pk=release_id).first()
+    return {} if row is None else {"batch": facts.batch_facts(row)}
 
 
 def _append_move(ledger: Ledger, name: str, release: Release, **after: str | Facts) -> None:
@@ -197,7 +200,7 @@ def _give_back(charge: Charge) -> None:
     if charge.amount is not None:
         rows.update(committed=F("committed") - charge.amount)
     else:
-        others = Charge.objects.filter(account=charge.account_id, amount=None)
-        restored = RestoredCharge.objects.filter(account=charge.account_id, amount=None)
-        others = others.exclude(release__state=ReleaseState.CANCELLED)
-        rows.update(unbounded=others.exists() or restored.exists())
+        unbounded_charges = Charge.objects.filter(account=charge.account_id, amount=None)
+        restored_charges = RestoredCharge.objects.filter(account=charge.account_id, amount=None)
+        unbounded_charges = unbounded_charges.exclude(release__state=ReleaseState.CANCELLED)
+        rows.update(unbounded=unbounded_charges.exists() or restored_charges.exists())

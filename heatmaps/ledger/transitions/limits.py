@@ -21,7 +21,7 @@ def change_limit(
     reason: str,
     expected: int | Unset | None = UNSET,
 ) -> None:
-    """Set a limit (None: no limit) and record why.
+    """Sets a limit (None: no limit) and records why.
 
     `expected` is the limit the caller saw. Errors: LimitMoved when it is another one by now,
     InvalidLimit below what is committed, without a reason, or when no ε account would keep a limit.
@@ -41,19 +41,19 @@ def change_limit(
 
 
 def check_limit(limit: int | None) -> None:
-    """Errors: InvalidLimit."""
+    """Checks a limit. Errors: InvalidLimit."""
     if limit is not None and not 0 <= limit <= LARGEST:
         raise InvalidLimit("limit", f"a limit is 0 to {LARGEST} units of its account")
 
 
 def check_some_limit(limits: Mapping[AccountKind, int | None]) -> None:
-    """Errors: InvalidLimit."""
+    """Checks that an ε account has a limit. Errors: InvalidLimit."""
     if all(limit is None for kind, limit in limits.items() if kind != AccountKind.DELTA):
         raise InvalidLimit("limit", "at least one ε account of a dataset has a limit")
 
 
 def check_reason(reason: str) -> None:
-    """Errors: InvalidLimit."""
+    """Checks a reason. Errors: InvalidLimit."""
     if not 1 <= len(reason.strip()) <= LONGEST_REASON:
         raise InvalidLimit(
             "reason", f"a change of a limit needs a reason of 1 to {LONGEST_REASON} characters"

@@ -23,7 +23,7 @@ _QUEUE: Final = "SELECT pg_advisory_xact_lock('heatmaps_ledger'::regclass::int, 
 
 @contextmanager
 def locked(dataset_id: int) -> Iterator[Ledger]:
-    """A transaction that no other move of this dataset runs beside; moves may be made inside it.
+    """Opens a transaction that no other move of this dataset runs beside; moves may be made inside it.
 
     Errors: LedgerClosed.
     """
@@ -33,13 +33,13 @@ def locked(dataset_id: int) -> Iterator[Ledger]:
 
 @contextmanager
 def locked_release(release_id: UUID, *, durable: bool = False) -> Iterator[Ledger]:
-    """As `locked`, of the release's dataset; `durable`: refuses to be part of another transaction."""
+    """Locks the release's dataset as `locked` does; `durable`: refuses to be part of another transaction."""
     with transaction.atomic(durable=durable):
         yield _lock(Release.objects.values_list("dataset_id", flat=True).get(pk=release_id))
 
 
 def locked_accounts(dataset_id: int) -> list[Account]:
-    """The dataset's accounts in the order of their locks."""
+    """Locks the dataset's accounts, and returns them in the order of their locks."""
     return list(Account.objects.select_for_update().filter(dataset=dataset_id).order_by("pk"))
 
 

@@ -10,7 +10,7 @@ from heatmaps.models import ReleaseState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """A row of the package's table; `before` is empty for a release that does not exist yet."""
+    """Holds a row of the package's table; `before` is empty for a release that does not exist yet."""
 
     before: ReleaseState | None
     after: ReleaseState

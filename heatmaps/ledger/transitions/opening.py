@@ -28,7 +28,7 @@ from mechanisms.guarantee import Relation
 
 
 def open_ledger(dataset: Dataset, *, actor: User, limits: Mapping[AccountKind, int | None]) -> None:
-    """Accounts and first event of a new dataset, in the caller's transaction.
+    """Makes the accounts and the first event of a new dataset, in the caller's transaction.
 
     `limits` names exactly the accounts of the dataset's relation; at least one ε account has a limit.
     """
@@ -56,7 +56,7 @@ def record(
     after: Facts,
     at: datetime | None = None,
 ) -> None:
-    """An event that moves no release and no balance, e.g. a new data version: public facts only.
+    """Writes an event that moves no release and no balance, e.g. a new data version: public facts only.
 
     at: what it is stamped with; None: now.
     """

@@ -50,7 +50,7 @@ def reserve(
     unless_answered: bool = False,
     slot: tuple[datetime, datetime] | None = None,
 ) -> Release:
-    """Save a new release and commit its charges, all or nothing; with the `Idempotency-Key` it was asked by
+    """Saves a new release and commits its charges, all or nothing; with the `Idempotency-Key` it was asked by
     and the SHA-256 of that request's body.
 
     It gets the next slot of its dataset, or `slot`, which the caller chose behind all others.
@@ -67,14 +67,16 @@ def reserve(
         hold.check_dataset(release.dataset_id)
         now = timezone.now()
         _lock_person(actor)
-        seen = _look(release, actor, key, now)
-        if unless_answered and seen.answered:
+        precedents = _precedents(release, actor, key, now)
+        if unless_answered and precedents.answered:
             raise Overtaken
-        seen.check_questions()
+        precedents.check_questions()
         accounts = locked_accounts(release.dataset_id)
         if set(charges) != {account.kind for account in accounts}:
             raise ValueError("charges must name exactly the accounts of the dataset")
-        release.starts_at, release.visible_at = slot or slots.next_slot(ledger.dataset, now, seen.taken_until)
+        release.starts_at, release.visible_at = slot or slots.next_slot(
+            ledger.dataset, now, precedents.taken_until
+        )
         if slot is None:
             if release.starts_at - now > LONGEST_QUEUE:
                 raise QueueTooLong(again_at=release.starts_at - LONGEST_QUEUE)
@@ -106,7 +108,7 @@ def _after(release: Release, committed: Mapping[str, int | None], accounts: list
 
 
 def _lock_person(actor: User) -> None:
-    """Questions of one person are counted one after the other, to whichever datasets they go.
+    """Locks a person: questions of one person are counted one after the other, to whichever datasets they go.
 
     The last of the locks that two reservations may share. Not against events, which refer to the row only.
     """
@@ -114,8 +116,8 @@ def _lock_person(actor: User) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What was there under the locks of ledger and person."""
+class _Precedents:
+    """Holds what was there under the locks of ledger and person."""
 
     answered: bool
     # The question that has to leave the day before another may be asked, by whose they are.
@@ -123,43 +125,45 @@ class _Seen:
     taken_until: datetime | None
 
     def check_questions(self) -> None:
-        """Errors: TooManyQuestions."""
-        for whose, oldest in self.too_many.items():
+        """Refuses one question too many. Errors: TooManyQuestions."""
+        for scope, oldest in self.too_many.items():
             if oldest is not None:
-                most = settings.MOST_QUESTIONS_A_DAY[whose]
-                raise TooManyQuestions(whose, most, again_at=oldest + QUESTIONS_COUNTED)
+                most = settings.MOST_QUESTIONS_A_DAY[scope]
+                raise TooManyQuestions(scope, most, again_at=oldest + QUESTIONS_COUNTED)
 
 
-def _look(release: Release, actor: User, key: str | None, now: datetime) -> _Seen:
-    """In one query, since all who reserve wait for it."""
+def _precedents(release: Release, actor: User, key: str | None, now: datetime) -> _Precedents:
+    # In one query, since all who reserve wait for it.
     dataset_id = release.dataset_id
     latest = DataVersion.objects.filter(dataset=dataset_id).order_by("-number").values("pk")[:1]
-    same = Release.objects.filter(dataset=dataset_id, question=release.question, state=ReleaseState.PUBLISHED)
-    used = RequestKey.objects.filter(requested_by=actor, key=key)
-    asked = Release.objects.filter(requested_at__gt=now - QUESTIONS_COUNTED)
+    same_question = Release.objects.filter(
+        dataset=dataset_id, question=release.question, state=ReleaseState.PUBLISHED
+    )
+    used_key = RequestKey.objects.filter(requested_by=actor, key=key)
+    questions = Release.objects.filter(requested_at__gt=now - QUESTIONS_COUNTED)
     rows = Dataset.objects.filter(pk=dataset_id).values_list(
         Subquery(latest),
-        Exists(same),
-        Exists(used),
-        Subquery(_over("person", asked.filter(requested_by=actor))),
-        Subquery(_over("dataset", asked.filter(dataset=dataset_id))),
+        Exists(same_question),
+        Exists(used_key),
+        Subquery(_oldest_counted("person", questions.filter(requested_by=actor))),
+        Subquery(_oldest_counted("dataset", questions.filter(dataset=dataset_id))),
         Subquery(slots.taken_until(dataset_id)),
     )
-    version, is_answered, is_used, of_person, of_dataset, taken = rows.get()
-    return _Seen(
+    version, is_answered, is_used, of_person, of_dataset, busy_until = rows.get()
+    return _Precedents(
         version != release.version_id or is_answered or is_used,
         {"person": of_person, "dataset": of_dataset},
-        taken,
+        busy_until,
     )
 
 
-def _over(whose: str, asked: "QuerySet[Release]") -> "QuerySet[Release, datetime]":
-    most = settings.MOST_QUESTIONS_A_DAY[whose]
-    return asked.order_by("-requested_at").values_list("requested_at", flat=True)[most - 1 : most]
+def _oldest_counted(scope: str, questions: "QuerySet[Release]") -> "QuerySet[Release, datetime]":
+    most = settings.MOST_QUESTIONS_A_DAY[scope]
+    return questions.order_by("-requested_at").values_list("requested_at", flat=True)[most - 1 : most]
 
 
 def _commit(account: Account, amount: int | None) -> int | None:
-    """Add a charge to a locked account, in memory too, if it fits; the amount as it was charged."""
+    """Adds a charge to a locked account, in memory too, if it fits; returns the amount as it was charged."""
     if account.limit is None and amount is not None and account.committed > LARGEST - amount:
         amount = None  # more than the account can count is "no bound"
     if amount == 0:
@@ -179,10 +183,10 @@ def _commit(account: Account, amount: int | None) -> int | None:
 
 
 def _exceeded(account: Account, amount: int) -> BudgetExceeded:
-    held = Charge.objects.filter(account=account, release__state__in=QUEUED)
+    queued_charges = Charge.objects.filter(account=account, release__state__in=QUEUED)
     return BudgetExceeded(
         AccountKind(account.kind),
         requested=amount,
         available=(account.limit or 0) - account.committed,
-        reserved=held.aggregate(total=Sum("amount"))["total"] or 0,
+        reserved=queued_charges.aggregate(total=Sum("amount"))["total"] or 0,
     )

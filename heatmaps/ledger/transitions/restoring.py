@@ -48,7 +48,7 @@ class Unknown:
 
 
 def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
-    """End what was queued, as no result with its charge kept, and charge what is not known.
+    """Ends what was queued, as no result with its charge kept, and charges what is not known.
 
     A limit that the charges pass was raised meanwhile, and rises with them; one with a charge without a bound
     was lifted. Nothing can be asked of the
@@ -87,13 +87,13 @@ def restore(dataset: Dataset, unknown: Unknown) -> Restoration:
 
 
 def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
-    """Let questions be asked again of a restored dataset, at a steward's word; False where none waits.
+    """Lets questions be asked again of a restored dataset, at a steward's word; False where none waits.
 
     opt_outs: where they came from, for everybody to read.
     """
     with locked(dataset.pk) as ledger:
-        waiting = Restoration.objects.filter(dataset=dataset, confirmed_at=None)
-        if not waiting.update(confirmed_at=timezone.now(), confirmed_by=actor):
+        restorations = Restoration.objects.filter(dataset=dataset, confirmed_at=None)
+        if not restorations.update(confirmed_at=timezone.now(), confirmed_by=actor):
             return False
         after: Facts = {"opt_outs": opt_outs}
         events.append(ledger, CONFIRMED, actor=actor, release=None, before={}, after=after)
@@ -101,16 +101,16 @@ def confirm(dataset: Dataset, *, actor: User, opt_outs: str) -> bool:
 
 
 def end(ledger: Ledger, release: Release, now: datetime) -> None:
-    """It may have been drawn since the backup: it never is again, and keeps its charge."""
+    """Ends a release that may have been drawn since the backup: it never is again, and keeps its charge."""
     name = LOSE if release.state == MOVES[LOSE].before else FAIL
     move = MOVES[name]
     Drawing.objects.filter(pk=release.pk).delete()
     SourceReading.objects.filter(pk=release.pk).delete()
     Release.objects.filter(pk=release.pk, state=move.before).update(state=move.after, finished_at=now)
     after: dict[str, str | Facts] = {"state": str(move.after)}
-    planned = Round.objects.filter(pk=release.pk).first()
-    if name == FAIL and planned is not None:
-        after["batch"] = facts.batch_facts(planned)
+    row = Round.objects.filter(pk=release.pk).first()
+    if name == FAIL and row is not None:
+        after["batch"] = facts.batch_facts(row)
     events.append(
         ledger, name, actor=None, release=release.pk, before={"state": str(move.before)}, after=after
     )

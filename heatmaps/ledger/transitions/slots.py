@@ -23,39 +23,39 @@ _TOLERATED_PART: Final = 4  # of a slot
 
 
 def length(dataset: Dataset) -> timedelta:
-    """How long a slot of the dataset lasts now."""
+    """Returns how long a slot of the dataset lasts now."""
     return timedelta(seconds=dataset.origin.slot_seconds(dataset) * 2**dataset.slot_doublings)
 
 
 def queue(dataset_id: int) -> "QuerySet[Release]":
-    """What waits for its moments, in order of reservation."""
-    queued = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
-    return queued.order_by("starts_at", "requested_at", "pk")
+    """Returns the releases that wait for their moments, in order of reservation."""
+    releases = Release.objects.filter(dataset=dataset_id, state__in=QUEUED)
+    return releases.order_by("starts_at", "requested_at", "pk")
 
 
 def taken_until(dataset_id: int) -> "QuerySet[Release, datetime]":
-    """The moment that the last slot of a queue ends, if there is one."""
+    """Returns the moment that the last slot of a queue ends, if there is one."""
     # Slots do not overlap; but a round that is waited for may end after the ones behind it.
     return queue(dataset_id).order_by("-visible_at").values_list("visible_at", flat=True)[:1]
 
 
-def next_slot(dataset: Dataset, now: datetime, taken: datetime | None) -> tuple[datetime, datetime]:
-    """`starts_at` and `visible_at` of a release reserved now, where the queue's slots are `taken_until` then.
+def next_slot(dataset: Dataset, now: datetime, busy_until: datetime | None) -> tuple[datetime, datetime]:
+    """Returns `starts_at` and `visible_at` of a release reserved now.
 
-    The caller holds the ledger's lock.
+    `busy_until` ends the last slot of the queue (`taken_until`). The caller holds the ledger's lock.
     """
     earliest = now + timedelta(seconds=settings.START_SECONDS)
-    starts_at = earliest if taken is None else max(earliest, taken)
+    starts_at = earliest if busy_until is None else max(earliest, busy_until)
     return starts_at, starts_at + length(dataset)
 
 
 def has_had_time(release: Release, claimed_at: datetime, dataset: Dataset) -> bool:
-    """Whether a worker began its draw half a slot before its moment: that depends on other work alone."""
+    """Tells whether a worker began the draw half a slot before its moment: other work alone decides that."""
     slot = length(dataset)
     return not slot or release.visible_at - claimed_at >= slot / 2
 
 
 def is_missed(release: Release, now: datetime) -> bool:
-    """Whether the clock came so late that what is left of the slot is too short."""
+    """Tells whether the clock came so late that what is left of the slot is too short."""
     slot = release.visible_at - release.starts_at
     return bool(slot) and now - release.starts_at > max(slot / _TOLERATED_PART, _TOLERATED)

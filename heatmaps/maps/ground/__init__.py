@@ -28,7 +28,10 @@ Steps = list[int]  # x, y of an outline's first point, then the way to each next
 
 
 def ground_of(region: Region) -> dict[str, object]:
-    """What lies under a map of the region: outlines in `unit`s of degrees east and north of `origin`."""
+    """Returns what lies under a map of the region.
+
+    Outlines are in `unit`s of degrees east and north of `origin`.
+    """
     box = _box(region)
     try:
         unit, sea, lakes = _water(box)
@@ -48,7 +51,7 @@ def ground_of(region: Region) -> dict[str, object]:
 
 
 def attribution() -> str:
-    """Whose ground it is, as a picture says it; empty where it is not installed."""
+    """Returns whose ground it is, as a picture says it; empty where it is not installed."""
     return ATTRIBUTION if (Path(settings.GROUND_DIR) / f"borders-{DETAILS[-1]}.npz").exists() else ""
 
 
@@ -58,7 +61,8 @@ def _box(region: Region) -> Box:
 
 
 def _water(box: Box) -> tuple[int, list[Steps], list[Steps]]:
-    """The lattice of the map, and rings on it: the finest that leaves the map small enough to be sent."""
+    """Returns the lattice of the map, and rings on it: the finest that leaves the map small enough to be
+    sent."""
     unit = max(1, (box[2] - box[0]) // _FINENESS)
     while True:
         sea, lakes = (
@@ -75,7 +79,7 @@ def _water(box: Box) -> tuple[int, list[Steps], list[Steps]]:
 
 
 def _detail(unit: int) -> int:
-    """The coarsest index that is fine enough."""
+    """Returns the coarsest index that is fine enough."""
     return max(detail for detail in DETAILS if detail <= max(unit, DETAILS[0]))
 
 
@@ -96,6 +100,6 @@ def _shapes(kind: str, detail: int) -> Shapes:
 
 @lru_cache(maxsize=1)
 def _countries() -> list[Country]:
-    """Empty where the index was made before it had them."""
+    """Returns the countries; empty where the index was made before it had them."""
     file = Path(settings.GROUND_DIR) / COUNTRIES
     return [Country(**country) for country in json.loads(file.read_bytes())] if file.exists() else []

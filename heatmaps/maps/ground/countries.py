@@ -18,7 +18,7 @@ Ring = NDArray[np.float64]  # (points, 2): longitude, latitude; it ends where it
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Country:
-    """A name, and the middle and width of the country there, in degrees."""
+    """Holds a name, and the middle and width of the country there, in degrees."""
 
     name: str
     lat: float
@@ -27,7 +27,7 @@ class Country:
 
     @classmethod
     def of(cls, name: str, rings: list[Ring]) -> Self:
-        """rings: outlines without holes; the name stands in the largest."""
+        """Makes a country of its rings. rings: outlines without holes; the name stands in the largest."""
         ring = max(rings, key=_size)
         middle = (ring[:, 1].min() + ring[:, 1].max()) / 2
         half = (ring[:, 1].max() - ring[:, 1].min()) / 2
@@ -40,14 +40,14 @@ class Country:
 
 
 def countries_of(topology: dict[str, Any]) -> list[Country]:
-    """Every country of a world-atlas file but that around a pole, the widest first."""
+    """Returns every country of a world-atlas file but that around a pole, the widest first."""
     scale, origin = topology["transform"]["scale"], topology["transform"]["translate"]
     arcs = [np.cumsum(arc, axis=0) * scale + origin for arc in topology["arcs"]]
-    named = [
+    names_and_rings = [
         (_name(shape), [_ring(outer, arcs) for outer in _outer_rings(shape)])
         for shape in topology["objects"]["countries"]["geometries"]
     ]
-    countries = [Country.of(name, rings) for name, rings in named if all(map(_is_closed, rings))]
+    countries = [Country.of(name, rings) for name, rings in names_and_rings if all(map(_is_closed, rings))]
     return sorted(countries, key=lambda country: -country.width)
 
 
@@ -57,7 +57,7 @@ def _name(shape: dict[str, Any]) -> str:
 
 
 def _outer_rings(shape: dict[str, Any]) -> list[list[int]]:
-    """Numbers of the arcs of each."""
+    """Returns numbers of the arcs of each."""
     polygons = [shape["arcs"]] if shape["type"] == "Polygon" else shape["arcs"]
     return [polygon[0] for polygon in polygons]
 
@@ -79,7 +79,7 @@ def _size(ring: Ring) -> float:
 
 
 def _spans(ring: Ring) -> Iterator[tuple[float, float, float]]:
-    """(width, middle longitude, latitude) of what lies inside on each parallel."""
+    """Yields (width, middle longitude, latitude) of what lies inside on each parallel."""
     (x1, y1), (x2, y2) = ring[:-1].T, ring[1:].T
     for lat in np.linspace(y1.min(), y1.max(), 2 * _PARALLELS + 1)[1::2].tolist():
         crosses = (y1 > lat) != (y2 > lat)

@@ -25,7 +25,7 @@ _SHORTEST_LAKE: Final = 1_500
 
 
 def build(packages: Path, folder: Path) -> None:
-    """Write the index of the packages in `node_modules`; what was there is replaced whole.
+    """Writes the index of the packages in `node_modules`; what was there is replaced whole.
 
     Errors: FileNotFoundError for a package that is missing, ValueError for one of another shape.
     """
@@ -41,14 +41,14 @@ def build(packages: Path, folder: Path) -> None:
     names = json.dumps([asdict(country) for country in countries])
     _replace(folder / COUNTRIES, lambda path: path.write_text(names, "utf-8"))
     for detail in DETAILS:
-        for kind, found in rings.items():
-            pieces = (piece for ring in _coarse(found, detail, least=4) for piece in small_rings(ring))
+        for kind, outlines in rings.items():
+            pieces = (piece for ring in _coarse(outlines, detail, least=4) for piece in small_rings(ring))
             _replace(folder / f"{kind}-{detail}.npz", Shapes.of(pieces).save)
         _replace(folder / f"borders-{detail}.npz", Shapes.of(_coarse(borders, detail, least=2)).save)
 
 
 def _coarse(outlines: list[Outline], detail: int, *, least: int) -> Iterator[Outline]:
-    """Those that show on a map of that detail, on its lattice."""
+    """Yields the outlines that show on a map of that detail, on its lattice."""
     if detail == DETAILS[0]:
         yield from outlines
         return
@@ -63,14 +63,14 @@ def _coarse(outlines: list[Outline], detail: int, *, least: int) -> Iterator[Out
 
 def _replace(path: Path, save: Callable[[Path], object]) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        written = Path(folder) / path.name
-        save(written)
-        written.chmod(0o644)  # public, and the server may be another user
-        written.replace(path)
+        target = Path(folder) / path.name
+        save(target)
+        target.chmod(0o644)  # public, and the server may be another user
+        target.replace(path)
 
 
 def _rings(path: Path, shortest: int) -> Iterator[Outline]:
-    """Every ring of a file that holds one MultiPolygon; polygons of fewer characters are left out.
+    """Yields every ring of a file that holds one MultiPolygon; polygons of fewer characters are left out.
 
     Read as text: as JSON it would take a second and 340 MB for the seas, and five and 600 MB for the lakes.
     """
@@ -87,20 +87,20 @@ def _rings(path: Path, shortest: int) -> Iterator[Outline]:
 
 def _borders(topology: dict[str, Any]) -> Iterator[Outline]:
     """Arcs that two countries share; coasts are drawn as water."""
-    shared = np.zeros(len(topology["arcs"]), np.int64)
+    uses = np.zeros(len(topology["arcs"]), np.int64)
     for country in topology["objects"]["countries"]["geometries"]:
         for arc in _arcs(country["arcs"]):
-            shared[arc] += 1
+            uses[arc] += 1
     scale, origin = topology["transform"]["scale"], topology["transform"]["translate"]
-    for arc in np.flatnonzero(shared > 1).tolist():
+    for arc in np.flatnonzero(uses > 1).tolist():
         degrees = np.cumsum(topology["arcs"][arc], axis=0) * scale + origin
         yield np.round(degrees * UNITS).astype(np.int32)
 
 
 def _arcs(nested: Any) -> Iterator[int]:
-    """Numbers of arcs; a negative one is its complement, backwards."""
-    for one in nested:
-        if isinstance(one, int):
-            yield one if one >= 0 else ~one
+    """Yields numbers of arcs; a negative one is its complement, backwards."""
+    for item in nested:
+        if isinstance(item, int):
+            yield item if item >= 0 else ~item
         else:
-            yield from _arcs(one)
+            yield from _arcs(item)

@@ -9,22 +9,22 @@ _TYPES: Final = "@types/"  # declarations for compilers: nothing of them is hand
 
 
 def shipped(lock: Path) -> dict[str, str]:
-    """The licence of each package by its name, as the lock file of npm states them. Errors: OSError."""
-    found = json.loads(lock.read_text(encoding="utf-8"))["packages"]
-    named = {path.rpartition("node_modules/")[2]: about for path, about in found.items() if path}
+    """Returns the licence of each package by its name, as the lock file of npm states it. Errors: OSError."""
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    named_packages = {path.rpartition("node_modules/")[2]: about for path, about in packages.items() if path}
     return {
         name: about["license"]
-        for name, about in sorted(named.items())
+        for name, about in sorted(named_packages.items())
         if not about.get("dev") and not name.startswith(_TYPES)
     }
 
 
 def texts(packages: Path, lock: Path) -> str:
-    """Each package with its licence, in full where the package has it. Errors: OSError."""
+    """Returns each package with its licence, in full where the package has it. Errors: OSError."""
     parts = []
     for name, licence in shipped(lock).items():
         title = f"{name}: {licence}"
         files = sorted((packages / name).glob("LICENSE*"))
-        written = [path.read_text(encoding="utf-8").strip() for path in files]
-        parts.append("\n\n".join([f"{title}\n{'-' * len(title)}", *written]))
+        licence_texts = [path.read_text(encoding="utf-8").strip() for path in files]
+        parts.append("\n\n".join([f"{title}\n{'-' * len(title)}", *licence_texts]))
     return "\n\n\n".join(parts) + "\n"

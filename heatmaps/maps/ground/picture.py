@@ -22,7 +22,7 @@ Points = list[tuple[float, float]]
 
 
 def ground_picture(region: Region, size: tuple[int, int], look: Look = LIGHT) -> Image.Image:
-    """Land, water and borders of the region, north up; land alone where the ground is not installed."""
+    """Draws land, water and borders of the region, north up; land alone where the ground is not installed."""
     picture = Image.new("RGB", size, look.land)
     ground: Any = ground_of(region)
     fine = (size[0] * _FINER, size[1] * _FINER)
@@ -39,7 +39,7 @@ def ground_picture(region: Region, size: tuple[int, int], look: Look = LIGHT) ->
 
 
 def _inside(rings: list[Points], size: tuple[int, int]) -> Image.Image:
-    """By the even-odd rule: white is what an odd number of rings is around."""
+    """Fills rings by the even-odd rule: white is what an odd number of rings is around."""
     shapes = [({"type": "Polygon", "coordinates": [ring]}, 1) for ring in rings]
     counts = rasterize(shapes, out_shape=size[::-1], dtype="uint8", merge_alg=MergeAlg.add)
     return Image.fromarray((counts % 2 * 255).astype(np.uint8))

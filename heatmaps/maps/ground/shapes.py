@@ -32,16 +32,16 @@ class Shapes:
 
     @classmethod
     def of(cls, outlines: Iterable[Outline]) -> Self:
-        kept = [_with_short_steps(outline) for outline in outlines]
-        points = np.concatenate([*kept, np.empty((0, 2), np.int32)])
-        ends = np.cumsum([len(outline) for outline in kept], dtype=np.int64)
-        first = np.concatenate(([0], ends))[: len(kept)]
+        outlines_kept = [_with_short_steps(outline) for outline in outlines]
+        points = np.concatenate([*outlines_kept, np.empty((0, 2), np.int32)])
+        ends = np.cumsum([len(outline) for outline in outlines_kept], dtype=np.int64)
+        first = np.concatenate(([0], ends))[: len(outlines_kept)]
         own = np.ones(len(points), np.bool_)
         own[first] = False  # a step leads to each other point
         return cls(
             boxes=extents(points, first),
             starts=points[first],
-            ends=ends - np.arange(1, len(kept) + 1),
+            ends=ends - np.arange(1, len(outlines_kept) + 1),
             steps=np.diff(points, axis=0, prepend=0)[own].astype(np.int16),
         )
 
@@ -55,7 +55,7 @@ class Shapes:
             np.savez(file, **{field.name: getattr(self, field.name) for field in fields(self)})
 
     def rings_in(self, box: Box, *, least: int) -> Iterator[Outline]:
-        """What of the rings lies in the box; those of fewer than `least` units both ways are left out."""
+        """Yields what of the rings lies in the box, without those of fewer than `least` units both ways."""
         for index, inside in self._meeting(box, least):
             ring = self._outline(index)
             if inside or len(ring := clipped(ring, box)):
@@ -67,13 +67,13 @@ class Shapes:
             yield self._outline(index)
 
     def _meeting(self, box: Box, least: int) -> Iterator[tuple[int, bool]]:
-        """Numbers of outlines, and whether the box holds them."""
+        """Yields numbers of outlines, and whether the box holds them."""
         west, south, east, north = self.boxes.T
         meets = (west <= box[2]) & (east >= box[0]) & (south <= box[3]) & (north >= box[1])
         meets &= np.maximum(east - west, north - south) >= least
         holds = (west >= box[0]) & (east <= box[2]) & (south >= box[1]) & (north <= box[3])
-        found = np.flatnonzero(meets)
-        yield from zip(found.tolist(), holds[found].tolist(), strict=True)
+        numbers = np.flatnonzero(meets)
+        yield from zip(numbers.tolist(), holds[numbers].tolist(), strict=True)
 
     def _outline(self, index: int) -> Outline:
         begin = self.ends[index - 1] if index else 0
@@ -89,10 +89,10 @@ def snapped(outline: Outline, unit: int) -> Outline:
 
 
 def small_rings(ring: Outline) -> Iterator[Outline]:
-    """The ring in pieces of few points, cut in the middle of the longer side."""
-    waiting = [ring]
-    while waiting:
-        piece = waiting.pop()
+    """Yields the ring in pieces of few points, cut in the middle of the longer side."""
+    queue = [ring]
+    while queue:
+        piece = queue.pop()
         low, high = piece.min(0), piece.max(0)
         axis = int(np.argmax(high - low))
         if len(piece) <= _MOST_POINTS or high[axis] - low[axis] < 2:
@@ -100,11 +100,11 @@ def small_rings(ring: Outline) -> Iterator[Outline]:
             continue
         middle = int(low[axis]) + int(high[axis] - low[axis]) // 2
         halves = (half(piece, axis, middle, below=below) for below in (True, False))
-        waiting += [one for one in halves if len(one) > 3]
+        queue += [piece_half for piece_half in halves if len(piece_half) > 3]
 
 
 def clipped(ring: Outline, box: Box) -> Outline:
-    """What of a ring lies in the box; empty where nothing does."""
+    """Returns what of a ring lies in the box; empty where nothing does."""
     for axis, at, below in ((0, box[0], False), (1, box[1], False), (0, box[2], True), (1, box[3], True)):
         if len(ring):
             ring = half(ring, axis, at, below=below)
@@ -112,7 +112,7 @@ def clipped(ring: Outline, box: Box) -> Outline:
 
 
 def half(ring: Outline, axis: int, at: int, *, below: bool) -> Outline:
-    """What of a ring lies on one side of a line, by Sutherland and Hodgman's rule; a ring again."""
+    """Returns what of a ring lies on one side of a line, by Sutherland and Hodgman's rule; a ring again."""
     inside = ring[:, axis] <= at if below else ring[:, axis] >= at
     if inside.all():
         return ring
@@ -122,17 +122,17 @@ def half(ring: Outline, axis: int, at: int, *, below: bool) -> Outline:
     crosses, arrives = inside[:-1] != inside[1:], inside[1:]
     # Each edge gives its crossing, then its end, each where there is one.
     last = np.cumsum(crosses.astype(np.int64) + arrives)
-    cut = np.empty((int(last[-1]), 2), np.int32)
-    cut[last[arrives] - 1] = end[arrives]
+    corners = np.empty((int(last[-1]), 2), np.int32)
+    corners[last[arrives] - 1] = end[arrives]
     part = (at - start[crosses, axis]) / (end[crosses, axis] - start[crosses, axis].astype(np.int64))
     points = start[crosses] + (end[crosses] - start[crosses].astype(np.int64)) * part[:, np.newaxis]
     points[:, axis] = at
-    cut[last[crosses] - 1 - arrives[crosses]] = np.round(points)
-    return np.vstack((cut, cut[:1]))
+    corners[last[crosses] - 1 - arrives[crosses]] = np.round(points)
+    return np.vstack((corners, corners[:1]))
 
 
 def extents(points: NDArray[np.int32], first: NDArray[np.int64]) -> NDArray[np.int32]:
-    """`(n, 4)` boxes of outlines that follow each other, by the places of their first points."""
+    """Returns `(n, 4)` boxes of outlines that follow each other, by the places of their first points."""
     if not first.size:
         return np.empty((0, 4), np.int32)
     low, high = (least.reduceat(points, first, axis=0) for least in (np.minimum, np.maximum))
@@ -140,7 +140,7 @@ def extents(points: NDArray[np.int32], first: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _with_short_steps(outline: Outline) -> Outline:
-    """The outline with further points on long steps: as far on as whole units allow."""
+    """Returns the outline with further points on long steps: as far on as whole units allow."""
     steps = np.diff(outline, axis=0)
     parts = -(-np.abs(steps).max(axis=1, initial=0) // _LONGEST_STEP)
     if parts.max(initial=0) <= 1:

@@ -25,7 +25,7 @@ Layer = dict[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streets:
-    """What lies between the ground and what was released, the lowest first."""
+    """Holds what lies between the ground and what was released, the lowest first."""
 
     layers: tuple[Layer, ...] = ()  # as `static/hazemap/streets.js` takes them
     host: str = ""  # another one that is asked for tiles, and sees where a reader looks
@@ -37,12 +37,15 @@ class Streets:
 
     @property
     def drawer(self) -> str:
-        """The static file that draws vector tiles, where there are any."""
+        """Returns the static file that draws vector tiles, where there are any."""
         return DRAWER if any(layer["kind"] == VECTOR for layer in self.layers) else ""
 
 
 def streets_of(*, public: bool) -> Streets:
-    """What the settings say. public: of a map that needs no account; a foreign host needs a setting more."""
+    """Returns what the settings say.
+
+    public: of a map that needs no account; a foreign host needs a setting more.
+    """
     tiles = settings.TILES if not public or (settings.TILES and settings.TILES.public) else None
     own = _own(settings.BASEMAP) if settings.BASEMAP else None
     layers = [layer for layer in (tiles and _foreign(tiles.address, tiles.attribution), own) if layer]
@@ -52,7 +55,7 @@ def streets_of(*, public: bool) -> Streets:
 
 
 def may_draw() -> bool:
-    """Whether `make setup` could install what draws vector tiles."""
+    """Tells whether `make setup` could install what draws vector tiles."""
     return finders.find(DRAWER) is not None
 
 
@@ -61,7 +64,7 @@ def _foreign(address: str, attribution: str) -> Layer:
 
 
 def _own(path: Path) -> Layer | None:
-    """None where the file cannot be read any more."""
+    """Returns the layer of a file of ours; None where it cannot be read any more."""
     try:
         archive = Archive.open(path)
         credit = _credit(archive)
@@ -80,14 +83,14 @@ def _own(path: Path) -> Layer | None:
 
 @lru_cache(maxsize=4)
 def _credit(archive: Archive) -> str:
-    """What the file asks to be named as its source, as text."""
+    """Returns what the file asks to be named as its source, as text."""
     reader = _Text()
     reader.feed(str(archive.metadata.get("attribution", "")))
     return " ".join("".join(reader.parts).split())[:_LONGEST_CREDIT]
 
 
 class _Text(HTMLParser):
-    """What an HTML text says, without its tags."""
+    """Reads what an HTML text says, without its tags."""
 
     def __init__(self) -> None:
         super().__init__()

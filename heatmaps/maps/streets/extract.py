@@ -24,8 +24,8 @@ Outline = NDArray[np.float64]  # (n, 2), east and north
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Things:
-    """What is drawn, in one order; geometries in degrees."""
+class OsmFeatures:
+    """Holds what is drawn, in one order; geometries in degrees."""
 
     layers: list[str] = field(default_factory=list)
     first_zooms: list[int] = field(default_factory=list)
@@ -38,8 +38,8 @@ class Things:
         self.properties.append(kind.properties)
         self.geometries.append(geometry)
 
-    def taken(self, layer: str) -> list[Any]:
-        """The geometries of a layer, which are no longer among the things."""
+    def pop_layer(self, layer: str) -> list[Any]:
+        """Takes the geometries of a layer out of the features, and returns them."""
         own = [number for number, name in enumerate(self.layers) if name == layer]
         geometries = [self.geometries[number] for number in own]
         for number in reversed(own):
@@ -48,63 +48,63 @@ class Things:
         return geometries
 
 
-def read(path: Path, region: Region, *, progress: Callable[[int], object]) -> Things:
-    """What of the file lies in the region. `progress` takes how many things were read, now and then.
+def read(path: Path, region: Region, *, progress: Callable[[int], object]) -> OsmFeatures:
+    """Reads what of the file lies in the region. `progress` takes how many features were read, now and then.
 
     Errors: RuntimeError for what is no OpenStreetMap file.
     """
-    found = Things()
+    features = OsmFeatures()
     for number, (kind, geometry) in enumerate(_things(path), start=1):
         inside = None if geometry is None else shapely.clip_by_rect(geometry, *region)
         if inside is not None and not inside.is_empty:
-            found.add(kind, inside)
+            features.add(kind, inside)
         if number % _CHUNK == 0:
             progress(number)
-    return found
+    return features
 
 
 def _things(path: Path) -> Iterator[tuple[Sorted, Any]]:
     keys = osmium.filter.KeyFilter(*layers.KEYS)
     factory = osmium.geom.WKBFactory()
-    for thing in osmium.FileProcessor(str(path)).with_locations().with_areas().with_filter(keys):
-        tags = dict(thing.tags)
-        if thing.is_node():
+    for osm_object in osmium.FileProcessor(str(path)).with_locations().with_areas().with_filter(keys):
+        tags = dict(osm_object.tags)
+        if osm_object.is_node():
             kind, shape = layers.of_point(tags), factory.create_point
-        elif thing.is_way():
+        elif osm_object.is_way():
             kind, shape = layers.of_line(tags), _lines
-        elif thing.is_area():
+        elif osm_object.is_area():
             kind, shape = layers.of_area(tags), factory.create_multipolygon
         else:
             continue
         if kind is not None:
-            yield kind, _geometry(shape, thing)
+            yield kind, _geometry(shape, osm_object)
 
 
-def _geometry(shape: Any, thing: Any) -> Any:
-    """None where an extract cut off what it needs."""
+def _geometry(shape: Any, osm_object: Any) -> Any:
+    """Returns the geometry of an OpenStreetMap object; None where an extract cut off what it needs."""
     try:
-        geometry = shape(thing)
+        geometry = shape(osm_object)
     except (osmium.InvalidLocationError, RuntimeError):
         return None
     return shapely.from_wkb(geometry) if isinstance(geometry, str) else geometry
 
 
 def _lines(way: Any) -> Any:
-    """The way without points that an extract cut off."""
+    """Returns the way without points that an extract cut off."""
     runs = groupby(way.nodes, key=lambda node: node.location.valid())
-    paths = [[(node.lon, node.lat) for node in nodes] for there, nodes in runs if there]
+    paths = [[(node.lon, node.lat) for node in nodes] for is_there, nodes in runs if is_there]
     return shapely.MultiLineString([path for path in paths if len(path) > 1])
 
 
 def sea_by_rings(region: Region, rings: Iterable[Outline]) -> Any:
-    """What an odd number of the sea's rings (degrees) is around."""
+    """Returns what an odd number of the sea's rings (degrees) is around."""
     parts = (shapely.make_valid(shapely.Polygon(ring)) for ring in rings)
     sea = reduce(shapely.symmetric_difference, parts, shapely.Polygon())
     return areas(shapely.intersection(sea, shapely.box(*region)))
 
 
 def sea_by_coast(region: Region, lines: Sequence[Any]) -> Any:
-    """What lies to the right of coastlines, as OpenStreetMap draws them.
+    """Returns what lies to the right of coastlines, as OpenStreetMap draws them.
 
     None where there are none, or where one ends inside the region: then land and sea are not parted.
     """
@@ -117,13 +117,13 @@ def sea_by_coast(region: Region, lines: Sequence[Any]) -> Any:
 
 
 def _faces_beside(faces: NDArray[Any], lines: Sequence[Any], side: int) -> NDArray[np.bool_]:
-    """Which of the faces lie on a side of a line: 1 for its right."""
+    """Returns which of the faces lie on a side of a line: 1 for its right."""
     points = np.array([_beside(line, side) for line in shapely.get_parts(lines)]).reshape(-1, 2)
     return np.asarray(shapely.contains_xy(faces[:, np.newaxis], *points.T).any(axis=1))
 
 
 def _beside(line: Any, side: int) -> NDArray[np.float64]:
-    """A point a few centimetres from the middle of its longest piece."""
+    """Returns a point a few centimetres from the middle of its longest piece."""
     points = shapely.get_coordinates(line)
     steps = np.diff(points, axis=0)
     longest = int(np.argmax(np.hypot(*steps.T)))

@@ -103,7 +103,7 @@ Properties = dict[str, str | int | bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorted:
-    """Where a thing belongs, and from which zoom on it is drawn."""
+    """Holds where a feature belongs, and from which zoom on it is drawn."""
 
     layer: str
     first_zoom: int
@@ -111,7 +111,7 @@ class Sorted:
 
 
 def of_point(tags: Tags) -> Sorted | None:
-    """Places that have a name."""
+    """Sorts places that have a name."""
     place = tags.get("place", "")
     zooms = _LOCALITIES | _QUARTERS
     if place not in zooms or "name" not in tags:
@@ -158,7 +158,7 @@ def _rail_or_river(tags: Tags) -> Sorted | None:
 
 
 def of_area(tags: Tags) -> Sorted | None:
-    """Water, buildings, and what the land is used for."""
+    """Sorts water, buildings, and what the land is used for."""
     if any(tags.get(key) in values for key, values in _WATER_AREAS.items()):
         return Sorted(layer="water", first_zoom=0, properties={"kind": "water"})
     if tags.get("building", "no") != "no":

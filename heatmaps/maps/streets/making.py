@@ -16,7 +16,7 @@ from pmtiles.writer import Writer
 
 from heatmaps.maps.ground import ground_of
 from heatmaps.maps.streets import OPENSTREETMAP, extract
-from heatmaps.maps.streets.extract import Outline, Things
+from heatmaps.maps.streets.extract import OsmFeatures, Outline
 from heatmaps.maps.streets.layers import COAST, FINEST_ZOOM, LAYERS, Sorted
 from heatmaps.maps.streets.tiles import Pyramid
 from mechanisms.check import ParameterError
@@ -27,8 +27,8 @@ _DEGREE: Final = 10_000_000  # of a header
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
-    """What there is in the file."""
+class StreetFile:
+    """Counts what there is in the file."""
 
     things: int
     tiles: int
@@ -37,8 +37,8 @@ class Made:
 
 def make(
     source: Path, region: Region, output: Path, *, read: Callable[[int], object], cut: Callable[[int], object]
-) -> Made:
-    """Write the tiles of what lies in the region; a file that is there is replaced whole.
+) -> StreetFile:
+    """Writes the tiles of what lies in the region; a file that is there is replaced whole.
 
     `read` takes how many things were read, `cut` how many tiles were made, now and then. Errors:
     `ParameterError` naming `file` or `bbox`, OSError.
@@ -55,13 +55,13 @@ def make(
     _add_coast(things, region)
     with _whole(output) as stream:
         tiles = _write(stream, things, region, cut)
-    return Made(things=count, tiles=tiles, size_bytes=output.stat().st_size)
+    return StreetFile(things=count, tiles=tiles, size_bytes=output.stat().st_size)
 
 
-def _add_coast(things: Things, region: Region) -> None:
-    """Land and sea, by the file's own coast or else as the ground of the maps has them."""
+def _add_coast(things: OsmFeatures, region: Region) -> None:
+    """Adds land and sea, by the file's own coast or else as the ground of the maps has them."""
     ground: Any = ground_of(region)
-    sea = extract.sea_by_coast(region, things.taken(COAST))
+    sea = extract.sea_by_coast(region, things.pop_layer(COAST))
     if sea is None and "sea" in ground:
         sea = extract.sea_by_rings(region, _rings(ground))
     if sea is None:
@@ -79,7 +79,7 @@ def _rings(ground: Any) -> Iterator[Outline]:
             yield lattice * ground["unit"] + ground["origin"]
 
 
-def _write(stream: BinaryIO, things: Things, region: Region, cut: Callable[[int], object]) -> int:
+def _write(stream: BinaryIO, things: OsmFeatures, region: Region, cut: Callable[[int], object]) -> int:
     writer, number = Writer(stream), 0
     for number, (tile, content) in enumerate(Pyramid(things).tiles(), start=1):
         writer.write_tile(zxy_to_tileid(*tile), gzip.compress(content, mtime=0))
@@ -104,7 +104,7 @@ def _write(stream: BinaryIO, things: Things, region: Region, cut: Callable[[int]
 
 @contextmanager
 def _whole(output: Path) -> Iterator[BinaryIO]:
-    """A file that gets its name when it is complete; until then it has another one, beside it."""
+    """Opens a file that gets its name when it is complete; until then it has another one, beside it."""
     descriptor, name = tempfile.mkstemp(prefix=f".{output.name}-", dir=output.parent)
     path = Path(name)
     try:

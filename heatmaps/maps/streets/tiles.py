@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from heatmaps.maps.streets.extract import Things, areas
+from heatmaps.maps.streets.extract import OsmFeatures, areas
 from heatmaps.maps.streets.layers import FINEST_ZOOM, LAYERS
 
 Tile = tuple[int, int, int]  # zoom, column from the west, row from the north
@@ -24,7 +24,7 @@ _LINES: Final = (1, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """Some of the things: their numbers, and their geometries as far as they are needed."""
+    """Holds some of the things: their numbers, and their geometries as far as they are needed."""
 
     numbers: NDArray[np.int64]
     geometries: NDArray[Any]
@@ -34,17 +34,17 @@ class _Part:
         meets = (west <= box[2]) & (east >= box[0]) & (south <= box[3]) & (north >= box[1])
         holds = (west >= box[0]) & (south >= box[1]) & (east <= box[2]) & (north <= box[3])
         geometries = self.geometries.copy()
-        cut = np.flatnonzero(meets & ~holds)
-        geometries[cut] = shapely.clip_by_rect(geometries[cut], *box)
-        kept = np.flatnonzero(meets)
-        kept = kept[~shapely.is_empty(geometries[kept])]
-        return _Part(numbers=self.numbers[kept], geometries=geometries[kept])
+        indexes_to_cut = np.flatnonzero(meets & ~holds)
+        geometries[indexes_to_cut] = shapely.clip_by_rect(geometries[indexes_to_cut], *box)
+        indexes = np.flatnonzero(meets)
+        indexes = indexes[~shapely.is_empty(geometries[indexes])]
+        return _Part(numbers=self.numbers[indexes], geometries=geometries[indexes])
 
 
 class Pyramid:
-    """All tiles of some things; `tiles` gives those that hold anything."""
+    """Cuts all tiles of some things; `tiles` gives those that hold anything."""
 
-    def __init__(self, things: Things) -> None:
+    def __init__(self, things: OsmFeatures) -> None:
         self._layers = np.array([LAYERS.index(name) for name in things.layers], dtype=np.int64)
         self._first_zooms = np.array(things.first_zooms, dtype=np.int64)
         self._properties = things.properties
@@ -67,49 +67,51 @@ class Pyramid:
                 yield from self._below(child, part.within(_box(child)))
 
     def _encoded(self, tile: Tile, part: _Part) -> bytes:
-        """Empty where nothing of it is large enough to be seen."""
+        """Encodes a tile; empty where nothing of it is large enough to be seen."""
         zoom = tile[0]
-        seen = np.flatnonzero(self._first_zooms[part.numbers] <= zoom)
-        geometries = _drawn(shapely.transform(part.geometries[seen], _units(tile)), zoom)
-        numbers = part.numbers[seen]
-        found = []
+        visible = np.flatnonzero(self._first_zooms[part.numbers] <= zoom)
+        geometries = _simplified(shapely.transform(part.geometries[visible], _units(tile)), zoom)
+        numbers = part.numbers[visible]
+        layers = []
         for layer, name in enumerate(LAYERS):
             own = np.flatnonzero((self._layers[numbers] == layer) & ~shapely.is_empty(geometries))
             features = self._features(numbers[own], geometries[own], zoom)
             if features:
-                found.append({"name": name, "features": features})
-        if not found:
+                layers.append({"name": name, "features": features})
+        if not layers:
             return b""
-        return bytes(mapbox_vector_tile.encode(found, default_options={"y_coord_down": True}))
+        return bytes(mapbox_vector_tile.encode(layers, default_options={"y_coord_down": True}))
 
     def _features(
         self, numbers: NDArray[np.int64], geometries: NDArray[Any], zoom: int
     ) -> list[dict[str, Any]]:
-        """Lines of the same properties as one feature; everything else by itself."""
+        """Returns lines of the same properties as one feature; everything else by itself."""
         features, lines = [], dict[tuple[Any, ...], list[Any]]()
         for number, geometry in zip(numbers.tolist(), geometries, strict=True):
             properties = self._properties[number]
             if geometry.geom_type.endswith("LineString"):
-                told = {k: v for k, v in properties.items() if zoom >= _FIRST_NAMES or "name" not in k}
-                lines.setdefault(tuple(told.items()), []).append(geometry)
+                line_properties = {
+                    k: v for k, v in properties.items() if zoom >= _FIRST_NAMES or "name" not in k
+                }
+                lines.setdefault(tuple(line_properties.items()), []).append(geometry)
             else:
-                kept = areas(geometry) if geometry.geom_type == "GeometryCollection" else geometry
-                features.append({"geometry": kept, "properties": properties})
+                shape = areas(geometry) if geometry.geom_type == "GeometryCollection" else geometry
+                features.append({"geometry": shape, "properties": properties})
         for key, parts in lines.items():
             merged = shapely.line_merge(shapely.multilinestrings(shapely.get_parts(parts).tolist()))
             features.append({"geometry": merged, "properties": dict(key)})
         return features
 
 
-def _drawn(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
-    """What of them is seen at a zoom; what is smaller than a pixel or two is empty."""
+def _simplified(geometries: NDArray[Any], zoom: int) -> NDArray[Any]:
+    """Returns what of them is seen at a zoom; what is smaller than a pixel or two is empty."""
     finest = zoom == FINEST_ZOOM
     types = shapely.get_type_id(geometries)
     areas, lines = np.isin(types, _POLYGONS), np.isin(types, _LINES)
-    drawn = shapely.simplify(geometries, 1 if finest else _PIXEL / 2)
+    simplified = shapely.simplify(geometries, 1 if finest else _PIXEL / 2)
     least = 1 if finest else _PIXEL
-    small = areas & (shapely.area(drawn) < 4 * least**2) | lines & (shapely.length(drawn) < least)
-    return np.asarray(np.where(small, shapely.Point(), drawn), dtype=object)
+    small = areas & (shapely.area(simplified) < 4 * least**2) | lines & (shapely.length(simplified) < least)
+    return np.asarray(np.where(small, shapely.Point(), simplified), dtype=object)
 
 
 def _mercator(points: NDArray[np.float64]) -> NDArray[np.float64]:

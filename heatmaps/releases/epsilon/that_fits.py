@@ -35,7 +35,7 @@ class _Left:
     def holds(self, charges: Charges) -> bool:
         """Whether the ledger would take the charges now."""
         limited = any(refusals(self.held, charges).values())
-        return not limited and allowances.refused(self.own, charges) is None
+        return not limited and allowances.refusal_within(self.own, charges) is None
 
     def times(self, charges: Charges) -> Fraction:
         """How many times as much would fit; 0 where nothing is left of what is charged."""

@@ -3,7 +3,7 @@
 from django import forms
 from django.conf import settings
 
-from heatmaps.districts.files import Facts
+from heatmaps.districts.files import DistrictFileFacts
 from heatmaps.districts.geojson import MOST_AREAS, MOST_CORNERS
 from heatmaps.models import DistrictFile
 from heatmaps.numbers import count, size
@@ -46,10 +46,10 @@ class DistrictFileForm(forms.Form):
             field.required = self.fields["is_public"].required = False
             field.label = "Another GeoJSON file in its place"
 
-    def facts(self) -> Facts:
+    def facts(self) -> DistrictFileFacts:
         """Errors: `ParameterError` naming the field."""
         typed = self.cleaned_data
-        return Facts(title=typed["title"], source=typed["source"], licence=typed["licence"])
+        return DistrictFileFacts(title=typed["title"], source=typed["source"], licence=typed["licence"])
 
     def sent(self) -> bytes | None:
         """The file, one byte more at most than it may have."""

@@ -2,7 +2,7 @@
 
 from django import forms
 
-from heatmaps.guides.files import Facts
+from heatmaps.guides.files import GuideFileFacts
 from heatmaps.guides.raster import MOST_BYTES
 from heatmaps.numbers import size
 
@@ -29,7 +29,7 @@ class GuideFileForm(forms.Form):
         label="This file is public. It was not made from these people, or is a map of Hazemap"
     )
 
-    def facts(self) -> Facts:
+    def facts(self) -> GuideFileFacts:
         """Errors: `ParameterError` naming the field."""
         typed = self.cleaned_data
-        return Facts(title=typed["title"], source=typed["source"], licence=typed["licence"])
+        return GuideFileFacts(title=typed["title"], source=typed["source"], licence=typed["licence"])
