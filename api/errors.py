@@ -88,8 +88,8 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def _described(error: Exception) -> Problem | None:
-    found = (describe for kind, describe in _DESCRIBED if isinstance(error, kind))
-    describe = next(found, None)
+    describers = (describe for kind, describe in _DESCRIBED if isinstance(error, kind))
+    describe = next(describers, None)
     return None if describe is None else describe(error)
 
 

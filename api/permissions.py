@@ -20,9 +20,9 @@ class HasScope(BasePermission):
         if not isinstance(request.auth, ApiToken):
             return False
         method = "GET" if request.method == "HEAD" else str(request.method)
-        wanted = view.scopes.get(method, ANY_SCOPE)  # a method the view does not have ends in 405
-        if wanted and wanted not in request.auth.scopes:
-            raise InsufficientScope(wanted)
+        scope = view.scopes.get(method, ANY_SCOPE)  # a method the view does not have ends in 405
+        if scope and scope not in request.auth.scopes:
+            raise InsufficientScope(scope)
         return True
 
 

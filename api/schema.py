@@ -102,7 +102,9 @@ def operation(
 
     def mark(method: Method) -> Method:
         marked: Any = describe(method)
-        marked.query = frozenset(one.name for one in parameters if one.location == OpenApiParameter.QUERY)
+        marked.query = frozenset(
+            parameter.name for parameter in parameters if parameter.location == OpenApiParameter.QUERY
+        )
         return method
 
     return mark

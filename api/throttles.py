@@ -20,10 +20,10 @@ class CountedThrottle(SimpleRateThrottle):
     def allow_request(self, request: Request, view: Any) -> bool:
         if was_admitted(request):
             return True
-        whose, (most, seconds) = self.whose(request), self.parse_rate(self.rate)
-        if whose is None or most is None or seconds is None:
+        key, (most, seconds) = self.counting_key(request), self.parse_rate(self.rate)
+        if key is None or most is None or seconds is None:
             return True
-        self.seconds_to_wait = attempt_limits.seconds_to_wait(self.scope, whose, most=most, seconds=seconds)
+        self.seconds_to_wait = attempt_limits.seconds_to_wait(self.scope, key, most=most, seconds=seconds)
         return self.seconds_to_wait == 0
 
     def get_ident(self, request: Request) -> str:
@@ -32,7 +32,7 @@ class CountedThrottle(SimpleRateThrottle):
     def wait(self) -> float:
         return self.seconds_to_wait
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         """What is counted apart from everything else; None: not counted."""
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class TokenThrottle(CountedThrottle):
 
     scope = "token"
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         return request.auth.token_key if isinstance(request.auth, ApiToken) else None
 
 
@@ -53,8 +53,8 @@ class SignInThrottle(CountedThrottle):
 
     def allow_request(self, request: Request, view: Any) -> bool:
         name = request.data.get("username") if isinstance(request.data, dict) else None
-        known = name if isinstance(name, str) else None
-        self.seconds_to_wait = attempt_limits.sign_in(known, self.get_ident(request))
+        username = name if isinstance(name, str) else None
+        self.seconds_to_wait = attempt_limits.sign_in(username, self.get_ident(request))
         return self.seconds_to_wait == 0
 
 
@@ -63,7 +63,7 @@ class BlurThrottle(CountedThrottle):
 
     scope = attempt_limits.BLUR
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         return str(request.user.pk) if isinstance(request.auth, ApiToken) else None
 
 
@@ -72,7 +72,7 @@ class GuidesThrottle(CountedThrottle):
 
     scope = attempt_limits.GUIDES
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         is_counted = request.method == "POST" and isinstance(request.auth, ApiToken)
         return str(request.user.pk) if is_counted else None
 
@@ -82,7 +82,7 @@ class AreasThrottle(CountedThrottle):
 
     scope = attempt_limits.AREAS
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         return request.auth.token_key if isinstance(request.auth, ApiToken) else self.get_ident(request)
 
 
@@ -91,7 +91,7 @@ class PublicThrottle(CountedThrottle):
 
     scope = attempt_limits.PUBLIC_ADDRESS
 
-    def whose(self, request: Request) -> str | None:
+    def counting_key(self, request: Request) -> str | None:
         if isinstance(request.auth, ApiToken):
             return None
         # Nobody who shares their address takes what is theirs.

@@ -98,7 +98,7 @@ class Flag(serializers.BooleanField):
         return data
 
 
-class Number(serializers.FloatField):
+class FiniteNumber(serializers.FloatField):
     """A finite JSON number."""
 
     def to_internal_value(self, data: Any) -> float:
@@ -126,11 +126,13 @@ class Choice(serializers.ChoiceField):
         return super().to_internal_value(data)
 
 
-class Box(serializers.ListField):
+class BoxIn(serializers.ListField):
     """West, south, east and north, in degrees."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(child=Number(min_value=-180, max_value=180), min_length=4, max_length=4, **options)
+        super().__init__(
+            child=FiniteNumber(min_value=-180, max_value=180), min_length=4, max_length=4, **options
+        )
 
 
 class BoxOut(serializers.ListField):
@@ -144,18 +146,20 @@ class Amount(serializers.CharField):
     """Writes units of the account that the object's `kind` names as an exact decimal.
 
     null: what it means that there is no amount; empty: there always is one.
-    known: whether an object's amount is to be told.
+    visible: whether an object's amount is to be told.
     """
 
-    def __init__(self, *, null: str = "", known: Callable[[Any], bool] | None = None, **options: Any) -> None:
+    def __init__(
+        self, *, null: str = "", visible: Callable[[Any], bool] | None = None, **options: Any
+    ) -> None:
         options.setdefault("allow_null", null != "")
         options.setdefault("help_text", f"Exact decimal; null: {null}." if null else "Exact decimal.")
         super().__init__(**options)
-        self.known = known
+        self.visible = visible
 
     def get_attribute(self, instance: Any) -> str | None:
         units: Any = super().get_attribute(instance)
-        if units is None or (self.known is not None and not self.known(instance)):
+        if units is None or (self.visible is not None and not self.visible(instance)):
             return None
         return as_decimal(units, instance.kind)
 

@@ -9,7 +9,7 @@ from rest_framework import serializers
 from api.serializers.budget import ForecastOut
 from api.serializers.fields import (
     Amount,
-    Box,
+    BoxIn,
     BoxOut,
     Choice,
     Decimal,
@@ -77,7 +77,7 @@ class DataSliceIn(Strict):
         "one dataset hold the same people: each release is charged in full.",
     )
     until = Moment(required=False, allow_null=True, help_text="Only check-ins before this moment.")
-    rectangle = Box(
+    rectangle = BoxIn(
         required=False,
         allow_null=True,
         help_text="Only this rectangle of the dataset's region: west, south, east, north in degrees, moved "
@@ -172,9 +172,10 @@ class ErrorBoundOut(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         """With the numbers of every kind of result."""
-        known = (kind.error_fields.items() for kind in RESULT_KINDS.values())
+        error_fields = (kind.error_fields.items() for kind in RESULT_KINDS.values())
         numbers = {
-            name: serializers.FloatField(required=False, help_text=text) for name, text in chain(*known)
+            name: serializers.FloatField(required=False, help_text=text)
+            for name, text in chain(*error_fields)
         }
         return numbers | super().get_fields()
 

@@ -45,19 +45,19 @@ class Budget(ApiView):
     )
     def patch(self, request: Request, slug: str) -> Response:
         """Change limits. All or none, with a reason that stays in the ledger."""
-        found = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
-        seen = request.headers.get("If-Match")
-        if seen is None:
+        dataset = dataset_for(request.user, slug, Act.CHANGE_LIMIT)
+        etag = request.headers.get("If-Match")
+        if etag is None:
             raise PreconditionRequired
         # `*`: whatever it is; a text that is none of ours fits no budget.
-        version = None if seen.strip() == "*" else seen.strip().strip('"')
-        asked = body(request, BudgetIn)
-        limits.change(request.user, found, asked["limits"], reason=asked["reason"], seen=version)
-        return _answer(request, found)
+        version = None if etag.strip() == "*" else etag.strip().strip('"')
+        fields = body(request, BudgetIn)
+        limits.change(request.user, dataset, fields["limits"], reason=fields["reason"], seen=version)
+        return _answer(request, dataset)
 
 
-def _answer(request: Request, found: Dataset) -> Response:
-    held = balances(found)
-    low = alerts.alerts_of(found, request.user)
-    answer = BudgetOut({"accounts": held, "alerts": low}).data
-    return Response(answer, headers={"ETag": f'"{limits.fingerprint(held)}"'})
+def _answer(request: Request, dataset: Dataset) -> Response:
+    accounts = balances(dataset)
+    low = alerts.alerts_of(dataset, request.user)
+    answer = BudgetOut({"accounts": accounts, "alerts": low}).data
+    return Response(answer, headers={"ETag": f'"{limits.fingerprint(accounts)}"'})

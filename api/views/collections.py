@@ -6,8 +6,7 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.schema import LOCATION, example, listing, operation
 from api.serializers.collections import (
     DeviceMechanismOut,
@@ -47,8 +46,8 @@ class Rounds(ApiView):
     @listing("rounds_list", RoundOut)
     def get(self, request: Request, slug: str) -> Response:
         """List a collection's rounds, latest first."""
-        found = dataset_for(request.user, slug)
-        return pagination.page(request, rounds.rounds_of(found), lambda row: _round(request, row))
+        dataset = dataset_for(request.user, slug)
+        return pagination.page(request, rounds.rounds_of(dataset), lambda row: _round(request, row))
 
     @operation(
         "rounds_plan",
@@ -66,13 +65,13 @@ class Rounds(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Plan a round. Its cost is reserved now, and given back if it is cancelled before it opens."""
-        found = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+        dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         typed = body(request, RoundIn)
         moments = {name: typed.pop(name) for name in ("opens_at", "closes_at")}
-        made = rounds.plan(
-            request.user, found, RoundRequest(**_given(typed)), page_sha384=page_sha384(), **moments
+        new_round = rounds.plan(
+            request.user, dataset, RoundRequest(**_without_nulls(typed)), page_sha384=page_sha384(), **moments
         )
-        answer = _round(request, rounds.round_of(found, made.number))
+        answer = _round(request, rounds.round_of(dataset, new_round.number))
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
@@ -88,9 +87,9 @@ class RoundQuotes(ApiView):
     )
     def post(self, request: Request, slug: str) -> Response:
         """Quote a round. What it would promise, cost and ask of devices; nothing is spent."""
-        found = dataset_for(request.user, slug)
-        quoted = rounds.quote(found, RoundRequest(**_given(body(request, RoundQuestionIn))))
-        return Response(_quote(found, quoted))
+        dataset = dataset_for(request.user, slug)
+        quoted = rounds.quote(dataset, RoundRequest(**_without_nulls(body(request, RoundQuestionIn))))
+        return Response(_quote(dataset, quoted))
 
 
 class RoundOfCollection(ApiView):
@@ -108,10 +107,10 @@ class CancelRound(ApiView):
     @operation("rounds_cancel", RoundOut, (404, 409, 413, 415))
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Cancel a round before it opens. Its charge is given back. Takes no body."""
-        found = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+        dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         body(request, Strict)
-        rounds.cancel(request.user, rounds.round_of(found, number))
-        return Response(_round(request, rounds.round_of(found, number)))
+        rounds.cancel(request.user, rounds.round_of(dataset, number))
+        return Response(_round(request, rounds.round_of(dataset, number)))
 
 
 class ShufflerToken(ApiView):
@@ -121,13 +120,13 @@ class ShufflerToken(ApiView):
     def post(self, request: Request, slug: str) -> Response:
         """Make the token by which a collection's shuffler signs in. The one before works no longer. Takes no
         body."""
-        found = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
+        dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
         body(request, Strict)
-        token = collection.new_token(rounds.collection_of(found))
+        token = collection.new_token(rounds.collection_of(dataset))
         return Response({"token": token}, 201)
 
 
-def _given(typed: dict[str, Any]) -> dict[str, Any]:
+def _without_nulls(typed: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in typed.items() if value is not None}
 
 
@@ -138,8 +137,8 @@ def _mechanism(entry: Any) -> Any:
 def _round(request: Request, row: Round) -> dict[str, Any]:
     release, dataset = row.release, row.release.dataset
     links = {
-        "self": shown.address(request, "round", dataset.slug, str(row.number)),
-        "release": shown.address(request, "release", release.pk),
+        "self": answers.address(request, "round", dataset.slug, str(row.number)),
+        "release": answers.address(request, "release", release.pk),
     }
     values = {
         "number": row.number,

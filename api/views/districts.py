@@ -12,8 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api import answers as shown
-from api import pagination
+from api import answers, pagination
 from api.parsers import GeoJsonFile
 from api.permissions import HasScopeOrPublic
 from api.refusals import TooLarge
@@ -60,9 +59,9 @@ class Districts(ApiView):
     @listing("districts_list", DistrictFileOut)
     def get(self, request: Request, slug: str) -> Response:
         """List a dataset's district files. By title."""
-        found = dataset_for(request.user, slug)
+        dataset = dataset_for(request.user, slug)
         return pagination.page(
-            request, files.files_of(found), lambda row: shown.district_file(request, found, row)
+            request, files.files_of(dataset), lambda row: answers.district_file(request, dataset, row)
         )
 
     @operation(
@@ -72,17 +71,17 @@ class Districts(ApiView):
         """Store a public district file. The body is GeoJSON polygons with names, at most 1,000 districts with
         10,000 corners. Everyone who sees a map of the dataset sees it. `title` and `source` are required,
         unless it `replaces` another file, whose title, source and licence it keeps."""
-        found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-        given, sent = request.query_params, _body(request, settings.MAX_DISTRICT_BYTES)
-        named = given.get("name_property", "")
-        if _REPLACES in given:
-            old = files.file_of(found, _uuid(request, _REPLACES))
-            facts = _facts({name: given.get(name, getattr(old, name)) for name in _FACTS})
-            made = files.change(request.user, old, facts, sent, name_property=named)
+        dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+        query, content = request.query_params, _body(request, settings.MAX_DISTRICT_BYTES)
+        named = query.get("name_property", "")
+        if _REPLACES in query:
+            old = files.file_of(dataset, _uuid(request, _REPLACES))
+            facts = _facts({name: query.get(name, getattr(old, name)) for name in _FACTS})
+            file = files.change(request.user, old, facts, content, name_property=named)
         else:
-            facts = _facts({name: given.get(name, "") for name in _FACTS})
-            made = files.store(request.user, found, sent, facts, name_property=named)
-        answer = shown.district_file(request, found, made)
+            facts = _facts({name: query.get(name, "") for name in _FACTS})
+            file = files.store(request.user, dataset, content, facts, name_property=named)
+        answer = answers.district_file(request, dataset, file)
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
@@ -92,8 +91,8 @@ class District(ApiView):
     @operation("districts_read", DistrictFileOut, (404,))
     def get(self, request: Request, slug: str, file_id: UUID) -> Response:
         """Show a district file's facts."""
-        found = dataset_for(request.user, slug)
-        return Response(shown.district_file(request, found, files.file_of(found, file_id)))
+        dataset = dataset_for(request.user, slug)
+        return Response(answers.district_file(request, dataset, files.file_of(dataset, file_id)))
 
     @operation(
         "districts_change",
@@ -104,17 +103,17 @@ class District(ApiView):
     )
     def patch(self, request: Request, slug: str, file_id: UUID) -> Response:
         """Change title, source or licence of a district file."""
-        found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-        old, asked = files.file_of(found, file_id), body(request, DistrictFileChangeIn)
-        known = {name: getattr(old, name) for name in _FACTS}
-        changed = files.change(request.user, old, _facts(known | asked))
-        return Response(shown.district_file(request, found, changed))
+        dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+        old, fields = files.file_of(dataset, file_id), body(request, DistrictFileChangeIn)
+        facts = {name: getattr(old, name) for name in _FACTS}
+        changed = files.change(request.user, old, _facts(facts | fields))
+        return Response(answers.district_file(request, dataset, changed))
 
     @operation("districts_delete", gone(), (404,))
     def delete(self, request: Request, slug: str, file_id: UUID) -> Response:
         """Delete a district file. This cannot be undone; maps stay as they are."""
-        found = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
-        files.delete(request.user, files.file_of(found, file_id))
+        dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
+        files.delete(request.user, files.file_of(dataset, file_id))
         return Response(status=204)
 
 
@@ -132,7 +131,7 @@ class ReleaseDistricts(OfRelease):
         """List the district files that fit a published release. A public release needs no token."""
         release = queries.published_for(request.user, release_id)
         rows = files.files_of(release.dataset)
-        answer = pagination.page(request, rows, lambda row: shown.district_file_of(request, release, row))
+        answer = pagination.page(request, rows, lambda row: answers.district_file_of(request, release, row))
         caching.mark(answer, request.user, release, by="Authorization")
         return answer
 
@@ -180,8 +179,8 @@ class Areas(OfRelease):
 
     def _of_body(self, request: Request, release_id: UUID) -> HttpResponse:
         release = queries.published_for(request.user, release_id)
-        sent = _body(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-        return self.answer(district_sums.sums_of(release, sent))
+        content = _body(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        return self.answer(district_sums.sums_of(release, content))
 
     def answer(self, sums: Sums) -> HttpResponse:
         """As JSON."""
@@ -209,16 +208,16 @@ class AreasCsv(Areas):
         return HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
 
 
-def _facts(given: dict[str, Any]) -> Facts:
-    return Facts(title=given["title"], source=given["source"], licence=given["licence"])
+def _facts(texts: dict[str, Any]) -> Facts:
+    return Facts(title=texts["title"], source=texts["source"], licence=texts["licence"])
 
 
 def _body(request: Request, most: int) -> bytes:
     """Errors: TooLarge; an empty one is refused by whoever reads it."""
-    sent = request.data
+    stream = request.data
     if body_length(request) > most:
         raise TooLarge(most)
-    content = bytes(sent.read(most + 1)) if hasattr(sent, "read") else b""
+    content = bytes(stream.read(most + 1)) if hasattr(stream, "read") else b""
     if len(content) > most:
         raise TooLarge(most)
     return content

@@ -25,8 +25,8 @@ class ApiView(APIView):
         method = "GET" if request.method == "HEAD" else str(request.method)
         if method not in self.allowed_methods:
             return  # ends in 405
-        known: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
-        if unknown := [name for name in request.query_params if name not in known]:
+        parameters: frozenset[str] = getattr(getattr(self, method.lower()), "query", frozenset())
+        if unknown := [name for name in request.query_params if name not in parameters]:
             raise ValidationError({shown(name): "unknown parameter" for name in unknown})
         if repeated := [
             name

@@ -44,10 +44,10 @@ class ShufflerAuthentication(BaseAuthentication):
         words = get_authorization_header(request).split()
         if len(words) != 2 or words[0].lower() != b"bearer" or len(words[1]) > _LONGEST_TOKEN:
             return None
-        found = collection.of_token(words[1].decode("latin-1"))
-        if found is None:
+        own_collection = collection.of_token(words[1].decode("latin-1"))
+        if own_collection is None:
             raise AuthenticationFailed("Invalid token.")
-        return AnonymousUser(), found
+        return AnonymousUser(), own_collection
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
@@ -79,8 +79,8 @@ class ShufflerRounds(ShufflerView):
     def get(self, request: Request) -> Response:
         """List a collection's rounds to its shuffler. All of them, latest first."""
         dataset = _collection(request).dataset
-        found = [_planned(row) for row in rounds.rounds_of(dataset)]
-        return Response(PlannedRoundsOut({"results": found}).data)
+        bodies = [_round_body(row) for row in rounds.rounds_of(dataset)]
+        return Response(PlannedRoundsOut({"results": bodies}).data)
 
 
 class ShufflerRound(ShufflerView):
@@ -136,13 +136,13 @@ def _collection(request: Request) -> Collection:
 
 def _round(request: Request, round_id: UUID) -> Round:
     """Errors: Http404 for those of other collections, too."""
-    found = rounds.rounds_of(_collection(request).dataset).filter(pk=round_id).first()
-    if found is None:
+    row = rounds.rounds_of(_collection(request).dataset).filter(pk=round_id).first()
+    if row is None:
         raise Http404("no such round")
-    return found
+    return row
 
 
-def _planned(row: Round) -> dict[str, Any]:
+def _round_body(row: Round) -> dict[str, Any]:
     """From the row alone: it is asked for every few seconds."""
     return {
         "round": row.pk,

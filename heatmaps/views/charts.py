@@ -43,7 +43,7 @@ class Tick:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class LineShape:
     """A line in units of the picture: the attribute `points`, and where its markers are."""
 
     name: str
@@ -59,7 +59,7 @@ class Chart:
     y: Axis
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    lines: tuple[Drawn, ...]
+    lines: tuple[LineShape, ...]
 
 
 def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
@@ -75,7 +75,7 @@ def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
         y=y,
         x_ticks=_apart([Tick(at=across.at(value), text=text) for value, text in x_ticks]),
         y_ticks=tuple(Tick(at=up.at(value), text=text) for value, text in y_ticks),
-        lines=tuple(_drawn(line, across, up) for line in lines),
+        lines=tuple(_line_shape(line, across, up) for line in lines),
     )
 
 
@@ -102,33 +102,33 @@ def _numbered(values: Sequence[float]) -> Ticks:
     return tuple((value, number(value, digits=4)) for value in values)
 
 
-def _drawn(line: Line, across: _Scale, up: _Scale) -> Drawn:
+def _line_shape(line: Line, across: _Scale, up: _Scale) -> LineShape:
     points, markers = (
         tuple((across.at(x), up.at(y)) for x, y in sorted(of))
         for of in (line.points, line.points if line.marked is None else line.marked)
     )
-    return Drawn(
+    return LineShape(
         name=line.name, kind=line.kind, points=" ".join(f"{x},{y}" for x, y in points), markers=markers
     )
 
 
 def _apart(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
     """Those that do not run into the one before."""
-    kept: list[Tick] = []
+    legible: list[Tick] = []
     for tick in ticks:
-        room = _LETTER * (len(tick.text) + len(kept[-1].text)) / 2 + _LETTER if kept else 0.0
-        if not kept or float(tick.at) - float(kept[-1].at) >= room:
-            kept.append(tick)
-    return tuple(kept)
+        room = _LETTER * (len(tick.text) + len(legible[-1].text)) / 2 + _LETTER if legible else 0.0
+        if not legible or float(tick.at) - float(legible[-1].at) >= room:
+            legible.append(tick)
+    return tuple(legible)
 
 
 def _ticks(low: float, high: float, axis: Axis) -> list[float]:
     """Round values between two, on a straight axis around them; at least one."""
     if axis.logarithmic:
         return _round_within(low, high)
-    wished = (high - low) / (_FEW - 2) or 1.0
-    power = 10.0 ** math.floor(math.log10(wished))
-    step = next(s * power for s in _STEPS if s * power >= wished * (1 - 1e-9))
+    least_step = (high - low) / (_FEW - 2) or 1.0
+    power = 10.0 ** math.floor(math.log10(least_step))
+    step = next(s * power for s in _STEPS if s * power >= least_step * (1 - 1e-9))
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [float(f"{index * step:.12g}") for index in range(first, last + 1)]
 
@@ -137,8 +137,8 @@ def _round_within(low: float, high: float) -> list[float]:
     """As many of 1, 2, 5, 10, … as fit; the middle where there is none."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):
-        found = [round(step * 10.0**power, 12) for power in powers for step in steps]
-        inside = [value for value in found if low <= value <= high]
+        numbers = [round(step * 10.0**power, 12) for power in powers for step in steps]
+        inside = [value for value in numbers if low <= value <= high]
         if len(inside) <= _FEW:
             break
     return inside or [math.sqrt(low * high)]

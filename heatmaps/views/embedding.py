@@ -38,17 +38,17 @@ from heatmaps.wording.release_line import release_line
 @require_http_methods(["GET", "HEAD", "POST"])
 def embedding(request: PersonRequest, slug: str) -> HttpResponse:
     """The websites that may embed a dataset's public maps."""
-    found = dataset_for(request.user, slug, Act.PUBLISH)
-    form = EmbeddingForm(request.POST or None, initial={"embed_origins": "\n".join(found.embed_origins)})
+    dataset = dataset_for(request.user, slug, Act.PUBLISH)
+    form = EmbeddingForm(request.POST or None, initial={"embed_origins": "\n".join(dataset.embed_origins)})
 
     def change() -> None:
         typed = form.cleaned_data
-        rule.change(request.user, found, typed["embed_origins"], reason=typed["reason"])
+        rule.change(request.user, dataset, typed["embed_origins"], reason=typed["reason"])
 
     if submitted(request, form, change):
         messages.success(request, "Saved: these websites, and no others, may embed public maps.")
-        return redirect("dataset-data", slug=found.slug)
-    context = {"section": "datasets", "dataset": found, "form": form}
+        return redirect("dataset-data", slug=dataset.slug)
+    context = {"section": "datasets", "dataset": dataset, "form": form}
     return render(request, "datasets/embedding.html", context, status=422 if form.errors else 200)
 
 

@@ -32,12 +32,12 @@ class LookedFor:
 
     error: str = ""  # a length in words
     granted: tuple[str, ...] = ()  # sentences
-    wished: tuple[tuple[str, str], ...] = ()  # (name, value) of the question with what was wished
+    query: tuple[tuple[str, str], ...] = ()  # (name, value) of the question with what was wished
 
     @property
     def again(self) -> str:
         """The query with what was wished."""
-        return urlencode([*self.wished, (AGAIN, "1")])
+        return urlencode([*self.query, (AGAIN, "1")])
 
 
 NOTHING: Final = LookedFor()
@@ -66,8 +66,8 @@ def with_epsilon(
             alone = {"guide": NO_START, "proposed": ""} if form.start.is_proposed else {}
             filled = form.at(decimal(epsilon), **alone)
             granted = _granted(dataset, filled, wishes)
-            wished = (*form.typed(), *wish_form.typed())
-            return filled, WishForm(), LookedFor(granted=granted, wished=wished)
+            query = (*form.typed(), *wish_form.typed())
+            return filled, WishForm(), LookedFor(granted=granted, query=query)
     except for_error.TooExact as error:
         _explain_too_exact(dataset, form, error)
     except ParameterError as error:
@@ -95,7 +95,7 @@ def _least_epsilon(dataset: Dataset, form: ReleaseForm, error_m: str) -> Fractio
 
 def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.TooExact) -> None:
     """Also where the start that a person chose is in the way: the least error with it, and what to do."""
-    if not form.start.chosen or form.start.is_proposed:
+    if not form.start.guide or form.start.is_proposed:
         form.explain(error)
         return
     try:
@@ -108,11 +108,11 @@ def _explain_too_exact(dataset: Dataset, form: ReleaseForm, error: for_error.Too
 
 def _goes_back(dataset: Dataset, form: ReleaseForm) -> bool:
     """Whether a person chose a start that makes the map tell of others of the dataset, too."""
-    chosen = form.start.chosen
-    if chosen is None or form.start.is_proposed:
+    guide = form.start.guide
+    if guide is None or form.start.is_proposed:
         return False
-    is_counted = counted_sheet(chosen, Relation(dataset.relation)) is not None
-    return is_counted or any(one.dataset_id == dataset.pk for one in chain(chosen.release))
+    is_counted = counted_sheet(guide, Relation(dataset.relation)) is not None
+    return is_counted or any(release.dataset_id == dataset.pk for release in chain(guide.release))
 
 
 def _unguided(form: ReleaseForm) -> ReleaseRequest:

@@ -67,9 +67,9 @@ class SaysBusy:
             if isinstance(error, kinds):
                 return render(request, "busy.html", {"heading": heading, "error": error}, status=status)
         if isinstance(error, SourcesFileError):
-            said = error.told(administrator=is_administrator(request.user))
+            sentence = error.told(administrator=is_administrator(request.user))
             return render(
-                request, "busy.html", {"heading": "Lakes cannot be read", "error": said}, status=503
+                request, "busy.html", {"heading": "Lakes cannot be read", "error": sentence}, status=503
             )
         if not isinstance(error, Busy):
             return None

@@ -28,13 +28,13 @@ class Use:
 
 def uses_of(request: HttpRequest, release: Release) -> list[Use]:
     """Of a published release, for whoever sees it; only maps have tiles and, unless very fine, a raster."""
-    about, found = [release.pk], []
+    about, addresses = [release.pk], []
     if release_files.kind_of(release) is _MAP:
         tile = reverse("gis:tile", args=[*about, 0, 0, 0]).removesuffix("0/0/0.png") + "{z}/{x}/{y}.png"
-        found += [("Tiles", tile, _TILES), ("TileJSON", reverse("gis:tilejson", args=about), _TILEJSON)]
-    if any(one.in_parts for one in release_files.formats_for(release)):
+        addresses += [("Tiles", tile, _TILES), ("TileJSON", reverse("gis:tilejson", args=about), _TILEJSON)]
+    if any(file_format.in_parts for file_format in release_files.formats_for(release)):
         raster = reverse("api:" + _MAP.stem, args=[*about, "tif"])
-        found.append(("Cloud-Optimized GeoTIFF", raster, _RASTER))
-    found.append(("OGC API", reverse("gis:landing"), _OGC))
+        addresses.append(("Cloud-Optimized GeoTIFF", raster, _RASTER))
+    addresses.append(("OGC API", reverse("gis:landing"), _OGC))
     place = request.build_absolute_uri("/").removesuffix("/")
-    return [Use(title=title, text=place + path, how=how) for title, path, how in found]
+    return [Use(title=title, text=place + path, how=how) for title, path, how in addresses]

@@ -12,7 +12,7 @@ from heatmaps.wording.measured import Numbers, Picture, Section, sections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class MeasuredSection:
     """A section with its charts; `kinds` are the lines of all of them, by name."""
 
     section: Section
@@ -36,22 +36,22 @@ def mechanisms_page(request: HttpRequest) -> HttpResponse:
 @require_safe
 def measurement_page(request: HttpRequest, anchor: str) -> HttpResponse:
     """One section with its charts and numbers."""
-    found = next((one for one in shown() if one.section.anchor == anchor), None)
-    if found is None:
+    measured = next((row for row in measured_sections() if row.section.anchor == anchor), None)
+    if measured is None:
         raise Http404("no such measurement")
-    return render(request, "help/measurement.html", {"section": "help", "shown": found})
+    return render(request, "help/measurement.html", {"section": "help", "measured": measured})
 
 
 @cache
-def shown() -> tuple[Shown, ...]:
+def measured_sections() -> tuple[MeasuredSection, ...]:
     """Drawn once: kept tables do not change while the program runs."""
-    return tuple(_shown(section) for section in sections())
+    return tuple(_measured_section(section) for section in sections())
 
 
-def _shown(section: Section) -> Shown:
+def _measured_section(section: Section) -> MeasuredSection:
     names = dict.fromkeys(name for picture in section.pictures for name in picture.lines)
     kinds = {name: 1 + number % KINDS for number, name in enumerate(names)}
-    return Shown(
+    return MeasuredSection(
         section=section,
         charts=tuple(_chart(picture, kinds) for picture in section.pictures),
         kinds=kinds,

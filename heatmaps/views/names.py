@@ -48,10 +48,10 @@ def release_name(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 def _form(request: PersonRequest, release: Release) -> NameForm:
     """With the choice of readers where the release is public and a steward asks."""
-    sent = request.POST if request.method == "POST" else None
+    data = request.POST if request.method == "POST" else None
     now = {"name": release.name, "note": release.note, "public": release.is_name_public}
     shows = release.is_public and may(request.user, release.dataset, Act.PUBLISH)
-    return (RenameForm if shows else NameForm)(sent, initial=now)
+    return (RenameForm if shows else NameForm)(data, initial=now)
 
 
 def _change(request: PersonRequest, release: Release, form: NameForm) -> None:

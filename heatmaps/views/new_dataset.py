@@ -30,8 +30,10 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
     form.analyser_url = f"{request.scheme}://{request.get_host()}"
     if request.method == "POST" and form.is_valid():
         try:
-            made = create(creator, form.new)
-            return redirect("dataset-rounds" if made.origin.has_rounds else "dataset-data", slug=made.slug)
+            dataset = create(creator, form.new)
+            return redirect(
+                "dataset-rounds" if dataset.origin.has_rounds else "dataset-data", slug=dataset.slug
+            )
         except ParameterError as error:  # somebody was faster with the same address
             explain(form, error, {})
     more = asks_for_more or form.needs_more or "more" in (request.GET | request.POST)

@@ -25,8 +25,8 @@ FORM_METHODS: Final = ["GET", "HEAD", "POST"]
 @never_cache
 @require_safe
 def listed(request: PersonRequest) -> HttpResponse:
-    found = [one.wrap() for one in passkeys.passkeys_of(request.user)]
-    context = {"section": "account", "passkeys": found, "why_none": passkeys.why_none(request)}
+    rows = [row.wrap() for row in passkeys.passkeys_of(request.user)]
+    context = {"section": "account", "passkeys": rows, "why_none": passkeys.why_none(request)}
     return render(request, "mfa/webauthn/authenticator_list.html", context)
 
 
@@ -40,8 +40,8 @@ class Add(views.AddWebAuthnView):  # type: ignore[misc]  # allauth carries no ty
         why = passkeys.why_none(self.request)
         options = None if why else auth.begin_registration(self.request.user, passwordless=True)
         # Not allauth's: it would begin another registration, of a passkey that cannot sign in by itself.
-        told: dict[str, Any] = super(views.AddWebAuthnView, self).get_context_data(**more)
-        return told | {"section": "account", "why_none": why, "options": options}
+        context: dict[str, Any] = super(views.AddWebAuthnView, self).get_context_data(**more)
+        return context | {"section": "account", "why_none": why, "options": options}
 
     def form_valid(self, form: PasskeyForm) -> HttpResponse:
         answer: HttpResponse = super().form_valid(form)

@@ -43,18 +43,18 @@ def place_search(request: HttpRequest) -> JsonResponse:
         region = Region.parse(bounds) if bounds else None
     except ParameterError as error:
         return JsonResponse({"error": str(error)}, status=400)
-    found = find_places(request.POST.get("text", ""), most=MOST_FOUND, region=region)
-    return JsonResponse({"places": [_answered(one) for one in found]})
+    matches = find_places(request.POST.get("text", ""), most=MOST_FOUND, region=region)
+    return JsonResponse({"places": [_answered(match) for match in matches]})
 
 
-def _answered(found: Found) -> dict[str, object]:
-    place = found.place
+def _answered(match: Found) -> dict[str, object]:
+    place = match.place
     return {
         "name": place.name,
         "area": place.area,
-        "also": found.also,
+        "also": match.also,
         "lat": place.lat,
         "lon": place.lon,
-        "inside": found.inside,
-        "extent": list(found.extent),
+        "inside": match.inside,
+        "extent": list(match.extent),
     }

@@ -141,8 +141,8 @@ mail_address = _page(_with_mail(confirmed(_change_address)))
 @_with_mail
 def confirm_address(request: HttpRequest, key: str) -> HttpResponseBase:
     """By the link of a mail, signed in to the account that it is for. Errors: Http404."""
-    found = EmailConfirmationHMAC.from_key(key)
-    if found is None or found.email_address.user_id != request.user.pk:
+    confirmation = EmailConfirmationHMAC.from_key(key)
+    if confirmation is None or confirmation.email_address.user_id != request.user.pk:
         return render(request, "account/no_address.html", status=404)
     answer: HttpResponseBase = account_views.confirm_email(request, key=key)
     return answer
@@ -174,14 +174,14 @@ def admin_sign_in(request: HttpRequest) -> HttpResponse:
 
     Errors: PermissionDenied for who is in already without being an administrator.
     """
-    wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
-    if not url_has_allowed_host_and_scheme(wanted, allowed_hosts={request.get_host()}):
-        wanted = reverse("admin:index")
+    target = request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}):
+        target = reverse("admin:index")
     if request.user.is_authenticated:
         if not (request.user.is_active and request.user.is_staff):
             raise PermissionDenied("only administrators of this server can do this")
-        return redirect(wanted)
-    return redirect(f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: wanted})}")
+        return redirect(target)
+    return redirect(f"{reverse('account_login')}?{urlencode({REDIRECT_FIELD_NAME: target})}")
 
 
 def admin_password(_request: HttpRequest) -> HttpResponse:

@@ -35,7 +35,7 @@ from heatmaps.people.refusals import MemberError
 from heatmaps.people.sign_in import sealed, unsealed
 from heatmaps.people.sign_in_provider import AGAIN, ClaimsAdapter, Provider
 from heatmaps.views.confirming import confirmed
-from heatmaps.views.forms.sign_in import NameForm
+from heatmaps.views.forms.sign_in import ProviderNameForm
 from heatmaps.views.requests import PersonRequest
 
 FORM_METHODS: Final = ["GET", "HEAD", "POST"]
@@ -49,13 +49,13 @@ def with_provider_button(view: View) -> View:
     """A page with a form that leads to the provider: it alone may send people there."""
 
     @wraps(view)
-    def shown(*arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(*arguments: Any, **named: Any) -> HttpResponseBase:
         answer = view(*arguments, **named)
         if settings.SIGN_IN_PROVIDER is not None:
             vars(answer)["_csp_update"] = {"form-action": list(the_provider().hosts)}
         return answer
 
-    return shown
+    return wrapper
 
 
 @login_not_required
@@ -85,8 +85,8 @@ def start(request: HttpRequest) -> HttpResponseBase:
 def answer(request: HttpRequest) -> HttpResponseBase:
     """Where the provider sends people back to: `SocialAccountAdapter` says where they go on."""
     _provider(request)
-    asked = ClaimsAdapter(request, the_provider().key)
-    end: HttpResponseBase = _Answer.adapter_view(asked)(request)
+    adapter = ClaimsAdapter(request, the_provider().key)
+    end: HttpResponseBase = _Answer.adapter_view(adapter)(request)
     return end
 
 
@@ -208,8 +208,8 @@ def _context() -> dict[str, object]:
 
 def _invitation(request: HttpRequest) -> str | None:
     """The secret of the invitation that brought somebody here."""
-    kept = request.session.get(INVITATION)
-    return None if kept is None else unsealed(kept)
+    sealed_secret = request.session.get(INVITATION)
+    return None if sealed_secret is None else unsealed(sealed_secret)
 
 
 def _to_provider(
@@ -227,8 +227,8 @@ def _to_provider(
 
 def _provider(request: HttpRequest) -> Provider:
     """Errors: Http404 where there is none."""
-    found: Provider = get_adapter().get_provider(request, the_provider().key)
-    return found
+    provider: Provider = get_adapter().get_provider(request, the_provider().key)
+    return provider
 
 
 def _named(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
@@ -236,7 +236,7 @@ def _named(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
     invitation = invitations.invitation(secret) if secret else None
     if not (invitations.may_sign_up(invitation) if invitation else the_provider().sign_up):
         raise PermissionDenied("people come by an invitation")
-    form = NameForm(request.POST or None, initial={"username": person.name})
+    form = ProviderNameForm(request.POST or None, initial={"username": person.name})
     if request.method == "POST" and form.is_valid():
         try:
             user = provider_people.join(person, form.cleaned_data["username"], secret)

@@ -161,8 +161,10 @@ def ground(request: HttpRequest) -> JsonResponse:
 
 def _examples() -> list[dict[str, str]]:
     """How often the best guess is right after a loss of ε, and how much oftener than a coin, in percent."""
-    found = [(text, right_guesses(Fraction(text), Fraction(0))) for text in EXAMPLES]
-    return [{"epsilon": text, "right": right, "gain": number(Fraction(right) - 50)} for text, right in found]
+    guesses = [(text, right_guesses(Fraction(text), Fraction(0))) for text in EXAMPLES]
+    return [
+        {"epsilon": text, "right": right, "gain": number(Fraction(right) - 50)} for text, right in guesses
+    ]
 
 
 def _trusted() -> list[tuple[str, list[str]]]:

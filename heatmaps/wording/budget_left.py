@@ -28,5 +28,5 @@ def more_like_the_last(word: str, more: int | None, *, is_used_up: bool) -> str:
     if more == 0:
         return f"too little left for another {word} like the last"
     plural = f"{first}{'' if more == 1 else 's'} {rest}".strip()
-    told = f"over {count(_MANY)}" if more > _MANY else f"about {count(more)}"
-    return f"{told} more {plural} like the last"
+    how_many = f"over {count(_MANY)}" if more > _MANY else f"about {count(more)}"
+    return f"{how_many} more {plural} like the last"

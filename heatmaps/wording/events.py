@@ -116,7 +116,7 @@ class EventLine:
     hash: str
 
     @property
-    def shown(self) -> tuple[Fact, ...]:
+    def main_facts(self) -> tuple[Fact, ...]:
         """What the page tells."""
         return tuple(fact for fact in self.facts if not fact.is_minor)
 
@@ -154,9 +154,9 @@ def _facts(before: Mapping[str, object], after: Mapping[str, object], region: Re
 
 def _allowance(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Fact]:
     kind, person = AccountKind(after["allowance"]["account"]), after["allowance"]["person"]
-    whose = "everyone" if person == EVERYBODY else _account_name(person)
+    holder = "everyone" if person == EVERYBODY else _account_name(person)
     old, new = (_amount(side["allowance"]["units"], kind) for side in (before, after))
-    yield Fact(name=f"allowance of {whose} on {kind.label}", before=old, after=new, is_amount=True)
+    yield Fact(name=f"allowance of {holder} on {kind.label}", before=old, after=new, is_amount=True)
     yield Fact(name="reason", before="", after=after["reason"])
 
 
@@ -207,5 +207,5 @@ def _value(name: str, value: object) -> str:
 
 def _account_name(account: object) -> str:
     """Events name accounts by number; they are closed, never deleted, and may be renamed."""
-    known = User.objects.filter(pk=int(str(account))).values_list("username", flat=True).first()
-    return known or f"account {account}"
+    username = User.objects.filter(pk=int(str(account))).values_list("username", flat=True).first()
+    return username or f"account {account}"

@@ -11,7 +11,7 @@ from mechanisms.guarantee import Guarantee
 from mechanisms.metric.protection_planner import Wish, spent
 
 
-def wished(wish: Wish) -> str:
+def wish_sentence(wish: Wish) -> str:
     """A wish as it was understood."""
     return (
         f"Moving {part(wish.part)} by {reach_length(wish.distance_m)} on average is an earth mover's "
@@ -19,7 +19,7 @@ def wished(wish: Wish) -> str:
     )
 
 
-def planned(alpha_per_m: Fraction, wishes: Sequence[Wish]) -> tuple[str, ...]:
+def plan_sentences(alpha_per_m: Fraction, wishes: Sequence[Wish]) -> tuple[str, ...]:
     """What α grants of wishes, one sentence each: α is rounded down, what is spent up."""
     per_km = amount_left(alpha_per_m * 1000)
     losses = [alpha_per_m * wish.moved_m for wish in wishes]

@@ -44,10 +44,10 @@ def sentences(
     `radius_m` and `diameter_m` (metres; the region's) are used under `Relation.REPLACE` only.
     """
     if guarantee.relation is Relation.ADD_REMOVE:
-        said = _presence(guarantee, subject)
+        texts = _presence(guarantee, subject)
     else:
-        said = _exchange(guarantee, subject, radius_m, diameter_m)
-    return (*said, *_who_is_trusted(guarantee))
+        texts = _exchange(guarantee, subject, radius_m, diameter_m)
+    return (*texts, *_who_is_trusted(guarantee))
 
 
 def record_loss(guarantee: Guarantee, diameter_m: float | None) -> Exact:
@@ -76,8 +76,8 @@ def loss(value: Exact) -> str:
 
 def priced(epsilon: Exact, delta: Fraction) -> str:
     """ "ε = 0.5, δ = 0.000001": a loss never goes without its δ, where there is one; both rounded up."""
-    said = f"ε = {loss(epsilon)}"
-    return f"{said}, δ = {loss(delta)}" if delta else said
+    text = f"ε = {loss(epsilon)}"
+    return f"{text}, δ = {loss(delta)}" if delta else text
 
 
 def factor(epsilon: Exact) -> str:
@@ -137,14 +137,14 @@ def _exchange(
 ) -> list[str]:
     if not guarantee.terms:
         return [f"Nothing about any person can be learned from {subject}."]
-    said = [_exchange_record(record_loss(guarantee, diameter_m), guarantee.delta, subject)]
+    texts = [_exchange_record(record_loss(guarantee, diameter_m), guarantee.delta, subject)]
     if radius_m is not None:
-        said.append(_exchange_radius(guarantee.loss(radius_m), guarantee.delta, radius_m))
+        texts.append(_exchange_radius(guarantee.loss(radius_m), guarantee.delta, radius_m))
         if diameter_m is not None:
-            said.extend(explained(guarantee, radius_m=radius_m, diameter_m=diameter_m))
-        said.append(as_read(guarantee.delta))
+            texts.extend(explained(guarantee, radius_m=radius_m, diameter_m=diameter_m))
+        texts.append(as_read(guarantee.delta))
     return [
-        *said,
+        *texts,
         _exceptions(guarantee.delta),
         "The number of people enrolled is public and not protected.",
     ]
@@ -186,18 +186,18 @@ def _exceptions(delta: Fraction) -> str:
 
 
 def _who_is_trusted(guarantee: Guarantee) -> list[str]:
-    said = [TRUST[guarantee.trust]]
+    texts = [TRUST[guarantee.trust]]
     if guarantee.simulated and guarantee.trust is Trust.LOCAL:
-        said.append(
+        texts.append(
             "One operator runs both the shuffler and this server: what is promised is what is left without a "
             "shuffler."
         )
     elif guarantee.simulated:
-        said.append(
+        texts.append(
             "What people's devices would do was simulated on stored check-ins, so it asks for the same trust."
         )
     left = guarantee.if_shuffler_fails
     if left is not None:
         promise = priced(left.loss(INFINITY), left.delta)
-        said.append(f"If the shuffler does collude, what is left is {promise}.")
-    return said
+        texts.append(f"If the shuffler does collude, what is left is {promise}.")
+    return texts

@@ -48,8 +48,8 @@ def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
     side = heatmap.resolution
     measures = {"resolution": side, "cell_m": [region.width_m / side, region.height_m / side]}
     centres = [asdict(centre) for centre in centres_of(heatmap, region)]
-    kept = heatmap.measurements
-    unfitting = {GUIDE_FITS: False} if kept is not None and kept.sets_guide_aside else {}
+    measurements = heatmap.measurements
+    unfitting = {GUIDE_FITS: False} if measurements is not None and measurements.sets_guide_aside else {}
     return SheetPart(
         measures=measures | unfitting | ({"centres": centres} if centres else {}),
         post_processing=POST_PROCESSING,
@@ -66,9 +66,9 @@ def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _errors(heatmap: Heatmap) -> list[str]:
-    said = []
+    texts = []
     if np.isfinite(heatmap.standard_errors).any() or not math.isnan(heatmap.cut_error):
-        said.append(INTERVALS)
+        texts.append(INTERVALS)
     if told_of(heatmap) is None:
-        return [*said, NO_CLASS]
-    return [*said, CLASS_OF_RECTANGLES if heatmap.is_in_rectangles else CLASS]
+        return [*texts, NO_CLASS]
+    return [*texts, CLASS_OF_RECTANGLES if heatmap.is_in_rectangles else CLASS]

@@ -33,11 +33,11 @@ def statements(
     times, error = mechanism.max_reports, mechanism.expected_error()
     within_words = error_length(error.within_m)
     within = f"within {exact_length(radius_m)} of the true one"
-    one = f"One report: any place {within}"
+    single = f"One report: any place {within}"
     reports = "1 report" if times == 1 else f"{count(times)} reports"
     each = f"A person with {reports}: any other places, each {within},"
     return (
-        _promise(one, mechanism.per_report, radius_m),
+        _promise(single, mechanism.per_report, radius_m),
         _promise(each, mechanism.guarantee, radius_m),
         _promise("The same person: any other places in the region", mechanism.guarantee, _far(diameter_m)),
         PLACES_AS_READ,

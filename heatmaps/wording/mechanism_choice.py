@@ -72,6 +72,6 @@ def on_devices(guarantee: Guarantee | None, dataset: Dataset) -> tuple[str, ...]
         return ()
     alone, near = guarantee.if_shuffler_fails, dataset.radius_m
     left = f"{priced(alone.loss(near), alone.delta)} within {exact_length(near)}"
-    said = "On people’s own devices the same protocol would promise as much without trust in this server"
+    opening = "On people’s own devices the same protocol would promise as much without trust in this server"
     unless = "the shuffler does not collude with the reader. If it does, what is left is"
-    return (f"{said}, as long as {unless} {left}.",)
+    return (f"{opening}, as long as {unless} {left}.",)

@@ -35,11 +35,13 @@ def explained(guarantee: Guarantee, *, radius_m: int, diameter_m: float) -> tupl
     epsilon = guarantee.loss(radius_m)
     if epsilon in (0, INFINITY) or guarantee.loss(INFINITY) == epsilon:
         return ()
-    found = reaches(guarantee, Fraction(epsilon), PARTS, diameter_m=Fraction(diameter_m))
-    said = [_reach(reach) for reach in found if reach.distance_m == INFINITY or reach.distance_m >= 1]
-    if not said:
+    part_reaches = reaches(guarantee, Fraction(epsilon), PARTS, diameter_m=Fraction(diameter_m))
+    phrases = [
+        _reach(reach) for reach in part_reaches if reach.distance_m == INFINITY or reach.distance_m >= 1
+    ]
+    if not phrases:
         return ()
-    return (f"The radius ε covers each of these changes alone: {'; '.join(said)}.",)
+    return (f"The radius ε covers each of these changes alone: {'; '.join(phrases)}.",)
 
 
 def _reach(reach: Reach) -> str:

@@ -41,15 +41,15 @@ class ReleaseLine:
     def facts(self) -> tuple[str, ...]:
         """Its facts in short, without those that restrict nothing or that a title of facts has told."""
         parts = [part for part in (self.period, self.place) if part not in (ALL_TIMES, _WHOLE)]
-        told = (self.epsilon, *parts) if self.is_named else ()
-        return (self.mechanism, *told, *filter(None, [self.error, self.start]))
+        restrictions = (self.epsilon, *parts) if self.is_named else ()
+        return (self.mechanism, *restrictions, *filter(None, [self.error, self.start]))
 
 
 def lines_for(person: Person, releases: Iterable[Release]) -> list[ReleaseLine]:
     """What a person is told of each, who may see them all."""
     rows = list(releases)
-    mine = member_of(person, [release.dataset_id for release in rows])
-    return [release_line(release, member=release.dataset_id in mine) for release in rows]
+    own_datasets = member_of(person, [release.dataset_id for release in rows])
+    return [release_line(release, member=release.dataset_id in own_datasets) for release in rows]
 
 
 def line_for(person: Person, release: Release) -> ReleaseLine:
@@ -63,8 +63,8 @@ def release_line(release: Release, *, member: bool = False) -> ReleaseLine:
     member: whether the reader is a member of its dataset; others read its name and note only where a steward
     showed them to everybody.
     """
-    told = member or release.is_name_public
-    name, note = (release.name, release.note) if told else ("", "")
+    shows_name = member or release.is_name_public
+    name, note = (release.name, release.note) if shows_name else ("", "")
     return ReleaseLine(
         release=release,
         title=name or made_title(release),

@@ -134,7 +134,7 @@ def test_the_advice_holds_in_the_table():
 
 
 def test_lines_of_one_section_are_told_apart():
-    for one in measurements.shown():
+    for one in measurements.measured_sections():
         assert len(set(one.kinds.values())) == len(one.kinds)
 
 

@@ -38,8 +38,8 @@ class Coverage(GisView):
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = _with_coverage(request, release_id)
-        asked, region = data_slice_of(release), queries.released_region(release)
-        if not parameters.meets(request.GET, asked.since, asked.until):
+        data_slice, region = data_slice_of(release), queries.released_region(release)
+        if not parameters.meets(request.GET, data_slice.since, data_slice.until):
             return _nothing(request, release)
         box, file = parameters.subset(request.GET, region), release_files.download(release, _NAME)
         if box is None:

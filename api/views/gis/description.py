@@ -118,8 +118,14 @@ def _limit(usual: int, most: int) -> dict[str, Any]:
 def _parameter(
     name: str, schema: Mapping[str, Any], about: str, *, place: str = "query", **more: Any
 ) -> dict[str, Any]:
-    told = {"name": name, "in": place, "description": about, "required": place == "path", "schema": schema}
-    return {**told, **more}
+    parameter = {
+        "name": name,
+        "in": place,
+        "description": about,
+        "required": place == "path",
+        "schema": schema,
+    }
+    return {**parameter, **more}
 
 
 def _reference(name: str) -> dict[str, str]:
@@ -138,9 +144,9 @@ def _get(
     more: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
     """more: statuses beside those of every address."""
-    others = sorted((_OTHERS | dict(more or {})).items())
+    statuses = sorted((_OTHERS | dict(more or {})).items())
     answers = {"200": {"description": "As asked for.", "content": content}}
-    answers |= {str(status): {"description": about} for status, about in others}
+    answers |= {str(status): {"description": about} for status, about in statuses}
     return {
         "get": {
             "operationId": operation,

@@ -30,17 +30,17 @@ class Items(GisView):
         offset = parameters.whole(request.GET, "offset", usual=0, least=0, most=10**9)
         for name in ("crs", "bbox-crs"):  # some programs name the only one that there is
             one_of(request, name, [CRS84])
-        box, asked = parameters.box(request.GET), data_slice_of(release)
+        box, data_slice = parameters.box(request.GET), data_slice_of(release)
         # The time of a feature is the period that the release is about.
-        in_time = parameters.meets(request.GET, asked.since, asked.until)
+        in_time = parameters.meets(request.GET, data_slice.since, data_slice.until)
         with release_files.features(release).open() as stream:
             features = Features.of(stream)
-            found = features.within(box) if in_time else np.empty(0, np.int64)
-            lines = features.read(found[offset : offset + limit])
+            indices = features.within(box) if in_time else np.empty(0, np.int64)
+            lines = features.read(indices[offset : offset + limit])
         links = Links(request)
-        links.add_pages("items", (release.pk,), offset=offset, limit=limit, count=found.size, kind=GEOJSON)
+        links.add_pages("items", (release.pk,), offset=offset, limit=limit, count=indices.size, kind=GEOJSON)
         links.add("collection", "collection", (release.pk,), title="What these features are of")
-        counts = f'"numberMatched": {found.size}, "numberReturned": {len(lines)}'
+        counts = f'"numberMatched": {indices.size}, "numberReturned": {len(lines)}'
         head = f'{{"type": "FeatureCollection", {counts}, "links": {links.as_json}, "features": [\n'
         text = head.encode() + b",\n".join(lines) + b"\n]}\n"
         return answered_text(request, text, release=release, kind=GEOJSON)

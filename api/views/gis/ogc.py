@@ -69,11 +69,11 @@ class Collections(GisView):
         limit = parameters.whole(request.GET, "limit", usual=_USUAL_PAGE, least=1, most=_MOST_ON_PAGE)
         offset = parameters.whole(request.GET, "offset", usual=0, least=0, most=10**9)
         rows = queries.readable_releases(request.user)
-        shown = list(rows[offset : offset + limit])
-        note_reads(request.user, {release.dataset_id for release in shown if not release.is_public})
+        releases = list(rows[offset : offset + limit])
+        note_reads(request.user, {release.dataset_id for release in releases if not release.is_public})
         links = Links(request)
         links.add_pages("collections", offset=offset, limit=limit, count=rows.count())
-        content = {"links": links.made, "collections": [collection(request, release) for release in shown]}
+        content = {"links": links.made, "collections": [collection(request, release) for release in releases]}
         return answered(request, content)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
@@ -87,8 +87,8 @@ class Collection(GisView):
 
 def collection(request: Request, release: Release) -> dict[str, Any]:
     """A release as a collection: public facts alone."""
-    asked, promise = data_slice_of(release), promise_of(release)
-    period = [moment_or_none(asked.since), moment_or_none(asked.until)]
+    data_slice, promise = data_slice_of(release), promise_of(release)
+    period = [moment_or_none(data_slice.since), moment_or_none(data_slice.until)]
     return {
         "id": str(release.pk),
         "title": f"{release.dataset.title}: {made_title(release)}",
@@ -106,7 +106,7 @@ def collection(request: Request, release: Release) -> dict[str, Any]:
 
 def has_coverage(release: Release) -> bool:
     """Whether every cell of it is in a raster."""
-    return any(one.in_parts for one in release_files.formats_for(release))
+    return any(file_format.in_parts for file_format in release_files.formats_for(release))
 
 
 def _grid(release: Release) -> Mapping[str, Any]:

@@ -61,14 +61,14 @@ def _described(request: Request, release: Release, tiles: Tiles) -> dict[str, An
     sheet, (west, south, east, north) = release_files.sheet_of(release), tiles.region
     about = f"{sheet['title']}. {headline(sheet)}"
     sample = address(request, "tile", release.pk, 0, 0, 0).removesuffix("0/0/0.png")
-    drawn = request.GET.urlencode()
+    query = request.GET.urlencode()
     return {
         "tilejson": "3.0.0",
         "name": sheet["title"],
         "description": about,
         "attribution": escape(about),  # programs show it as HTML
         "scheme": "xyz",
-        "tiles": [f"{sample}{{z}}/{{x}}/{{y}}.png{'?' if drawn else ''}{drawn}"],
+        "tiles": [f"{sample}{{z}}/{{x}}/{{y}}.png{'?' if query else ''}{query}"],
         "bounds": [west, south, east, north],
         "center": [(west + east) / 2, (south + north) / 2, max(tiles.largest_zoom - 5, 0)],
         "minzoom": 0,

@@ -57,8 +57,8 @@ class BlurForm(forms.Form):
     @property
     def mechanisms(self) -> list[tuple[str, str, bool]]:
         """(name, title, chosen)."""
-        chosen = self["mechanism"].value()
-        return [(one.name, one.title, one.name == chosen) for one in self.entries]
+        selection = self["mechanism"].value()
+        return [(entry.name, entry.title, entry.name == selection) for entry in self.entries]
 
     def question(self) -> BlurQuestion:
         """Once the form is valid."""

@@ -175,9 +175,9 @@ class DatasetForm(RetentionFields, ScheduleFields):
     @property
     def relations(self) -> list[tuple[str, str, str, bool]]:
         """(value, title, what it hides, chosen) of each relation."""
-        chosen = Relation.REPLACE if self.is_of_devices else self["relation"].value()
+        selection = Relation.REPLACE if self.is_of_devices else self["relation"].value()
         offered = [Relation.REPLACE] if self.is_of_devices else list(_TITLES)
-        return [(r.value, _TITLES[r], _HIDES[r], r.value == chosen) for r in offered]
+        return [(r.value, _TITLES[r], _HIDES[r], r.value == selection) for r in offered]
 
     @property
     def is_of_devices(self) -> bool:
@@ -192,9 +192,9 @@ class DatasetForm(RetentionFields, ScheduleFields):
     @property
     def origins(self) -> list[tuple[str, str, bool]]:
         """(value, title, chosen) of where check-ins can come from here."""
-        chosen = self["source"].value() or "files"
+        selection = self["source"].value() or "files"
         has_lakes = self.is_of_lake or bool(self["lake"].subwidgets)
-        return [(value, title, value == chosen) for value, title in _ORIGINS if value != LAKE or has_lakes]
+        return [(value, title, value == selection) for value, title in _ORIGINS if value != LAKE or has_lakes]
 
     @property
     def usual_size(self) -> str:
@@ -213,9 +213,9 @@ class DatasetForm(RetentionFields, ScheduleFields):
 
     def clean_expected_persons(self) -> int | None:
         """Left empty there is no guess; where the page did not ask, it is the usual one."""
-        asked = self.add_prefix("expected_persons") in self.data
+        has_field = self.add_prefix("expected_persons") in self.data
         guess: int | None = self.cleaned_data["expected_persons"]
-        return guess if asked else self.fields["expected_persons"].initial
+        return guess if has_field else self.fields["expected_persons"].initial
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data

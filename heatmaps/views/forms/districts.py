@@ -51,7 +51,7 @@ class DistrictFileForm(forms.Form):
         typed = self.cleaned_data
         return Facts(title=typed["title"], source=typed["source"], licence=typed["licence"])
 
-    def sent(self) -> bytes | None:
+    def content(self) -> bytes | None:
         """The file, one byte more at most than it may have."""
         file = self.cleaned_data.get("file")
         return None if file is None else bytes(file.read(settings.MAX_DISTRICT_BYTES + 1))

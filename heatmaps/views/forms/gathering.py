@@ -22,7 +22,7 @@ Typed = Mapping[str, Any]
 class Gathering:
     """How things of one kind come into a form."""
 
-    one: str  # of them, in a word
+    noun: str  # of them, in a word
     collection: Any  # `Zones` or `Places`
     geometry: Callable[[Any], Mapping[str, Any]]  # of one thing, as GeoJSON has it
     template: str  # of the boxes for one thing more
@@ -30,11 +30,11 @@ class Gathering:
     boxed: Callable[[Typed, int], list[Any]]  # one thing or none; errors: `ParameterError` naming a box
     nothing_yet: str
 
-    def text(self, things: list[Any]) -> str:
+    def text(self, items: list[Any]) -> str:
         """GeoJSON in degrees, a line each; what is read from it is the same to the last digit."""
         features = [
-            {"type": "Feature", "properties": {"name": thing.name}, "geometry": self.geometry(thing)}
-            for thing in things
+            {"type": "Feature", "properties": {"name": item.name}, "geometry": self.geometry(item)}
+            for item in items
         ]
         lines = ",\n".join(json.dumps(feature, ensure_ascii=False) for feature in features)
         return f'{{"type": "FeatureCollection", "features": [\n{lines}\n]}}'
@@ -104,7 +104,7 @@ def _parts(typed: Typed, box: str, most: int) -> int:
 # By the kind of the parameter that takes them.
 GATHERINGS: Final[Mapping[str, Gathering]] = {
     "zones": Gathering(
-        one="zone",
+        noun="zone",
         collection=Zones,
         geometry=lambda zone: {"type": "Polygon", "coordinates": [zone.degrees]},
         template="releases/zone_boxes.html",
@@ -116,7 +116,7 @@ GATHERINGS: Final[Mapping[str, Gathering]] = {
         nothing_yet="Draw a rectangle, choose a file, or paste GeoJSON: no zone is given yet.",
     ),
     "places": Gathering(
-        one="place",
+        noun="place",
         collection=Places,
         geometry=lambda place: {"type": "Point", "coordinates": place.degrees[::-1]},
         template="releases/place_boxes.html",

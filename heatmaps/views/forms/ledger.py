@@ -46,6 +46,6 @@ class LedgerFilter(forms.Form):
     @property
     def query(self) -> str:
         """Of the address of another page of the same selection."""
-        chosen = self.selection()
-        named = {"kind": chosen.kind, "person": chosen.person, "day": chosen.day}
+        selection = self.selection()
+        named = {"kind": selection.kind, "person": selection.person, "day": selection.day}
         return urlencode({name: value for name, value in named.items() if value})

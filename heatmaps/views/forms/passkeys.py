@@ -37,12 +37,12 @@ class CredentialField(forms.JSONField):
         if isinstance(value, str) and len(value) > LONGEST_ANSWER:
             raise passkeys.refusal()
         try:
-            found = super().to_python(value)
+            answer = super().to_python(value)
         except (RecursionError, forms.ValidationError):
             raise passkeys.refusal() from None
-        if not isinstance(found, dict):
+        if not isinstance(answer, dict):
             raise passkeys.refusal()
-        return found
+        return answer
 
 
 class NameField(forms.CharField):
@@ -107,8 +107,8 @@ class ConfirmingForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allau
 def _accepted(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) -> Authenticator:
     credential = form.cleaned_data.get("credential")
     passkey: Authenticator = _checked(check, auth.parse_authentication_response, credential)
-    said = auth.parse_authentication_response(credential).response.authenticator_data
-    passkeys.count_use(passkey, said.counter)
+    authenticator_data = auth.parse_authentication_response(credential).response.authenticator_data
+    passkeys.count_use(passkey, authenticator_data.counter)
     return passkey
 
 

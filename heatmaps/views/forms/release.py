@@ -13,7 +13,7 @@ from heatmaps.releases.epsilon import for_protection
 from heatmaps.releases.lifecycle import ReleaseRequest
 from heatmaps.views.forms import mechanisms, start
 from heatmaps.views.forms.gathering import GATHERINGS, Gathering, file_box, geojson_box
-from heatmaps.views.forms.mechanisms import Group, MechanismFields
+from heatmaps.views.forms.mechanisms import MechanismFields, MechanismGroup
 from heatmaps.views.forms.shared import DecimalText, WholeNumber, degrees_field, explain, offer
 from heatmaps.views.forms.start import NEWEST
 from heatmaps.wording import mechanism_choice
@@ -101,9 +101,11 @@ class ReleaseForm(forms.Form):
         if self.is_bound and missing:
             opened = {name: self.get_initial_for_field(self.fields[name], name) for name in missing}
             self.data = opened | dict(self.data.items())
-        self.start = start.sent(dataset, self.data.get("guide", ""), self.data.get("proposed", ""))
-        if not self.is_bound and self.chosen is not None:
-            self.start = start.opened(dataset, self.chosen.entry, str(self["epsilon"].value()))
+        self.start = start.submitted_start(dataset, self.data.get("guide", ""), self.data.get("proposed", ""))
+        if not self.is_bound and self.selected_mechanism is not None:
+            self.start = start.initial_start(
+                dataset, self.selected_mechanism.entry, str(self["epsilon"].value())
+            )
 
     def clean(self) -> dict[str, Any]:
         typed: dict[str, Any] = super().clean() or self.cleaned_data
@@ -123,15 +125,15 @@ class ReleaseForm(forms.Form):
 
     @property
     def mechanisms(self) -> list[MechanismFields]:
-        chosen = self["mechanism"].value() if "mechanism" in self.fields else self.entries[0].name
+        selection = self["mechanism"].value() if "mechanism" in self.fields else self.entries[0].name
         fitting = [entry.name for entry in sorted(self.entries, key=_usual_first) if self.answers.fit(entry)]
-        if fitting and not self.is_bound and chosen not in fitting:
-            chosen = fitting[0]
+        if fitting and not self.is_bound and selection not in fitting:
+            selection = fitting[0]
         return [
             MechanismFields(
                 entry=entry,
-                chosen=entry.name == chosen,
-                fits=entry.name in (*fitting, chosen if self.is_bound else ""),
+                is_selected=entry.name == selection,
+                fits=entry.name in (*fitting, selection if self.is_bound else ""),
                 trusted=mechanism_choice.trusted(entry),
                 protected=mechanism_choice.protected(entry),
                 who=mechanism_choice.who(entry),
@@ -150,22 +152,22 @@ class ReleaseForm(forms.Form):
         }
 
     @property
-    def chosen(self) -> MechanismFields | None:
+    def selected_mechanism(self) -> MechanismFields | None:
         """None where what was sent names no mechanism."""
-        return next((one for one in self.mechanisms if one.chosen), None)
+        return next((fields for fields in self.mechanisms if fields.is_selected), None)
 
     @property
     def shows_own(self) -> bool:
         """Whether fields of the chosen mechanism are shown: where they matter to whoever asks."""
-        chosen = self.chosen
-        if chosen is None:
+        selected = self.selected_mechanism
+        if selected is None:
             return False
         field = self.fields.get("mechanism")
-        is_usual = field is not None and chosen.entry.name == field.initial
-        return not is_usual or chosen.is_set or self._dataset.public_persons is None
+        is_usual = field is not None and selected.entry.name == field.initial
+        return not is_usual or selected.is_set or self._dataset.public_persons is None
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[MechanismGroup]:
         """What is chosen from the start stands before the rest."""
         first = self.fields["mechanism"].initial
         return mechanisms.groups(self.mechanisms, first=first, answers=self.answers)
@@ -187,7 +189,7 @@ class ReleaseForm(forms.Form):
     @property
     def typed_start(self) -> list[tuple[str, str]]:
         """What `typed` leaves to the page, which is spent as it was shown."""
-        shows = self.start.is_proposed and self.start.chosen is not None
+        shows = self.start.is_proposed and self.start.guide is not None
         return [("guide", self.start.value)] if shows else []
 
     @property
@@ -209,7 +211,7 @@ class ReleaseForm(forms.Form):
             rectangle=edges if any(edges) else None,
             since=self._moment("since"),
             until=self._moment("until"),
-            guide=None if self.start.chosen is None else str(self.start.chosen.id),
+            guide=None if self.start.guide is None else str(self.start.guide.id),
         )
 
     def at(self, epsilon: str, **changes: str) -> Self:
@@ -227,8 +229,8 @@ class ReleaseForm(forms.Form):
         left_out |= {name for other, own in self._own.items() if other != entry.name for name in own.values()}
         left_out |= set() if entry.max_resolution else {"resolution"}
         left_out |= set() if entry.usual_delta else {"delta"}
-        asked = [(name, str(self[name].value() or "")) for name in self.fields if name not in left_out]
-        return asked + [(name, value) for name, value in asdict(self.answers).items() if value]
+        pairs = [(name, str(self[name].value() or "")) for name in self.fields if name not in left_out]
+        return pairs + [(name, value) for name, value in asdict(self.answers).items() if value]
 
     def explain(self, error: ParameterError) -> None:
         """Put a refusal beside the field it is about."""
@@ -262,7 +264,7 @@ class ReleaseForm(forms.Form):
             del self.fields["delta"]
 
     def _usual_epsilon(self) -> str:
-        return self.chosen.usual_epsilon if self.chosen else _USUAL_EPSILON
+        return self.selected_mechanism.usual_epsilon if self.selected_mechanism else _USUAL_EPSILON
 
     def _offer_boxes(self, gathering: Gathering) -> None:
         for name in _NOT_GATHERED:
@@ -287,14 +289,14 @@ class ReleaseForm(forms.Form):
 
     def _show(self, text: str, emptied: Collection[str] = ()) -> None:
         """What was gathered, where the form is shown once more."""
-        kept = {name: value for name, value in self.data.items() if name not in emptied}
-        self.data = kept | {self._text: text}
+        rest = {name: value for name, value in self.data.items() if name not in emptied}
+        self.data = rest | {self._text: text}
 
     def _start(self, typed: dict[str, Any]) -> None:
         """What the map starts from; what else is wrong with the question, its quote says."""
         try:
             looks_for_epsilon = bool(typed["error_m"])
-            self.start = start.asked(self.start, self.entry, self.request(), looks_for_epsilon)
+            self.start = start.start_for_question(self.start, self.entry, self.request(), looks_for_epsilon)
         except ParameterError:
             return
         if self.start.refusal:

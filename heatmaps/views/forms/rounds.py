@@ -92,8 +92,8 @@ class RoundForm(forms.Form):
     @property
     def groups(self) -> list[tuple[str, list[tuple[DeviceEntry, bool]]]]:
         """(whom it trusts, (entry, chosen) of each way)."""
-        chosen = self["mechanism"].value()
-        choices = [(entry, entry.name == chosen) for entry in self.entries]
+        selection = self["mechanism"].value()
+        choices = [(entry, entry.name == selection) for entry in self.entries]
         return [
             (heading, of_trust)
             for trust, heading in _TRUSTED.items()
@@ -110,7 +110,7 @@ class RoundForm(forms.Form):
         return typed
 
     @property
-    def seen(self) -> str:
+    def fingerprint(self) -> str:
         """What a shown cost is of: another text, and the cost is shown again before anything is reserved."""
         return hashlib.sha256(repr(sorted(self.cleaned_data.items(), key=str)).encode()).hexdigest()
 

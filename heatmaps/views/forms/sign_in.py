@@ -93,7 +93,7 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
         accounts.set_password(self.user, typed["password1"], revoke_tokens=typed["revoke_tokens"])
 
 
-class _Counted(_Plain):
+class _CountedCode(_Plain):
     """A code that is checked where a try is left, and used once, whoever else sends it at this moment."""
 
     user: User
@@ -118,11 +118,11 @@ class _Counted(_Plain):
         raise refusal  # after the commit: the count stays
 
 
-class CodeForm(_Counted, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
+class CodeForm(_CountedCode, mfa_forms.AuthenticateForm):  # type: ignore[misc]  # allauth carries no types
     pass
 
 
-class ConfirmByCodeForm(_Counted, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
+class ConfirmByCodeForm(_CountedCode, mfa_forms.ReauthenticateForm):  # type: ignore[misc]  # allauth carries no types
     pass
 
 
@@ -138,7 +138,7 @@ class NewAppForm(EndsTokens, _Plain, totp_forms.ActivateTOTPForm):  # type: igno
         session[SECRET_SESSION_KEY] = sealed(self.secret)
 
 
-class NameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
+class ProviderNameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
     """How a new person, whom the provider knows, is called here."""
 
     class Meta:

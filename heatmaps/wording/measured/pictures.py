@@ -72,10 +72,10 @@ def sources(*names: str) -> tuple[Source, ...]:
 
 def lines(rows: Iterable[Row], *, by: str, x: str, y: str) -> dict[str, Points]:
     """A line for each value of the column `by`, in the order of the rows."""
-    found: dict[str, list[tuple[float, float]]] = {}
+    series: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
-        found.setdefault(mechanism_title(row[by]), []).append((float(row[x]), float(row[y])))
-    return {name: tuple(points) for name, points in found.items()}
+        series.setdefault(mechanism_title(row[by]), []).append((float(row[x]), float(row[y])))
+    return {name: tuple(points) for name, points in series.items()}
 
 
 def columns(rows: Sequence[Row], names: Mapping[str, str], *, x: str) -> dict[str, Points]:
@@ -96,8 +96,8 @@ def mechanism_title(label: str) -> str:
 
 def value(rows: Iterable[Row], column: str, **where: str) -> float:
     """Of the one row with these values. Errors: ValueError where there is not exactly one."""
-    (found,) = (row for row in rows if all(row[key] == wanted for key, wanted in where.items()))
-    return float(found[column])
+    (match,) = (row for row in rows if all(row[key] == text for key, text in where.items()))
+    return float(match[column])
 
 
 def digits(measured: float) -> str:
@@ -112,11 +112,11 @@ def metres(emd: float) -> str:
 
 def _numbers(picture: Picture) -> Numbers:
     xs = sorted({x for points in picture.lines.values() for x, _ in points})
-    found = {name: dict(points) for name, points in picture.lines.items()}
+    series = {name: dict(points) for name, points in picture.lines.items()}
     return Numbers(
         title=f"{picture.title}: {picture.y}",
         heads=(picture.x, *picture.lines),
-        rows=tuple((number(x, digits=6), *(_cell(points.get(x)) for points in found.values())) for x in xs),
+        rows=tuple((number(x, digits=6), *(_cell(points.get(x)) for points in series.values())) for x in xs),
     )
 
 
