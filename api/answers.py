@@ -70,7 +70,7 @@ def address(request: Request, name: str, *arguments: str | UUID) -> str:
 
 
 def dataset(request: Request, dataset: Dataset) -> Body:
-    """Public facts only, whoever asks."""
+    """Returns public facts only, whoever asks."""
     permissions.note_reads(request.user, [dataset.pk])
     parts = (
         *("versions", "releases", "quotes", "budget", "ledger", "uploads", "checkins", "opt-outs"),
@@ -93,25 +93,25 @@ def dataset(request: Request, dataset: Dataset) -> Body:
 
 
 def version(version: DataVersion, *, to_steward: bool) -> Body:
-    """What its lake has is data: for stewards only."""
+    """Returns a version; what its lake has is data: for stewards only."""
     state = getattr(version, "source_state", None) if to_steward else None
     counts = {name: None if state is None else getattr(state, name) for name in ("rows", "invalid")}
     return _answer(VersionOut, version, **counts)
 
 
 def survey(survey: SourceSurvey) -> Body:
-    """Data: for stewards only."""
+    """Returns a survey, which is data: for stewards only."""
     is_coming = survey.state != SurveyState.FAILED
     return _answer(SurveyOut, survey, appears_at=survey.appears_at if is_coming else None)
 
 
 def source(source: Source) -> Body:
-    """Not where it is."""
+    """Returns a source, but not where it is."""
     return _answer(SourceOut, source, kind=source.table.kind, has_times=source.time is not None)
 
 
 def schedule(dataset: Dataset) -> Body | None:
-    """As it is sent."""
+    """Returns the schedule as requests name it."""
     rule = Schedule.parse(dataset.schedule)
     if rule is None:
         return None
@@ -140,7 +140,8 @@ def quote(
 
 
 def release(request: Request, release: Release, *, outsider: bool = False) -> Body:
-    """The state is the public one: when a draw begins and how it fails stays in the ledger.
+    """Returns a release. Its state is the public one: when a draw begins and how it fails stays in the
+    ledger.
 
     outsider: somebody reads it only because it is public, and is told nothing else of its dataset.
     """
@@ -148,7 +149,7 @@ def release(request: Request, release: Release, *, outsider: bool = False) -> Bo
 
 
 def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = False) -> Body:
-    """As `release`, with a line that is there already."""
+    """Returns a release as `release` does, with a line that is there already."""
     release = line.release
     own = Guarantee.from_json(release.guarantee)
     charges = Charge.objects.filter(release=release).annotate(kind=F("account__kind")).order_by("account")
@@ -171,19 +172,19 @@ def release_of_line(request: Request, line: ReleaseLine, *, outsider: bool = Fal
 
 
 def guide(dataset: Dataset, start: Chosen, sha256: str, *, member: bool) -> Body:
-    """A public map that releases of a dataset may begin from."""
+    """Returns a public map that releases of a dataset may begin from."""
     return GuideOut(guide_line(dataset, start, sha256, member=member)).data
 
 
 def guide_file(file: GuideFile) -> Body:
-    """As it was stored."""
+    """Returns a guide file as it was stored."""
     line = guide_line(file.dataset, Chosen(file=file), file.sha256)
     guarantee = None if line.guarantee is None else line.guarantee.to_json()
     return _answer(GuideFileOut, line, guarantee=guarantee, stored_at=file.stored_at)
 
 
 def upload(request: Request, upload: Upload) -> Body:
-    """Data: for stewards only."""
+    """Returns an upload, which is data: for stewards only."""
     links = {
         "self": address(request, "upload", upload.pk),
         "dataset": address(request, "dataset", upload.dataset.slug),
@@ -199,13 +200,13 @@ def upload(request: Request, upload: Upload) -> Body:
 
 
 def district_file(request: Request, dataset: Dataset, file: DistrictFile) -> Body:
-    """For members."""
+    """Returns a district file, for members."""
     links = {"self": address(request, "district", dataset.slug, file.pk)}
     return _answer(DistrictFileOut, file, links=links)
 
 
 def district_file_of(request: Request, release: Release, file: DistrictFile) -> Body:
-    """For whoever sees the release."""
+    """Returns a district file, for whoever sees the release."""
     links = {"geojson": address(request, "release-district", release.pk, file.pk)}
     if district_sums.has_sums(release):
         for name, page in (("areas", "areas"), ("csv", "areas-csv")):
@@ -214,13 +215,13 @@ def district_file_of(request: Request, release: Release, file: DistrictFile) -> 
 
 
 def event(request: Request, dataset: Dataset, row: Event) -> Body:
-    """As the ledger's page shows it."""
+    """Returns an event as the ledger's page shows it."""
     exact_time = permissions.may(request.user, dataset, Act.SEE_DATA)
     return _answer(EventOut, event_line(row, exact_time=exact_time), kind=row.kind)
 
 
 def mechanism(entry: AnyEntry, *, of: Dataset | None = None) -> Body:
-    """As anybody may ask, or as is possible in a dataset."""
+    """Returns a mechanism as anybody may ask, or as is possible in a dataset."""
     is_metric = mechanism_choice.protected(entry) == "moves"
     return _answer(
         MechanismOut,
@@ -269,7 +270,7 @@ def _guide_of(release: Release, *, member: bool) -> Body | None:
 
 
 class _Facts:
-    """An object with facts beside its own."""
+    """Gives an object facts beside its own."""
 
     def __init__(self, of: object, more: Body) -> None:
         self._of = of

@@ -80,7 +80,7 @@ class Problem:
 
 
 def handle(error: Exception, context: Mapping[str, Any]) -> Response:
-    """Django REST framework's exception handler."""
+    """Answers as Django REST framework's exception handler."""
     set_rollback()
     if isinstance(error, SourcesFileError):
         return _sources_file(error, context).response()
@@ -107,7 +107,7 @@ def _sources_file(error: SourcesFileError, context: Mapping[str, Any]) -> Proble
 
 
 def _database_away(error: Exception) -> Problem:
-    """Nothing of the error is told: it names hosts, and rows."""
+    """Tells nothing of the error: it names hosts, and rows."""
     _log.error("database.away", cause=error)
     number = get_contextvars().get("request_id", "")
     detail = f"the database does not answer; try again soon (request {number})"
@@ -134,7 +134,7 @@ def _shape(error: exceptions.ValidationError) -> Problem:
 
 
 def _flat(detail: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """(field, message): names and positions joined by dots, "" for the body as a whole."""
+    """Yields (field, message): names and positions joined by dots, "" for the body as a whole."""
     if isinstance(detail, Mapping):
         for key, inner in detail.items():
             yield from _flat(inner, name if key == "non_field_errors" else f"{name}.{key}".lstrip("."))

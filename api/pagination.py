@@ -22,7 +22,7 @@ def page(
     rows: QuerySet[Any] | Sequence[Any],
     show: type[Serializer[Any]] | Callable[[Any], object],
 ) -> Response:
-    """The page that was asked for. Errors: Http404 beyond the last one."""
+    """Returns the page that was asked for. Errors: Http404 beyond the last one."""
     number = _whole(request, PAGE, 1, 10**_MOST_DIGITS - 1)
     pages = Paginator(rows, _whole(request, PAGE_SIZE, ROWS, MOST_ROWS))
     try:

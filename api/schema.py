@@ -131,7 +131,7 @@ def problems(*statuses: int) -> dict[tuple[int, str], OpenApiResponse]:
 
 @cache
 def page_of(row: type[serializers.Serializer[Any]]) -> Any:
-    """A page of rows."""
+    """Describes a page of rows."""
     return type(f"PageOf{row.__name__.removesuffix('Out')}", (PageOut,), {"results": row(many=True)})
 
 

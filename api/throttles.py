@@ -12,7 +12,7 @@ from heatmaps.models import ApiToken
 
 
 class CountedThrottle(SimpleRateThrottle):
-    """Like the framework's, but requests at the same moment cannot miss each other's counts."""
+    """Counts like the framework's, but requests at the same moment cannot miss each other's counts."""
 
     scope: str
     seconds_to_wait = 0
@@ -33,12 +33,12 @@ class CountedThrottle(SimpleRateThrottle):
         return self.seconds_to_wait
 
     def counting_key(self, request: Request) -> str | None:
-        """What is counted apart from everything else; None: not counted."""
+        """Returns what is counted apart from everything else; None: not counted."""
         raise NotImplementedError
 
 
 class TokenThrottle(CountedThrottle):
-    """Requests of one token."""
+    """Counts requests of one token."""
 
     scope = "token"
 
@@ -47,7 +47,7 @@ class TokenThrottle(CountedThrottle):
 
 
 class SignInThrottle(CountedThrottle):
-    """Sign-in attempts, by address and by name, counted with those at the page."""
+    """Counts sign-in attempts, by address and by name, with those at the page."""
 
     scope = attempt_limits.SIGN_IN_NAME
 
@@ -59,7 +59,7 @@ class SignInThrottle(CountedThrottle):
 
 
 class BlurThrottle(CountedThrottle):
-    """Files that a person has blurred, at the page and here together."""
+    """Counts files that a person has blurred, at the page and here together."""
 
     scope = attempt_limits.BLUR
 
@@ -68,7 +68,8 @@ class BlurThrottle(CountedThrottle):
 
 
 class GuidesThrottle(CountedThrottle):
-    """Guide files that a person sends, at the page and here together; lists of them are not counted."""
+    """Counts guide files that a person sends, at the page and here together; lists of them are not
+    counted."""
 
     scope = attempt_limits.GUIDES
 
@@ -78,7 +79,7 @@ class GuidesThrottle(CountedThrottle):
 
 
 class AreasThrottle(CountedThrottle):
-    """Sums of maps over areas that one token, or one address without a token, asks for."""
+    """Counts sums of maps over areas that one token, or one address without a token, asks for."""
 
     scope = attempt_limits.AREAS
 
@@ -87,7 +88,7 @@ class AreasThrottle(CountedThrottle):
 
 
 class PublicThrottle(CountedThrottle):
-    """Requests without a token, for public releases: of a person by session, else from one address."""
+    """Counts requests without a token, for public releases: of a person by session, else from one address."""
 
     scope = attempt_limits.PUBLIC_ADDRESS
 
@@ -99,13 +100,13 @@ class PublicThrottle(CountedThrottle):
 
 
 class TilesThrottle(PublicThrottle):
-    """Tiles, features and parts of rasters: a map on a screen asks for dozens at once."""
+    """Counts tiles, features and parts of rasters: a map on a screen asks for dozens at once."""
 
     scope = attempt_limits.TILES
 
 
 class FileThrottle(PublicThrottle):
-    """Files of public releases; parts of a file that programs read in parts are counted with tiles."""
+    """Counts files of public releases; parts of a file that programs read in parts are counted with tiles."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         is_part = view.kwargs.get("suffix") == "tif" and byte_ranges.asks_for_part(request)

@@ -16,7 +16,7 @@ _LONGEST_PART: Final = 13
     {"type": "string", "maxLength": _LONGEST_PART, "pattern": PART_PATTERN, "examples": ["1/30"]}
 )
 class RecordPart(Text):
-    """A part of a record, above 0 and at most 1."""
+    """Reads a part of a record, above 0 and at most 1."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=_LONGEST_PART, **options)

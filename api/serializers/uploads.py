@@ -26,7 +26,7 @@ class CheckinIn(Strict):
 
 
 def checkins_in(rows: Any = serializers.empty) -> serializers.ListSerializer[Any]:
-    """A list of check-ins."""
+    """Reads a list of check-ins."""
     return serializers.ListSerializer(data=rows, child=CheckinIn())
 
 

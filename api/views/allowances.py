@@ -16,7 +16,7 @@ _EXAMPLE = example(
 )
 
 
-class Allowances(ApiView):
+class AllowancesView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @operation("allowances_list", AllowancesOut, (404,))
@@ -48,7 +48,7 @@ class Allowances(ApiView):
         return Response(AllowancesOut({"allowances": allowances.allowances_of(dataset, request.user)}).data)
 
 
-class SpendingOfDataset(ApiView):
+class SpendingOfDatasetView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @operation("spending_read", SpendingOut, (404,))

@@ -58,7 +58,7 @@ _PARAMETERS: Final = [
 
 
 @takes_up_to(lambda: download.MOST_BYTES)
-class Blurred(ApiView):
+class BlurredView(ApiView):
     scopes = {"POST": Scope.STEWARD}
     parser_classes = [RawFile]
     throttle_classes = [TokenThrottle, BlurThrottle]

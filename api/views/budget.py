@@ -27,7 +27,7 @@ _IF_MATCH = OpenApiParameter(
 _EXAMPLE = example({"limits": {"presence": "2.0"}, "reason": "agreed with the ethics board in March"})
 
 
-class Budget(ApiView):
+class BudgetView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
 
     @operation("budget_read", BudgetOut, (404,), parameters=[_ETAG])

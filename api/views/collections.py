@@ -31,7 +31,7 @@ from mechanisms.devices import catalogue
 _QUESTION = {"mechanism": "geo-shuffle", "epsilon": "1", "delta": "0.000001", "least_honest": 200}
 
 
-class DeviceMechanisms(ApiView):
+class DeviceMechanismsView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @listing("device_mechanisms_list", DeviceMechanismOut)
@@ -40,7 +40,7 @@ class DeviceMechanisms(ApiView):
         return pagination.page(request, catalogue.entries(), _mechanism)
 
 
-class Rounds(ApiView):
+class RoundsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @listing("rounds_list", RoundOut)
@@ -75,7 +75,7 @@ class Rounds(ApiView):
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-class RoundQuotes(ApiView):
+class RoundQuotesView(ApiView):
     scopes = {"POST": Scope.READ}
 
     @operation(
@@ -92,7 +92,7 @@ class RoundQuotes(ApiView):
         return Response(_quote(dataset, quoted))
 
 
-class RoundOfCollection(ApiView):
+class RoundOfCollectionView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @operation("rounds_read", RoundOut, (404,))
@@ -101,7 +101,7 @@ class RoundOfCollection(ApiView):
         return Response(_round(request, rounds.round_of(dataset_for(request.user, slug), number)))
 
 
-class CancelRound(ApiView):
+class CancelRoundView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("rounds_cancel", RoundOut, (404, 409, 413, 415))
@@ -113,7 +113,7 @@ class CancelRound(ApiView):
         return Response(_round(request, rounds.round_of(dataset, number)))
 
 
-class ShufflerToken(ApiView):
+class ShufflerTokenView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("shuffler_token_make", ShufflerTokenOut, (404, 409, 413, 415), status=201)

@@ -66,7 +66,7 @@ _KEPT = example(
 )
 
 
-class Datasets(ApiView):
+class DatasetsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @listing("datasets_list", DatasetOut, _SEARCH_PARAMETER)
@@ -92,7 +92,7 @@ class Datasets(ApiView):
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-class Dataset(ApiView):
+class DatasetView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
 
     @operation("datasets_read", DatasetOut, (404,))
@@ -118,7 +118,7 @@ class Dataset(ApiView):
         return Response(answers.dataset(request, dataset_for(request.user, slug)))
 
 
-class Versions(ApiView):
+class VersionsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @operation("versions_list", VersionsOut, (404,), parameters=PAGING)

@@ -52,7 +52,7 @@ _CSV: Final = {(200, "text/csv"): OpenApiResponse(OpenApiTypes.BINARY, "A line a
 
 
 @takes_up_to(lambda: settings.MAX_DISTRICT_BYTES)
-class Districts(ApiView):
+class DistrictsView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
     parser_classes = [GeoJsonFile]
 
@@ -85,7 +85,7 @@ class Districts(ApiView):
         return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-class District(ApiView):
+class DistrictView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD, "DELETE": Scope.STEWARD}
 
     @operation("districts_read", DistrictFileOut, (404,))
@@ -117,15 +117,15 @@ class District(ApiView):
         return Response(status=204)
 
 
-class OfRelease(ApiView):
-    """About a release that may be public."""
+class OpenReleaseView(ApiView):
+    """Answers about a release that may be public."""
 
     scopes = {"GET": Scope.READ, "POST": Scope.READ}
     permission_classes = [HasScopeOrPublic]
     throttle_classes = [TokenThrottle, PublicThrottle]
 
 
-class ReleaseDistricts(OfRelease):
+class ReleaseDistrictsView(OpenReleaseView):
     @listing("releases_districts", DistrictFileOut, auth=OPEN)
     def get(self, request: Request, release_id: UUID) -> Response:
         """List the district files that fit a published release. A public release needs no token."""
@@ -136,7 +136,7 @@ class ReleaseDistricts(OfRelease):
         return answer
 
 
-class ReleaseDistrict(OfRelease):
+class ReleaseDistrictView(OpenReleaseView):
     @operation(
         "releases_district",
         {(200, GeoJsonFile.types[0]): OpenApiResponse(OpenApiTypes.OBJECT, "The file.")},
@@ -152,8 +152,8 @@ class ReleaseDistrict(OfRelease):
         return answer
 
 
-class Areas(OfRelease):
-    """People in areas of a published map."""
+class AreasView(OpenReleaseView):
+    """Adds up people in areas of a published map."""
 
     parser_classes = [GeoJsonFile]
     throttle_classes = [TokenThrottle, PublicThrottle, AreasThrottle]
@@ -183,12 +183,12 @@ class Areas(OfRelease):
         return self.answer(district_sums.sums_of(release, content))
 
     def answer(self, sums: Sums) -> HttpResponse:
-        """As JSON."""
+        """Answers as JSON."""
         return Response(AreasOut(sums).data)
 
 
-class AreasCsv(Areas):
-    """The same as a table."""
+class AreasCsvView(AreasView):
+    """Answers with the same as a table."""
 
     @operation("releases_areas_csv", _CSV, (404, 422), auth=OPEN, parameters=[_DISTRICTS])
     def get(self, request: Request, release_id: UUID) -> HttpResponse:
@@ -202,7 +202,7 @@ class AreasCsv(Areas):
         return self._of_body(request, release_id)
 
     def answer(self, sums: Sums) -> HttpResponse:
-        """As CSV."""
+        """Answers as CSV."""
         stream = io.BytesIO()
         district_sums.write_csv(sums, stream)
         return HttpResponse(stream.getvalue(), content_type="text/csv; charset=utf-8")
@@ -213,7 +213,7 @@ def _facts(texts: dict[str, Any]) -> Facts:
 
 
 def _body(request: Request, most: int) -> bytes:
-    """Errors: TooLarge; an empty one is refused by whoever reads it."""
+    """Reads the body. Errors: TooLarge; an empty one is refused by whoever reads it."""
     stream = request.data
     if body_length(request) > most:
         raise TooLarge(most)

@@ -27,7 +27,7 @@ _LARGEST: Final = raster.MOST_BYTES + _FORM_BYTES
 
 
 @takes_up_to(lambda: _LARGEST)
-class Guides(ApiView):
+class GuidesView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
     parser_classes = [FileForm]
     throttle_classes = [TokenThrottle, GuidesThrottle]

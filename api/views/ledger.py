@@ -34,7 +34,7 @@ _FILTERS: Final = [
 _SUFFIX: Final = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=list(CONTENT_TYPES))
 
 
-class Ledger(ApiView):
+class LedgerView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @listing("ledger_list", EventOut, *_FILTERS)
@@ -47,7 +47,7 @@ class Ledger(ApiView):
         )
 
 
-class LedgerFile(ApiView):
+class LedgerFileView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @operation(

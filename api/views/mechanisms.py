@@ -23,7 +23,7 @@ _DATASET_PARAMETER = OpenApiParameter(
 )
 
 
-class Mechanisms(ApiView):
+class MechanismsView(ApiView):
     scopes = {"GET": Scope.READ}
 
     @listing("mechanisms_list", MechanismOut, _DATASET_PARAMETER)

@@ -23,7 +23,7 @@ _ENDING: Final = OpenApiParameter(
 )
 
 
-class Members(ApiView):
+class MembersView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.STEWARD}
 
     @listing("members_list", MemberOut)
@@ -50,7 +50,7 @@ class Members(ApiView):
         return Response(MemberOut(member).data, 201)
 
 
-class Member(ApiView):
+class MemberView(ApiView):
     scopes = {"PATCH": Scope.STEWARD, "DELETE": Scope.STEWARD}
 
     @operation(
@@ -79,7 +79,7 @@ class Member(ApiView):
         return Response(EndingOut(members.remove(person(request), member, keep_queued=keep)).data)
 
 
-class Invitations(ApiView):
+class InvitationsView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
 
     @listing("invitations_list", InvitationOut)
@@ -106,7 +106,7 @@ class Invitations(ApiView):
         return Response(answer, 201, headers={"Cache-Control": "no-store"})
 
 
-class Invitation(ApiView):
+class InvitationView(ApiView):
     scopes = {"DELETE": Scope.STEWARD}
 
     @operation("invitations_revoke", gone("Taken back."), (404,))

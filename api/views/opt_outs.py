@@ -17,7 +17,7 @@ from heatmaps.people.permissions import Act, dataset_for
 _EXAMPLE = example({"user": "u1"})
 
 
-class OptOuts(ApiView):
+class OptOutsView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
 
     @listing("opt_outs_list", OptOutOut)
@@ -42,7 +42,7 @@ class OptOuts(ApiView):
         return Response(OptOutOut(entry).data, 201 if is_new else 200)
 
 
-class OptOut(ApiView):
+class OptOutView(ApiView):
     scopes = {"DELETE": Scope.STEWARD}
 
     @operation("opt_outs_delete", gone(), (404,))
@@ -52,7 +52,7 @@ class OptOut(ApiView):
         return Response(status=204)
 
 
-class TakeBack(ApiView):
+class TakeBackView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("opt_outs_take_back", gone(), (404, 409, 422, 503), request=OptOutIn, examples=[_EXAMPLE])

@@ -21,7 +21,7 @@ _EXAMPLE = example(
 )
 
 
-class Plans(ApiView):
+class PlansView(ApiView):
     scopes = {"POST": Scope.READ}
 
     @operation("plans_create", PlanOut, (422,), request=PlanIn, examples=[_EXAMPLE])

@@ -27,13 +27,13 @@ from api.serializers.releases import (
 )
 from api.throttles import FileThrottle, PublicThrottle, TokenThrottle
 from api.views.shared import ApiView, body, one_of, person
-from heatmaps import models, queries
+from heatmaps import queries
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
 from heatmaps.http import caching, elsewhere
 from heatmaps.ledger.errors import AllowanceExceeded, BudgetExceeded, UnboundedCharge
 from heatmaps.looks import LIGHT, LOOKS
-from heatmaps.models import Dataset, Scope
+from heatmaps.models import Dataset, Release, Scope
 from heatmaps.people.permissions import Act, dataset_for, member_of, require
 from heatmaps.releases import calibration, lifecycle, names, publication
 from heatmaps.releases.epsilon import for_error, forecast, that_fits
@@ -101,7 +101,7 @@ _SUFFIXES: Final[Mapping[str, Sequence[str]]] = {
 }
 
 
-class Quotes(ApiView):
+class QuotesView(ApiView):
     scopes = {"POST": Scope.RELEASE}
 
     @operation(
@@ -123,7 +123,7 @@ class Quotes(ApiView):
         return Response(answers.quote(request, dataset, quoted, more, fits))
 
 
-class Releases(ApiView):
+class ReleasesView(ApiView):
     scopes = {"GET": Scope.READ, "POST": Scope.RELEASE}
 
     @listing("releases_list", ReleaseOut)
@@ -166,7 +166,7 @@ class Releases(ApiView):
         return Response(answer, 202, headers={"Location": answer["links"]["self"]})
 
 
-class Release(ApiView):
+class ReleaseView(ApiView):
     scopes = {"GET": Scope.READ, "PATCH": Scope.STEWARD}
     permission_classes = [HasScopeOrPublic]
     throttle_classes = [TokenThrottle, PublicThrottle]
@@ -197,7 +197,7 @@ class Release(ApiView):
         return Response(answers.release(request, queries.release_for(request.user, release_id)))
 
 
-class ReleaseName(ApiView):
+class ReleaseNameView(ApiView):
     scopes = {"PATCH": Scope.RELEASE}
 
     @operation(
@@ -217,7 +217,7 @@ class ReleaseName(ApiView):
         return Response(answers.release(request, release))
 
 
-class CancelRelease(ApiView):
+class CancelReleaseView(ApiView):
     scopes = {"POST": Scope.RELEASE}
 
     @operation("releases_cancel", ReleaseOut, (404, 409))
@@ -227,8 +227,8 @@ class CancelRelease(ApiView):
         return Response(answers.release(request, queries.release_for(request.user, release_id)))
 
 
-class File(ApiView):
-    """A published release of one kind as a file."""
+class FileView(ApiView):
+    """Serves a published release of one kind as a file."""
 
     scopes = {"GET": Scope.READ}
     permission_classes = [HasScopeOrPublic]
@@ -250,8 +250,8 @@ class File(ApiView):
         return answer
 
 
-class Preview(ApiView):
-    """A small picture of a published release."""
+class PreviewView(ApiView):
+    """Serves a small picture of a published release."""
 
     scopes = {"GET": Scope.READ}
     permission_classes = [HasScopeOrPublic]
@@ -266,8 +266,8 @@ class Preview(ApiView):
         return caching.answer(request, request.user, file, by="Authorization")
 
 
-def _preview_view(name: str, content_type: str) -> type[Preview]:
-    """The view of a small picture, as the API's document describes it."""
+def _preview_view(name: str, content_type: str) -> type[PreviewView]:
+    """Makes the view of a small picture, as the API's document describes it."""
     described = operation(
         f"releases_{name.replace('-', '_')}",
         {(200, content_type): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")},
@@ -277,12 +277,12 @@ def _preview_view(name: str, content_type: str) -> type[Preview]:
         summary=f"Download the {_PREVIEW_TITLES[name]} of a release",
         description="Of a published release. A public one needs no token.",
     )
-    view: type[Preview] = type(f"{name.title().replace('-', '')}Preview", (Preview,), {"name": name})
+    view: type[PreviewView] = type(f"{name.title().replace('-', '')}Preview", (PreviewView,), {"name": name})
     return extend_schema_view(get=described)(view)
 
 
-def _file_view(kind: ResultKind) -> type[File]:
-    """The view of a kind's files, as the API's document describes it."""
+def _file_view(kind: ResultKind) -> type[FileView]:
+    """Makes the view of a kind's files, as the API's document describes it."""
     suffix = OpenApiParameter("suffix", OpenApiTypes.STR, OpenApiParameter.PATH, enum=_SUFFIXES[kind.stem])
     files = {}
     for file_format in kind.formats.values():
@@ -301,18 +301,18 @@ def _file_view(kind: ResultKind) -> type[File]:
         description="`json` and `yaml` are its release sheet; a name with `.zip` has the sheet beside the "
         "file. A public release needs no token.",
     )
-    view: type[File] = type(f"{kind.stem.title()}File", (File,), {"kind": kind})
+    view: type[FileView] = type(f"{kind.stem.title()}File", (FileView,), {"kind": kind})
     return extend_schema_view(get=described)(view)
 
 
-PREVIEWS: Final[Mapping[str, type[Preview]]] = {
+PREVIEWS: Final[Mapping[str, type[PreviewView]]] = {
     name: _preview_view(name, content_type) for name, (_, content_type) in release_files.PREVIEWS.items()
 }
-FILES: Final[Mapping[str, type[File]]] = {kind.stem: _file_view(kind) for kind in RESULT_KINDS.values()}
+FILES: Final[Mapping[str, type[FileView]]] = {kind.stem: _file_view(kind) for kind in RESULT_KINDS.values()}
 
 
-def _change(steward: User, release: models.Release, changes: Mapping[str, Any]) -> None:
-    """Errors: as `publication.set_public` and `names.show`."""
+def _change(steward: User, release: Release, changes: Mapping[str, Any]) -> None:
+    """Changes who may read it, and its name. Errors: as `publication.set_public` and `names.show`."""
     if "public" in changes:
         publication.set_public(steward, release, public=changes["public"])
     if changes.get("public_name") is not None:
@@ -333,7 +333,7 @@ def _release_request(fields: dict[str, Any]) -> ReleaseRequest:
 
 
 def _quoted_question(request: Request, dataset: Dataset) -> ReleaseRequest:
-    """Errors: `ParameterError`, also without or with both of ε and a wished error."""
+    """Reads the question. Errors: `ParameterError`, also without or with both of ε and a wished error."""
     fields = body(request, QuotedQuestionIn)
     error_m = fields.pop("error_m", None)
     if ("epsilon" in fields) == (error_m is not None):

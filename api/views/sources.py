@@ -12,7 +12,7 @@ from heatmaps.models import Scope
 from heatmaps.people.permissions import require_creator
 
 
-class Sources(ApiView):
+class SourcesView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @listing("sources_list", SourceOut)

@@ -27,7 +27,7 @@ _EXAMPLE = example(
 )
 
 
-class Tokens(ApiView):
+class TokensView(ApiView):
     scopes = {"GET": Scope.READ}
 
     def get_permissions(self) -> Sequence[Any]:
@@ -72,8 +72,8 @@ class Tokens(ApiView):
         return Response(NewTokenOut(token).data, 201, headers={"Cache-Control": "no-store"})
 
 
-class Token(ApiView):
-    """Revoking takes rights away only: any token of its owner may do it."""
+class TokenView(ApiView):
+    """Revokes a token. That takes rights away only: any token of its owner may do it."""
 
     @operation("tokens_revoke", gone("Revoked."), (404,))
     def delete(self, request: Request, token_id: str) -> Response:

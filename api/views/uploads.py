@@ -28,8 +28,7 @@ from heatmaps.ingest.options import Options
 from heatmaps.ingest.receiving import MOST_FILES
 from heatmaps.ingest.upload_files import NAME_LENGTH, shown_name
 from heatmaps.masses import column_copies
-from heatmaps.models import Dataset, Scope, UploadState
-from heatmaps.models import Upload as UploadRow
+from heatmaps.models import Dataset, Scope, Upload, UploadState
 from heatmaps.people.permissions import Act, dataset_for
 from mechanisms.check import shown as printable
 
@@ -68,7 +67,7 @@ _CHECKINS = example(
 
 
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + FORM_BYTES)
-class Uploads(ApiView):
+class UploadsView(ApiView):
     scopes = {"GET": Scope.STEWARD, "POST": Scope.STEWARD}
     parser_classes = [FileForm, RawFile]
 
@@ -106,7 +105,7 @@ class Uploads(ApiView):
         return _received(request, dataset, file, name=name, advance=advance, options=options)
 
 
-class Upload(ApiView):
+class UploadView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @operation("uploads_read", UploadOut, (404,))
@@ -115,7 +114,7 @@ class Upload(ApiView):
         return Response(answers.upload(request, queries.upload_for(request.user, upload_id)))
 
 
-class RejectedRows(ApiView):
+class RejectedRowsView(ApiView):
     scopes = {"GET": Scope.STEWARD}
 
     @operation("uploads_rejected", {(200, "text/csv"): OpenApiTypes.BINARY}, (404,))
@@ -128,7 +127,7 @@ class RejectedRows(ApiView):
         return FileResponse(rows, as_attachment=True, filename=name, content_type="text/csv")
 
 
-class UndoUpload(ApiView):
+class UndoUploadView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("uploads_undo", UploadOut, (404, 409))
@@ -138,7 +137,7 @@ class UndoUpload(ApiView):
         return Response(answers.upload(request, queries.upload_for(request.user, upload_id)))
 
 
-class CopyAgain(ApiView):
+class CopyAgainView(ApiView):
     scopes = {"POST": Scope.STEWARD}
 
     @operation("uploads_copy", UploadOut, (404, 409))
@@ -149,7 +148,7 @@ class CopyAgain(ApiView):
 
 
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + FORM_BYTES)
-class Checkins(ApiView):
+class CheckinsView(ApiView):
     scopes = {"POST": Scope.STEWARD}
     parser_classes = [StrictJson, NdjsonFile]
 
@@ -175,14 +174,14 @@ def _received(
     request: Request, dataset: Dataset, file: Any, *, name: str, advance: bool, options: Options
 ) -> Response:
     upload = uploads.receive(request.user, dataset, file, name=name, advance=advance, options=options)
-    answer = answers.upload(request, UploadRow.objects.get(pk=upload.pk))
+    answer = answers.upload(request, Upload.objects.get(pk=upload.pk))
     return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
 def _all_received(
     request: Request, dataset: Dataset, files: Sequence[Any], *, advance: bool, options: Options
 ) -> Response:
-    """Errors: the first refusal, where no file was taken."""
+    """Receives several files. Errors: the first refusal, where no file was taken."""
     named_files = [(file, file.name or "upload") for file in files]
     outcomes = uploads.receive_all(request.user, dataset, named_files, advance=advance, options=options)
     refusals = [
@@ -192,12 +191,12 @@ def _all_received(
     ]
     if len(refusals) == len(outcomes):
         raise next(outcome for outcome in outcomes if isinstance(outcome, UploadError))
-    rows = [UploadRow.objects.get(pk=outcome.pk) for outcome in outcomes if isinstance(outcome, UploadRow)]
+    rows = [Upload.objects.get(pk=outcome.pk) for outcome in outcomes if isinstance(outcome, Upload)]
     return Response({"results": [answers.upload(request, row) for row in rows], "refused": refusals}, 201)
 
 
 def _check_length(request: Request) -> None:
-    """Too large is refused before a byte of the body is read."""
+    """Refuses what is too large before a byte of the body is read."""
     if body_length(request) > settings.MAX_UPLOAD_BYTES + FORM_BYTES:
         raise TooLarge(settings.MAX_UPLOAD_BYTES)
 
@@ -228,7 +227,7 @@ def _form_files(request: Request) -> list[Any]:
 
 
 def _table(content: object) -> BinaryIO:
-    """The rows as the CSV that an uploaded file would have held."""
+    """Returns the rows as the CSV that an uploaded file would have held."""
     if content == {}:  # also where there is no body at all
         raise UploadError("empty", "the body has no check-ins")
     rows = checkins_in(content)

@@ -35,7 +35,7 @@ def account(request: PersonRequest) -> HttpResponse:
 @never_cache
 @confirmed
 def new_token(request: PersonRequest) -> HttpResponse:
-    """Its secret is in this answer and never again."""
+    """Makes a token; its secret is in this answer and never again."""
     form = TokenForm(request.POST or None)
     if request.method != "POST" or not form.is_valid():
         context = {"section": "account", "form": form}
@@ -52,7 +52,7 @@ def new_token(request: PersonRequest) -> HttpResponse:
 
 @require_http_methods(FORM_METHODS)
 def revoke_token(request: PersonRequest, token_id: str) -> HttpResponse:
-    """GET asks once more."""
+    """Revokes a token of one's own; GET asks once more."""
     token = ApiToken.objects.filter(user=request.user, token_key=token_id).first()
     if token is None:
         raise Http404("no such token")

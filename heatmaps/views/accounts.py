@@ -110,7 +110,8 @@ def second_factor_rule(request: PersonRequest) -> HttpResponse:
 @for_administrators
 @confirmed
 def reset_password(request: PersonRequest, account_id: int) -> HttpResponse:
-    """GET asks once more. The link by which the person chooses a new password is in this answer alone."""
+    """Makes the link by which a person chooses a new password; it is in this answer alone. GET asks once
+    more."""
     person = accounts.account_for(request.user, account_id)
     context: dict[str, object] = {"section": "accounts", "person": person, "act": "password"}
     if request.method != "POST":
@@ -160,7 +161,7 @@ _ENDS_RIGHTS: Final = (_CLOSE, "remove-factor", "unmake-administrator")
 @for_administrators
 @confirmed
 def change(request: PersonRequest, account_id: int, act: str) -> HttpResponse:
-    """GET asks once more. `act` is one of `CHANGES`, as its address says."""
+    """Changes an account. GET asks once more. `act` is one of `CHANGES`, as its address says."""
     person = accounts.account_for(request.user, account_id)
     context = {"section": "accounts", "person": person, "act": act}
     if request.method != "POST":

@@ -22,7 +22,7 @@ _CACHE: Final = "public, max-age=86400"
 @login_not_required
 @require_safe
 def archive(request: HttpRequest) -> HttpResponseBase:
-    """The file of vector tiles, by byte ranges. It is a public map: anybody may read it."""
+    """Serves the file of vector tiles, by byte ranges. It is a public map: anybody may read it."""
     pmtiles = _archive()
     if pmtiles.kind != VECTOR:
         raise Http404
@@ -43,7 +43,7 @@ def _counted(_: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
 @login_not_required
 @require_safe
 def tile(request: HttpRequest, zoom: int, x: int, y: int) -> HttpResponse:
-    """One picture of a file of pictures."""
+    """Serves one picture of a file of pictures."""
     pmtiles = _archive()
     if pmtiles.kind == VECTOR:
         raise Http404
@@ -64,7 +64,7 @@ def tile(request: HttpRequest, zoom: int, x: int, y: int) -> HttpResponse:
 
 
 def with_streets(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page for members with a map in a form."""
+    """Makes a page for members that has a map in a form show the streets under it."""
 
     @wraps(view)
     def wrapper(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -74,14 +74,14 @@ def with_streets(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpRes
 
 
 def allow_tiles(answer: HttpResponseBase, streets: Streets) -> HttpResponseBase:
-    """The answer whose policy lets pictures come from the host of the streets, if there is one."""
+    """Returns the answer, whose policy lets pictures come from the host of the streets, if there is one."""
     if streets.origin:
         vars(answer)["_csp_update"] = {"img-src": [streets.origin]}  # as django-csp's decorators do
     return answer
 
 
 def _archive() -> Archive:
-    """Errors: Http404."""
+    """Opens the file of the streets. Errors: Http404."""
     if settings.BASEMAP is None:
         raise Http404
     try:

@@ -27,7 +27,7 @@ _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: download.MOST_BYTES + _FORM_BYTES)
 def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """GET shows the form, POST answers with the blurred rows and their statement; nothing is stored."""
+    """Shows the form on GET, answers POST with the blurred rows and their statement; nothing is stored."""
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
     if request.method == "POST":
         if body_length(request) > download.MOST_BYTES + _FORM_BYTES:
@@ -67,7 +67,7 @@ def _answered(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
 
 
 def _at_best(dataset: Dataset, form: BlurForm) -> dict[str, object]:
-    """Beside the fields as they stand; nothing while they make no sense."""
+    """Returns what stands beside the fields as they are; nothing while they make no sense."""
     question = form.as_it_stands()
     try:
         return {"question": question, "no_better": download.no_better(dataset, question)}

@@ -30,7 +30,7 @@ _Charge: TypeAlias = tuple[datetime, UUID | None]  # None: after a restore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseCharges:
-    """What a release took of each account, and what was taken by then; empty where it took nothing."""
+    """Holds what a release took of each account, and the sum by then; empty where it took nothing."""
 
     line: ReleaseLine | None  # None: charged after a restore, for what nobody knows
     at: datetime
@@ -60,7 +60,8 @@ def budget_tab(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _by_charge(histories: Sequence[History]) -> dict[_Charge, dict[str, Step]]:
-    """Steps by account, in the order they were taken; what was charged after one restore is together."""
+    """Groups steps by account, in the order they were taken; what was charged after one restore is
+    together."""
     steps = sorted(
         (step.at, str(step.release), history.kind, step) for history in histories for step in history.steps
     )

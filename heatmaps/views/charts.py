@@ -44,7 +44,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineShape:
-    """A line in units of the picture: the attribute `points`, and where its markers are."""
+    """Describes a line in units of the picture: the attribute `points`, and where its markers are."""
 
     name: str
     kind: int
@@ -63,7 +63,7 @@ class Chart:
 
 
 def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
-    """Lines of at least one point together; values on a logarithmic axis are above 0."""
+    """Draws lines, which have at least one point together; values on a logarithmic axis are above 0."""
     xs, ys = (sorted({point[i] for line in lines for point in line.points}) for i in (0, 1))
     x_ticks = x.ticks or _numbered(xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x))
     y_ticks = _numbered(_ticks(0.0 if y.from_zero else ys[0], ys[-1], y))
@@ -113,7 +113,7 @@ def _line_shape(line: Line, across: _Scale, up: _Scale) -> LineShape:
 
 
 def _apart(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
-    """Those that do not run into the one before."""
+    """Returns the ticks that do not run into the one before."""
     legible: list[Tick] = []
     for tick in ticks:
         room = _LETTER * (len(tick.text) + len(legible[-1].text)) / 2 + _LETTER if legible else 0.0
@@ -123,7 +123,7 @@ def _apart(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
 
 
 def _ticks(low: float, high: float, axis: Axis) -> list[float]:
-    """Round values between two, on a straight axis around them; at least one."""
+    """Returns round values between two, on a straight axis around them; at least one."""
     if axis.logarithmic:
         return _round_within(low, high)
     least_step = (high - low) / (_FEW - 2) or 1.0
@@ -134,7 +134,7 @@ def _ticks(low: float, high: float, axis: Axis) -> list[float]:
 
 
 def _round_within(low: float, high: float) -> list[float]:
-    """As many of 1, 2, 5, 10, … as fit; the middle where there is none."""
+    """Returns as many of 1, 2, 5, 10, … as fit; the middle where none does."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):
         numbers = [round(step * 10.0**power, 12) for power in powers for step in steps]

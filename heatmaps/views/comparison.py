@@ -26,7 +26,7 @@ from heatmaps.wording.release_line import line_for, lines_for
 @open_if_public
 @require_safe
 def comparable(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """The maps that one can be compared with."""
+    """Lists the maps that one can be compared with."""
     release = published_for(request, release_id)
     releases = comparable_with(request.user, release) if is_comparable(release) else []
     lines = lines_for(request.user, releases)
@@ -37,7 +37,7 @@ def comparable(request: PersonRequest, release_id: UUID) -> HttpResponse:
 @open_if_public
 @require_safe
 def comparison(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponse:
-    """Two maps, and what differs in how they were made."""
+    """Shows two maps, and what differs in how they were made."""
     first, second = _both(request, release_id, other_id)
     context = _about(request, first) | {
         "other": second,
@@ -56,7 +56,7 @@ def comparison(request: PersonRequest, release_id: UUID, other_id: UUID) -> Http
 @open_if_public
 @require_safe
 def comparison_map(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponseBase:
-    """Both maps as a document of its own, for the frame of the comparison's page."""
+    """Serves both maps as a document of its own, for the frame of the comparison's page."""
     first, second = _both(request, release_id, other_id)
     parts = comparison_of(first, second)
     if parts is None:
@@ -74,7 +74,7 @@ def comparison_map(request: PersonRequest, release_id: UUID, other_id: UUID) -> 
 
 
 def _both(request: PersonRequest, release_id: UUID, other_id: UUID) -> tuple[Release, Release]:
-    """Two different maps that share ground. Errors: Http404."""
+    """Returns two different maps that share ground. Errors: Http404."""
     first, second = published_for(request, release_id), published_for(request, other_id)
     if (
         first == second

@@ -56,7 +56,7 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
-    """Uploads by a part of their file name; by POST, since names of files are nothing for addresses."""
+    """Finds uploads by a part of their file name; by POST, since names of files are nothing for addresses."""
     dataset = dataset_for(request.user, slug, Act.SEE_DATA)
     name = request.POST.get("name", "").replace("\0", "").strip()[: queries.LONGEST_SEARCH]
     rows = queries.uploads_of(dataset, name=name)
@@ -73,7 +73,7 @@ def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _of_lake(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
-    """What only stewards see."""
+    """Returns what only stewards see of a dataset that reads a lake."""
     survey = queries.survey_of(dataset)
     return {
         "step": _step(dataset),
@@ -91,7 +91,7 @@ def _rows(version: DataVersion) -> str:
 
 
 def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
-    """What only stewards see."""
+    """Returns what only stewards see of a dataset that takes uploads."""
     state = request.GET.get("state", "")
     state = state if state in UploadState.values else ""
     show = request.GET.get("show", "")
@@ -114,7 +114,8 @@ def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
 
 
 def _step(dataset: Dataset) -> int | None:
-    """Of the way to a first map: 2 until there are data, then 3; none once there is a map."""
+    """Returns the step of the way to a first map: 2 until there are data, then 3; None once there is a
+    map."""
     if queries.published_of(dataset).exists():
         return None
     return 2 if queries.current_version(dataset) is None else 3

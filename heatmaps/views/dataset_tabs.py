@@ -21,7 +21,7 @@ OTHER_MAPS: Final = 6  # thumbnails beside the newest map
 
 @require_safe
 def map_tab(request: PersonRequest, slug: str) -> HttpResponse:
-    """The newest published map, or the next step towards the first one."""
+    """Shows the newest published map, or the next step towards the first one."""
     dataset = dataset_for(request.user, slug)
     lines = lines_for(request.user, queries.published_of(dataset)[: OTHER_MAPS + 1])
     newest = lines[0] if lines else None

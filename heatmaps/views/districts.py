@@ -35,7 +35,7 @@ _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 @require_http_methods(FORM_METHODS)
 @takes_up_to(lambda: settings.MAX_DISTRICT_BYTES + _FORM_BYTES)
 def districts(request: PersonRequest, slug: str) -> HttpResponse:
-    """GET lists the files for all members, POST stores another one for stewards."""
+    """Lists the files for all members on GET, and stores another one for stewards on POST."""
     dataset = dataset_for(request.user, slug)
     if request.method == "POST":
         require(request.user, dataset, Act.KEEP_DISTRICTS)
@@ -61,7 +61,7 @@ def districts(request: PersonRequest, slug: str) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @takes_up_to(lambda: settings.MAX_DISTRICT_BYTES + _FORM_BYTES)
 def district_file(request: PersonRequest, slug: str, file_id: UUID) -> HttpResponse:
-    """Other facts of a file, or another file in its place."""
+    """Changes the facts of a file, or puts another file in its place."""
     dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
     file = files.file_of(dataset, file_id)
     form = DistrictFileForm(*([request.POST, request.FILES] if request.method == "POST" else []), of=file)
@@ -79,7 +79,7 @@ def district_file(request: PersonRequest, slug: str, file_id: UUID) -> HttpRespo
 
 @require_http_methods(FORM_METHODS)
 def delete(request: PersonRequest, slug: str, file_id: UUID) -> HttpResponse:
-    """GET asks once more."""
+    """Deletes a file; GET asks once more."""
     dataset = dataset_for(request.user, slug, Act.KEEP_DISTRICTS)
     file = files.file_of(dataset, file_id)
     if request.method != "POST":
@@ -93,7 +93,7 @@ def delete(request: PersonRequest, slug: str, file_id: UUID) -> HttpResponse:
 @open_if_public
 @require_safe
 def release_districts(request: PersonRequest, release_id: UUID, file_id: UUID) -> HttpResponse:
-    """A district file as GeoJSON, for those who may see the map."""
+    """Serves a district file as GeoJSON, for those who may see the map."""
     release = queries.published_for(request.user, release_id)
     file = files.file_of(release.dataset, file_id)
     return HttpResponse(files.geojson_of(file), content_type=GEOJSON)
@@ -102,7 +102,7 @@ def release_districts(request: PersonRequest, release_id: UUID, file_id: UUID) -
 @open_if_public
 @require_safe
 def release_district_sums(request: PersonRequest, release_id: UUID, file_id: UUID) -> HttpResponse:
-    """People in the districts of a file, as CSV."""
+    """Serves people in the districts of a file, as CSV."""
     release = queries.published_for(request.user, release_id)
     file = files.file_of(release.dataset, file_id)
     stream = io.BytesIO()
@@ -119,13 +119,13 @@ def release_district_sums(request: PersonRequest, release_id: UUID, file_id: UUI
 
 
 def panel_file(release: Release, file: DistrictFile) -> dict[str, str]:
-    """For the panel of the map: what a district file is, and where its polygons are."""
+    """Says, for the panel of the map, what a district file is, and where its polygons are."""
     address = reverse("release-districts", args=[release.pk, file.pk])
     return {"title": file.title, "source": file.source, "licence": file.licence, "address": address}
 
 
 def districts_beside(request: PersonRequest, release: Release) -> dict[str, Any]:
-    """People in the districts of the file that the address names, or of the first one.
+    """Returns people in the districts of the file that the address names, or of the first one.
 
     Empty without files, and where a method does not say how far sums may be off.
     """

@@ -26,7 +26,7 @@ from mechanisms.check import ParameterError
 @open_if_public
 @require_safe
 def download(request: PersonRequest, release_id: UUID, suffix: str) -> HttpResponseBase:
-    """`suffix`, `look` and `layer`: as in `release_files.download`."""
+    """Serves a file; `suffix`, `look` and `layer`: as in `release_files.download`."""
     release = published_for(request, release_id)
     style = {name: request.GET[name] for name in ("look", "layer") if name in request.GET}
     try:
@@ -39,7 +39,7 @@ def download(request: PersonRequest, release_id: UUID, suffix: str) -> HttpRespo
 @open_if_public
 @require_safe
 def preview(request: PersonRequest, release_id: UUID, name: str) -> HttpResponseBase:
-    """A small picture; `name` and `look`: as in `release_files.preview`."""
+    """Serves a small picture; `name` and `look`: as in `release_files.preview`."""
     release = published_for(request, release_id)
     style = {"look": request.GET["look"]} if "look" in request.GET else {}
     try:
@@ -52,7 +52,7 @@ def preview(request: PersonRequest, release_id: UUID, name: str) -> HttpResponse
 @open_if_public
 @require_safe
 def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """All that is promised and how it was made, to read; before there is a result, what is known then."""
+    """Shows all that is promised and how it was made; before there is a result, what is known then."""
     release = readable_release(request.user, release_id)
     context = about(request, release)
     context |= {
@@ -68,7 +68,7 @@ def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 
 def _copied(request: PersonRequest, release: Release, content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(title, text) of what programs and texts need of a published release."""
+    """Returns (title, text) of what programs and texts need of a published release."""
     kind = release_files.kind_of(release)
     page = request.build_absolute_uri(reverse("release", args=[release.pk]))
     files = [

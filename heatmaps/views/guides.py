@@ -28,7 +28,7 @@ _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: raster.MOST_BYTES + _FORM_BYTES)
 def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
-    """GET lists the files for all members, POST stores another one for stewards."""
+    """Lists the files for all members on GET, and stores another one for stewards on POST."""
     dataset = dataset_for(request.user, slug)
     if request.method == "POST":
         require(request.user, dataset, Act.KEEP_GUIDES)

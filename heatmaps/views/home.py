@@ -43,7 +43,7 @@ def home(request: PersonRequest) -> HttpResponse:
 
 
 def _latest_first(datasets: QuerySet[Dataset]) -> QuerySet[Dataset]:
-    """By the newest release that everybody in it sees; without one, by when they were made."""
+    """Sorts by the newest release that everybody in it sees; without one, by when they were made."""
     is_visible = Q(releases__state=ReleaseState.PUBLISHED, releases__visible_at__lte=timezone.now())
     newest = Coalesce(Max("releases__visible_at", filter=is_visible), "created_at")
     return datasets.annotate(newest=newest).order_by("-newest", "title", "pk")

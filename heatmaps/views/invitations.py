@@ -43,7 +43,7 @@ def new_link(request: PersonRequest, link: NewLink, *, back: str, **context: obj
 @never_cache
 @require_http_methods(FORM_METHODS)
 def invitation(request: PersonRequest, secret: str) -> HttpResponse:
-    """Accept it with the account one is signed in with, or make one by it."""
+    """Accepts it with the account one is signed in with, or makes one by it."""
     try:
         link = invitations.invitation(secret)
         return (

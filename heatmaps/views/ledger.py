@@ -55,7 +55,7 @@ def ledger(request: PersonRequest, slug: str) -> HttpResponse:
 
 
 def _titles(request: PersonRequest, events: Iterable[Event]) -> dict[UUID | None, str]:
-    """Of the releases that events are about."""
+    """Returns titles of the releases that events are about."""
     named = {event.release for event in events if event.release is not None}
     releases = Release.objects.filter(pk__in=named).select_related("dataset", "version")
     return {line.release.pk: line.title for line in lines_for(request.user, releases)}
@@ -63,6 +63,6 @@ def _titles(request: PersonRequest, events: Iterable[Event]) -> dict[UUID | None
 
 @require_safe
 def ledger_file(request: PersonRequest, slug: str, suffix: str) -> StreamingHttpResponse:
-    """The whole chain, streamed: for stewards with all that its hashes cover."""
+    """Streams the whole chain: for stewards with all that its hashes cover."""
     dataset = dataset_for(request.user, slug, Act.READ_LEDGER)
     return file_of(dataset, suffix, sees_data=may(request.user, dataset, Act.SEE_DATA))

@@ -30,7 +30,7 @@ def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
 
 
 def _changed(request: PersonRequest, form: LimitForm) -> bool:
-    """False when the ledger refused; the form then says why."""
+    """Tells whether the limit was changed; False when the ledger refused: the form then says why."""
     typed = form.cleaned_data
     try:
         change_limit(

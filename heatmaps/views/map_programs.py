@@ -19,7 +19,7 @@ _OGC: Final = "In QGIS, add a WFS layer with the version “OGC API – Features
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """An address and what to do with it."""
+    """Holds an address and what to do with it."""
 
     title: str
     text: str
@@ -27,7 +27,8 @@ class Use:
 
 
 def uses_of(request: HttpRequest, release: Release) -> list[Use]:
-    """Of a published release, for whoever sees it; only maps have tiles and, unless very fine, a raster."""
+    """Returns the uses of a published release, for whoever sees it; only maps have tiles and, unless very
+    fine, a raster."""
     about, addresses = [release.pk], []
     if release_files.kind_of(release) is _MAP:
         tile = reverse("gis:tile", args=[*about, 0, 0, 0]).removesuffix("0/0/0.png") + "{z}/{x}/{y}.png"

@@ -13,7 +13,7 @@ from heatmaps.wording.measured import Numbers, Picture, Section, sections
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredSection:
-    """A section with its charts; `kinds` are the lines of all of them, by name."""
+    """Holds a section with its charts; `kinds` are the lines of all of them, by name."""
 
     section: Section
     charts: tuple[Chart, ...]
@@ -35,7 +35,7 @@ def mechanisms_page(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def measurement_page(request: HttpRequest, anchor: str) -> HttpResponse:
-    """One section with its charts and numbers."""
+    """Shows one section with its charts and numbers."""
     measured = next((row for row in measured_sections() if row.section.anchor == anchor), None)
     if measured is None:
         raise Http404("no such measurement")
@@ -44,7 +44,7 @@ def measurement_page(request: HttpRequest, anchor: str) -> HttpResponse:
 
 @cache
 def measured_sections() -> tuple[MeasuredSection, ...]:
-    """Drawn once: kept tables do not change while the program runs."""
+    """Draws all sections once: kept tables do not change while the program runs."""
     return tuple(_measured_section(section) for section in sections())
 
 

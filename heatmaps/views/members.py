@@ -36,7 +36,7 @@ def people(request: PersonRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def add(request: PersonRequest, slug: str) -> HttpResponse:
-    """Somebody who has an account becomes a member at once."""
+    """Makes somebody who has an account a member at once."""
     dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
     form = MemberForm(request.POST, reasons=_reasons(request, dataset), prefix="add")
 
@@ -53,7 +53,7 @@ def add(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 @never_cache
 def invite(request: PersonRequest, slug: str) -> HttpResponse:
-    """A link, shown in this answer and never again."""
+    """Makes a link, shown in this answer and never again."""
     dataset = dataset_for(request.user, slug, Act.MANAGE_MEMBERS)
     form = RoleForm(request.POST, reasons=_reasons(request, dataset), prefix="invite")
     if form.is_valid():
@@ -98,7 +98,7 @@ def role(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
 
 @require_http_methods(FORM_METHODS)
 def remove(request: PersonRequest, slug: str, account_id: int) -> HttpResponse:
-    """GET asks once more; one's own membership may be ended by oneself."""
+    """Removes a member; GET asks once more. One's own membership may be ended by oneself."""
     member = members.member_for(request.user, slug, account_id)
     own = member.user_id == request.user.pk
     queued = reservations.foreseen(reservations.queued_by(member.user).filter(dataset=member.dataset_id))

@@ -42,7 +42,7 @@ def new_dataset(request: PersonRequest) -> HttpResponse:
 
 
 def _lakes(request: PersonRequest) -> tuple[list[str], str]:
-    """Names of the tables that can be read; without them, why there are none, where that is a fault."""
+    """Names the tables that can be read; without them, says why there are none, where that is a fault."""
     try:
         return list(sources.offered(request.user)), ""
     except SourcesFileError as error:
@@ -50,6 +50,6 @@ def _lakes(request: PersonRequest) -> tuple[list[str], str]:
 
 
 def _origin(request: PersonRequest, lakes: list[str]) -> dict[str, str]:
-    """Where check-ins come from, as the address says."""
+    """Returns where check-ins come from, as the address says."""
     named = request.GET.get("source", "")
     return {"source": named} if named == "devices" or (named == LAKE and lakes) else {}

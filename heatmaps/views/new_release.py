@@ -44,7 +44,7 @@ LIVE: Final = "live"  # asks for the cost alone, while the form is filled in
 @with_streets
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_release(request: PersonRequest, slug: str, kinds: Collection[Kind] = tuple(KINDS)) -> HttpResponse:
-    """GET of a filled form quotes, nothing is written; POST of the same asks for it and spends.
+    """Quotes on GET of a filled form, and writes nothing; POST of the same asks for it and spends.
 
     Zones and places are too long for an address: POST adds them, quotes, or spends, as its `act` says.
     """
@@ -106,7 +106,7 @@ def _new_release(request: PersonRequest, dataset: Dataset, entries: Sequence[Any
 
 
 def _act(request: PersonRequest) -> str:
-    """Empty where nothing was sent yet."""
+    """Returns what the form is for; empty where there is no answer yet."""
     if request.method == "POST":
         return request.POST.get("act", SPEND)
     if "mechanism" not in request.GET:
@@ -130,7 +130,7 @@ def _form(
 
 
 def _kinds(dataset: Dataset, form: ReleaseForm) -> list[dict[str, Any]]:
-    """What can be asked about in a dataset, each at its own address."""
+    """Lists what can be asked about in a dataset, each at its own address."""
     new = reverse("release-new", args=[dataset.slug])
     offered = {entry.kind for entry in readings.offered(dataset)}
     current = form.selected_mechanism.entry.kind if form.selected_mechanism else ""
@@ -148,7 +148,7 @@ def _kinds(dataset: Dataset, form: ReleaseForm) -> list[dict[str, Any]]:
 
 
 def _open(typed: QueryDict, act: str, form: ReleaseForm, wish_form: WishForm) -> list[str]:
-    """What of the form is shown beyond its steps."""
+    """Lists what of the form is open beyond its steps."""
     is_needed = {
         PART: form.asks_for_a_slice,
         METHOD: form.selected_mechanism is None or form.answers.any or "trusted" in typed,
@@ -159,7 +159,7 @@ def _open(typed: QueryDict, act: str, form: ReleaseForm, wish_form: WishForm) ->
 
 
 def _ask(request: PersonRequest, dataset: Dataset, form: ReleaseForm, name_form: NameForm) -> Release | None:
-    """The release; None when it was refused, and the form says why."""
+    """Asks for the release; None when it was refused, and the form says why."""
     key = request.POST.get("key", "")[:120] or None
     label = name_form.label()
     try:
@@ -174,7 +174,7 @@ def _ask(request: PersonRequest, dataset: Dataset, form: ReleaseForm, name_form:
 
 
 def _quote(request: PersonRequest, dataset: Dataset, form: ReleaseForm) -> QuoteWords | None:
-    """What a question costs; None where it is refused, and the form says why."""
+    """Quotes what a question costs; None where it is refused, and the form says why."""
     try:
         return quote_words(request.user, dataset, form.request(), is_start_proposed=form.start.is_proposed)
     except ParameterError as error:
@@ -183,7 +183,7 @@ def _quote(request: PersonRequest, dataset: Dataset, form: ReleaseForm) -> Quote
 
 
 def _example(dataset: Dataset, form: ReleaseForm) -> str:
-    """The address of a picture of made-up people, blurred as much; empty where there is none."""
+    """Returns the address of a picture of made-up people, blurred as much; empty where there is none."""
     question = {name: str(form.data.get(name, "")) for name in ("mechanism", "epsilon", "resolution")}
     if example_map.example(dataset, question) is None:
         return ""
@@ -191,7 +191,7 @@ def _example(dataset: Dataset, form: ReleaseForm) -> str:
 
 
 def _refused(form: ReleaseForm, wish_form: WishForm) -> list[tuple[str, str]]:
-    """(label, what is wrong) of every field, for those who do not see the form itself."""
+    """Returns (label, what is wrong) of every field, for those who do not see the form itself."""
     return [
         (str(own[name].label), str(error))
         for own in (form, wish_form)

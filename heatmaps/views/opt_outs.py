@@ -19,7 +19,7 @@ from heatmaps.views.requests import PersonRequest
 
 @require_POST
 def opt_out(request: PersonRequest, slug: str) -> HttpResponse:
-    """Users from the text box, one a line, and from a file: left out, or with `back` counted again."""
+    """Leaves out users from the text box, one a line, and from a file, or with `back` counts them again."""
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
     act = opt_outs.take_back if "back" in request.POST else opt_outs.opt_out
     try:
@@ -35,7 +35,7 @@ def opt_out(request: PersonRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def take_back(request: PersonRequest, slug: str, entry: UUID) -> HttpResponse:
-    """One entry of the list, which names nobody."""
+    """Takes one entry of the list back, which names nobody."""
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
     opt_outs.take_back_entry(request.user, dataset, entry)
     messages.success(request, "Saved: from the next data version on, releases count this person again.")

@@ -22,7 +22,7 @@ MOST_FOUND: Final = 8
 @require_safe
 @cache_control(private=True, max_age=86400)
 def places(request: HttpRequest) -> JsonResponse:
-    """The greatest places in a box (`bbox=west,south,east,north`)."""
+    """Lists the greatest places in a box (`bbox=west,south,east,north`)."""
     try:
         region = Region.parse(request.GET.get("bbox", ""))
     except ParameterError as error:
@@ -37,7 +37,7 @@ def places(request: HttpRequest) -> JsonResponse:
 @require_POST
 @never_cache
 def place_search(request: HttpRequest) -> JsonResponse:
-    """Places named `text`, those in the `region` (west,south,east,north), if there is one, first."""
+    """Finds places named `text`, those in the `region` (west,south,east,north), if there is one, first."""
     bounds = request.POST.get("region", "")
     try:
         region = Region.parse(bounds) if bounds else None

@@ -43,7 +43,8 @@ def public_maps(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def release_publication(request: PersonRequest, release_id: UUID) -> HttpResponse:
-    """GET asks once more; POST with `public=yes` shows the map to everybody, with `public=no` to members."""
+    """Publishes or hides: GET asks once more; POST with `public=yes` shows the map to everybody, with
+    `public=no` to members."""
     release = queries.release_for(request.user, release_id)
     require(request.user, release.dataset, Act.PUBLISH)
     context = {
@@ -71,7 +72,8 @@ def release_publication(request: PersonRequest, release_id: UUID) -> HttpRespons
 
 
 def _in_the_way(request: PersonRequest, own: Release) -> list[tuple[str, str]]:
-    """(title, address) of what has to be shown or hidden first; no address for what is another dataset's."""
+    """Returns (title, address) of what has to be shown or hidden first; no address for what is another
+    dataset's."""
     rows = []
     for release in publication.in_the_way(own):
         is_own = release.dataset_id == own.dataset_id
@@ -82,7 +84,7 @@ def _in_the_way(request: PersonRequest, own: Release) -> list[tuple[str, str]]:
 
 @transaction.atomic
 def _publish(request: PersonRequest, release: Release, *, public: bool) -> None:
-    """With the name and note that the steward read and ticked, or without."""
+    """Publishes or hides, with the name and note that the steward read and ticked, or without."""
     publication.set_public(request.user, release, public=public)
     if public and "show_name" in request.POST:
         read = Label(name=request.POST.get("name", ""), note=request.POST.get("note", ""))
@@ -90,7 +92,7 @@ def _publish(request: PersonRequest, release: Release, *, public: bool) -> None:
 
 
 def open_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """A page about releases that needs no account once all of them are public, and says so to caches."""
+    """Opens a page about releases without an account once all of them are public, and says so to caches."""
 
     @wraps(view)
     def opened(request: PersonRequest, release_id: UUID, *arguments: Any, **named: Any) -> HttpResponseBase:

@@ -29,7 +29,7 @@ NO_SUMS: Final = " With it the map shows measured rectangles: no smooth view and
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostLine:
-    """One account before and after the release; amounts as exact decimals, a percentage for its bar."""
+    """Holds one account before and after the release; amounts as exact decimals, a percentage for its bar."""
 
     title: str
     before: BudgetLine
@@ -40,13 +40,13 @@ class CostLine:
 
     @property
     def is_listed(self) -> bool:
-        """What costs nothing and fits is not listed."""
+        """Tells whether it is listed: what costs nothing and fits is not."""
         return self.cost != "0" or not self.affordable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuoteWords:
-    """A quote as the page shows it."""
+    """Words a quote as the page shows it."""
 
     quote: Quote
     data_slice: list[tuple[str, str]]
@@ -63,13 +63,13 @@ class QuoteWords:
 
     @property
     def gains(self) -> bool:
-        """Whether another error is predicted without the start."""
+        """Tells whether another error is predicted without the start."""
         error, without = self.expected_error, self.error_without_start
         return error is not None and without is not None and error.short != without.short
 
     @property
     def start_sentence(self) -> str:
-        """What the start is worth and what it costs the map; empty where nothing is predicted."""
+        """Says what the start is worth and what it costs the map; empty where nothing is predicted."""
         error, without = self.expected_error, self.error_without_start
         if error is None or without is None:
             return ""
@@ -80,14 +80,14 @@ class QuoteWords:
 
     @property
     def listed_lines(self) -> list[CostLine]:
-        """What is charged, or does not fit; never nothing."""
+        """Returns what is charged, or does not fit; never nothing."""
         return [line for line in self.lines if line.is_listed] or list(self.lines[:1])
 
 
 def quote_words(
     person: User, dataset: Dataset, request: ReleaseRequest, *, is_start_proposed: bool = False
 ) -> QuoteWords:
-    """What a question costs one person. Errors: `ParameterError`.
+    """Says what a question costs one person. Errors: `ParameterError`.
 
     is_start_proposed: whether nobody chose its guide, so that the question may do without.
     """
@@ -143,7 +143,7 @@ def _left_after(line: ChargeLine) -> str:
 
 
 def _fitting(line: ChargeLine) -> str:
-    """The part of the bar that this release takes, cut where the bar ends."""
+    """Returns the part of the bar that this release takes, cut where the bar ends."""
     if line.amount is None or line.available is None:
         return "0"
     return queries.percent_of(min(line.amount, line.available), line.limit)

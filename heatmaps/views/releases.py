@@ -58,7 +58,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 
 def about(request: PersonRequest, release: Release) -> dict[str, Any]:
-    """What pages about a release of any state say of it and of how it is made."""
+    """Returns what pages about a release of any state say of it and of how it is made."""
     outsider = publication.is_outsider(request.user, release)
     line = line_for(request.user, release)
     return {
@@ -86,7 +86,7 @@ def about(request: PersonRequest, release: Release) -> dict[str, Any]:
 @never_cache
 @require_safe
 def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
-    """The public state and when it ends, for the script of a queued release's page."""
+    """Tells the public state and when it ends, for the script of a queued release's page."""
     release = queries.release_for(request.user, release_id)
     return JsonResponse({"state": release.public_state, "seconds": seconds_left(release)})
 
@@ -94,7 +94,7 @@ def release_state(request: PersonRequest, release_id: UUID) -> JsonResponse:
 @open_if_public
 @require_safe
 def release_map(request: PersonRequest, release_id: UUID) -> HttpResponseBase:
-    """The map as a document of its own, for the frame of the release's page."""
+    """Serves the map as a document of its own, for the frame of the release's page."""
     release = published_for(request, release_id)
     title = f"{release.dataset.title}, {title_of(release)}"
     parts = release_files.parts_of(release)
@@ -122,12 +122,14 @@ def cancel(request: PersonRequest, release_id: UUID) -> HttpResponse:
 
 
 def published_for(request: PersonRequest, release_id: UUID) -> Release:
-    """The published release of that name, for those who may see it. Errors: Http404, PermissionDenied."""
+    """Returns the published release of that name, for those who may see it. Errors: Http404,
+    PermissionDenied."""
     return queries.published_for(request.user, release_id)
 
 
 def _start_at(release: Release, *, outsider: bool) -> str:
-    """The page of the map that it started from; empty where it is none, or the reader may not open it."""
+    """Returns the page of the map that it started from; empty where it is none, or the reader may not open
+    it."""
     start = release.guide_release
     if start is None:
         return ""
@@ -136,18 +138,18 @@ def _start_at(release: Release, *, outsider: bool) -> str:
 
 
 def seconds_left(release: Release) -> int:
-    """Until its outcome is told; counted here, as a reader's clock may be wrong."""
+    """Counts the seconds until its outcome is told; here, as a reader's clock may be wrong."""
     return max(0, ceil((release.visible_at - timezone.now()) / timedelta(seconds=1)))
 
 
 def _waits_for_operator(request: PersonRequest, release: Release) -> bool:
-    """A fact of the server, for those who may ask its operator."""
+    """Tells a fact of the server to those who may ask its operator."""
     is_queued = release.state in QUEUED and hold.keeps_back(release)
     return is_queued and may(request.user, release.dataset, Act.MANAGE_MEMBERS)
 
 
 def _published(release: Release) -> dict[str, Any]:
-    """What there is to look at and to download."""
+    """Returns what there is to look at and to download."""
     return {
         "formats": release_files.formats_for(release),
         "table": release_files.table_of(release),
@@ -157,7 +159,8 @@ def _published(release: Release) -> dict[str, Any]:
 
 
 def _shared(request: PersonRequest, release: Release) -> dict[str, Any]:
-    """What a published release is linked, embedded and cited by, and what its sheet says of its start."""
+    """Returns what a published release is linked, embedded and cited by, and what its sheet says of its
+    start."""
     sheet = release_files.sheet_of(release)
     addresses = {
         name: request.build_absolute_uri(reverse(page, args=[release.pk]))
@@ -174,7 +177,7 @@ def _shared(request: PersonRequest, release: Release) -> dict[str, Any]:
 
 
 def _rename_at(request: PersonRequest, release: Release) -> str:
-    """Where its name is changed; empty for whoever may not."""
+    """Returns where its name is changed; empty for whoever may not."""
     return reverse("release-name", args=[release.pk]) if may_rename(request.user, release) else ""
 
 

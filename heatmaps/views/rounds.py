@@ -49,7 +49,7 @@ _CANCELLABLE: Final = (RoundState.PLANNED, RoundState.READY)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundLine:
-    """A round in the list; public facts."""
+    """Holds a round in the list; public facts."""
 
     row: Round
     title: str
@@ -63,7 +63,7 @@ class RoundLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCost:
-    """Of one account."""
+    """Holds what a round costs of one account."""
 
     title: str
     amount: str
@@ -73,7 +73,7 @@ class RoundCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundQuote:
-    """A planned round as the page shows it."""
+    """Words a planned round as the page shows it."""
 
     promise: str
     sentences: tuple[str, ...]
@@ -89,7 +89,7 @@ class RoundQuote:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
-    """GET lists the rounds; POST shows what another one costs, or plans it."""
+    """Lists the rounds on GET; POST shows what another one costs, or plans it."""
     dataset = dataset_for(request.user, slug)
     if not dataset.origin.has_rounds:
         raise Http404("this dataset has no rounds")
@@ -145,7 +145,7 @@ def cancel(request: PersonRequest, slug: str, number: int) -> HttpResponse:
 
 @require_POST
 def new_token(request: PersonRequest, slug: str) -> HttpResponse:
-    """Another token for the shuffler, shown in this answer only."""
+    """Makes another token for the shuffler, shown in this answer only."""
     dataset = dataset_for(request.user, slug, Act.PLAN_ROUNDS)
     token = collections.new_token(rounds.collection_of(dataset))
     return _page(request, dataset, RoundForm(dataset), None, may_plan=True, token=token)
@@ -154,7 +154,7 @@ def new_token(request: PersonRequest, slug: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:  # noqa: ARG001 - the same for everybody
-    """The text that devices compare with the shuffler's, for everybody, whatever page asks for it."""
+    """Serves the text that devices compare with the shuffler's, for everybody, whatever page asks for it."""
     row = Round.objects.filter(pk=round_id).exclude(facts="").select_related("release").first()
     if row is None or rounds.state_of(row) is RoundState.CANCELLED:
         # A page of another origin may read this, too: else it could not tell it from a server that is away.
@@ -210,7 +210,7 @@ def _line(row: Round) -> RoundLine:
 
 
 def _costs(dataset: Dataset, quoted: PlannedRound) -> list[RoundCost]:
-    """What is charged, or does not fit."""
+    """Returns what is charged, or does not fit."""
     left = {line.kind: line for line in queries.budget(dataset)}
     refused = refusals(balances(dataset), quoted.charges)
     return [

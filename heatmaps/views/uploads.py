@@ -41,7 +41,7 @@ _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 @require_POST
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + _FORM_BYTES)
 def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
-    """Refuse strangers and files that are too large before a byte of the body is read."""
+    """Refuses strangers and files that are too large before a byte of the body is read."""
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
     if body_length(request) > settings.MAX_UPLOAD_BYTES + _FORM_BYTES:
         return _too_large(request)
@@ -57,7 +57,7 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
 @require_POST
 @takes_up_to(lambda: PREVIEW_BYTES + _FORM_BYTES)
 def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
-    """The columns and first rows of (the beginning of) a file; nothing is stored."""
+    """Reads the columns and first rows of (the beginning of) a file; nothing is stored."""
     dataset = dataset_for(request.user, slug, Act.UPLOAD)
     if body_length(request) > PREVIEW_BYTES + _FORM_BYTES:
         return JsonResponse({"error": "a preview takes the beginning of a file"}, status=413)
@@ -86,7 +86,7 @@ def undo(request: PersonRequest, upload_id: UUID) -> HttpResponse:
 
 @require_POST
 def copy_again(request: PersonRequest, upload_id: UUID) -> HttpResponse:
-    """The copy in columns, which was given up."""
+    """Tries the copy in columns again, which was given up."""
     row = queries.upload_for(request.user, upload_id)
     try:
         column_copies.try_again(request.user, row)
@@ -100,7 +100,7 @@ def copy_again(request: PersonRequest, upload_id: UUID) -> HttpResponse:
 @never_cache
 @require_safe
 def upload(request: PersonRequest, upload_id: UUID) -> JsonResponse:
-    """How far an upload is, for the script of the dataset's page."""
+    """Tells how far an upload is, for the script of the dataset's page."""
     return JsonResponse(_progress(queries.upload_for(request.user, upload_id)))
 
 
@@ -140,7 +140,8 @@ def _received(request: HttpRequest, dataset: Dataset) -> HttpResponse:
 
 
 def _outcomes_json(files: "list[UploadedFile[Any]]", outcomes: list[Taken]) -> JsonResponse:
-    """For each file, in their order, what `_progress` says of its upload, or its name and an error."""
+    """Returns, for each file in their order, what `_progress` says of its upload, or its name and an
+    error."""
     lines = [
         _progress(outcome)
         if isinstance(outcome, Upload)

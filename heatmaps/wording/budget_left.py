@@ -11,7 +11,8 @@ _MANY: Final = 1000  # nobody plans so many
 
 
 def part_left(percent_used: str) -> str:
-    """Where nothing was released yet; `percent_used` is a plain decimal, "" without any limit."""
+    """Says what is left where nothing was released yet; `percent_used` is a plain decimal, "" without any
+    limit."""
     if not percent_used:
         return NO_LIMIT
     left = number(100 - Fraction(percent_used), rounding=DOWN)
@@ -19,7 +20,8 @@ def part_left(percent_used: str) -> str:
 
 
 def more_like_the_last(word: str, more: int | None, *, is_used_up: bool) -> str:
-    """Of releases of a kind, named by its `word`; `more` None: nothing that the last one took is limited."""
+    """Says how many more releases of a kind, named by its `word`, fit; `more` None: nothing that the last one
+    took is limited."""
     if more is None:
         return NO_LIMIT
     if is_used_up:

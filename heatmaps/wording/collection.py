@@ -24,7 +24,7 @@ OPEN_LINK: Final = (
 
 
 def influence_words(plan: PlannedRound) -> str:
-    """How far the dishonest reports that a round allows for can move its result."""
+    """Says how far the dishonest reports that a round allows for can move its result."""
     reports = plan.least_reports - plan.least_honest
     influence = plan.device.influence(reports, plan.least_reports)
     who = f"{count(reports)} dishonest report{'' if reports == 1 else 's'} of {count(plan.least_reports)}"
@@ -41,7 +41,7 @@ def influence_words(plan: PlannedRound) -> str:
 
 
 def title_of(release: Release) -> str:
-    """The title of what drew it, on stored check-ins or on devices; its name where that is gone."""
+    """Returns the title of what drew it, on stored check-ins or on devices; its name where that is gone."""
     try:
         return entry_of(release).title
     except ParameterError:
@@ -49,7 +49,7 @@ def title_of(release: Release) -> str:
 
 
 def sentences(release: Release) -> tuple[str, ...]:
-    """What has to be said beside the promise; nothing of releases from uploads."""
+    """Says what has to be said beside the promise; nothing of releases from uploads."""
     if not release.dataset.origin.has_rounds:
         return ()
     collection, row = release.dataset.collection, release.round
@@ -70,7 +70,7 @@ def for_round(collection: Collection, guarantee: Guarantee, least_honest: int) -
 
 
 def sheet_facts(release: Release) -> dict[str, object] | None:
-    """What the release sheet says of a round; None of releases from uploads."""
+    """Returns what the release sheet says of a round; None of releases from uploads."""
     if not release.dataset.origin.has_rounds:
         return None
     collection = release.dataset.collection

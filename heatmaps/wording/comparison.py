@@ -19,7 +19,7 @@ _LATEST: Final = "Asked for"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A fact that two maps do not share; empty: that map is not restricted by it."""
+    """Holds a fact that two maps do not share; empty: that map is not restricted by it."""
 
     title: str
     first: str
@@ -27,7 +27,7 @@ class Difference:
 
 
 def differences(first: Release, second: Release) -> tuple[Difference, ...]:
-    """Every public fact about how two maps were made that they do not share."""
+    """Returns every public fact about how two maps were made that they do not share."""
     facts = [dict(_facts(release)) for release in (first, second)]
     titles = dict.fromkeys([*facts[0], *facts[1]])
     rows = [
@@ -38,7 +38,7 @@ def differences(first: Release, second: Release) -> tuple[Difference, ...]:
 
 
 def names(first: Release, second: Release) -> tuple[str, str]:
-    """Two short names that tell the maps apart, by the first facts that they do not share."""
+    """Returns two short names that tell the maps apart, by the first facts that they do not share."""
     pairs = [(fact(first), fact(second)) for fact in _NAMING if fact(first) != fact(second)]
     pairs = pairs[:_MOST_IN_NAME] or [(day(first.requested_at), day(second.requested_at))]
     first_name, second_name = (_shortened(", ".join(parts)) for parts in zip(*pairs, strict=True))

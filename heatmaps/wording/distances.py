@@ -13,7 +13,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistanceRow:
-    """One place of a table."""
+    """Holds one place of a table."""
 
     name: str
     distance: str
@@ -29,7 +29,7 @@ class DistancesWords:
 
 
 def distances_words(result: PlaceDistances, _: Region) -> DistancesWords:
-    """In the order in which the places were given."""
+    """Words the distances, in the order in which the places were given."""
     scale = distances_scale(result)
     near_m = WITHIN_ERRORS * result.standard_error_m
     rows = (
@@ -46,12 +46,12 @@ def distances_words(result: PlaceDistances, _: Region) -> DistancesWords:
 
 
 def distances_scale(result: PlaceDistances) -> Scale:
-    """The unit and the decimals that all distances and their error have."""
+    """Returns the unit and the decimals that all distances and their error have."""
     return Scale.of_lengths(result.standard_error_m, greatest_m=max(result.distances_m))
 
 
 def sheet_part(result: PlaceDistances, _: Region) -> SheetPart:
-    """All places and all that was released."""
+    """Returns all places and all that was released."""
     distances = []
     for place, distance_m in zip(result.places, result.distances_m, strict=True):
         lat, lon = place.degrees
@@ -64,7 +64,7 @@ def sheet_part(result: PlaceDistances, _: Region) -> SheetPart:
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the distances."""
+    """Returns (title, text) of the distances."""
     error_m = max(row["standard_error_m"] for row in sheet["distances"])
     scale = Scale.of_lengths(error_m, greatest_m=max(row["distance_m"] for row in sheet["distances"]))
     lengths = ((row["name"], scale.nearest(row["distance_m"])) for row in sheet["distances"])

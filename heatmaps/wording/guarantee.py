@@ -39,7 +39,7 @@ TRUST: Final = {
 def sentences(
     guarantee: Guarantee, *, subject: str, radius_m: int | None = None, diameter_m: float | None = None
 ) -> tuple[str, ...]:
-    """What `guarantee` says of `subject` ("this map"), one sentence or two an entry.
+    """Says what `guarantee` promises of `subject` ("this map"), one sentence or two an entry.
 
     `radius_m` and `diameter_m` (metres; the region's) are used under `Relation.REPLACE` only.
     """
@@ -51,7 +51,7 @@ def sentences(
 
 
 def record_loss(guarantee: Guarantee, diameter_m: float | None) -> Exact:
-    """The loss when a record is exchanged for any other, as it is charged.
+    """Returns the loss when a record is exchanged for any other, as it is charged.
 
     The next whole metre covers the rounding of the diameter.
     """
@@ -61,7 +61,7 @@ def record_loss(guarantee: Guarantee, diameter_m: float | None) -> Exact:
 
 
 def decimal(value: Exact, *, digits: int = 12) -> str:
-    """An exact number as a plain decimal; where it has none within `digits` places, rounded up."""
+    """Writes an exact number as a plain decimal; where it has none within `digits` places, rounded up."""
     if value == INFINITY:
         return "no bound"
     scaled = math.ceil(Fraction(value) * 10**digits)
@@ -70,18 +70,19 @@ def decimal(value: Exact, *, digits: int = 12) -> str:
 
 
 def loss(value: Exact) -> str:
-    """A loss in a sentence: four digits, rounded up. The sheet and the API have the exact one."""
+    """Writes a loss in a sentence: four digits, rounded up. The sheet and the API have the exact one."""
     return "no bound" if value == INFINITY else amount(value)
 
 
 def priced(epsilon: Exact, delta: Fraction) -> str:
-    """ "ε = 0.5, δ = 0.000001": a loss never goes without its δ, where there is one; both rounded up."""
+    """Writes "ε = 0.5, δ = 0.000001": a loss never goes without its δ, where there is one; both rounded
+    up."""
     text = f"ε = {loss(epsilon)}"
     return f"{text}, δ = {loss(delta)}" if delta else text
 
 
 def factor(epsilon: Exact) -> str:
-    """e^ε in words of at most four digits, rounded up."""
+    """Writes e^ε in words of at most four digits, rounded up."""
     value = float(epsilon)
     if value > math.log(LARGEST_FACTOR):
         return "more than a million million"
@@ -94,7 +95,7 @@ def factor(epsilon: Exact) -> str:
 
 
 def right_guesses(epsilon: Exact, delta: Fraction) -> str:
-    """How often, in percent, the best test between two neighbours is right when both are equally likely.
+    """Says how often, in percent, the best test between two neighbours is right when both are equally likely.
 
     (e^ε + δ) / (1 + e^ε), from the trade-off of hypothesis tests (Kairouz, Oh, Viswanath 2015), rounded up.
     """
@@ -119,7 +120,7 @@ def _presence(guarantee: Guarantee, subject: str) -> list[str]:
 
 
 def delta_of_a_move(epsilon: Exact, delta: Fraction) -> Fraction:
-    """δ(1 + e^ε) of two steps of (ε, δ), which cost 2ε (group privacy), rounded up."""
+    """Returns δ(1 + e^ε) of two steps of (ε, δ), which cost 2ε (group privacy), rounded up."""
     odds = Fraction(math.exp(min(float(epsilon), 700.0))) * (1 + _EXP_ERROR)
     return min(Fraction(1), delta * (1 + odds))
 

@@ -22,7 +22,7 @@ HIDDEN: Final = "A map of another dataset that was public when it was used"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuideLine:
-    """What is said of a guide."""
+    """Holds what is said of a guide."""
 
     id: UUID
     kind: Literal["release", "file"]
@@ -39,14 +39,15 @@ class GuideLine:
 
     @property
     def beside(self) -> str:
-        """What a page says beside its title: the ε of a map that has a name, or what a file is cited by."""
+        """Returns what a page says beside its title: the ε of a map that has a name, or what a file is cited
+        by."""
         if self.epsilon is not None:
             return "" if "ε" in self.title else f"ε {amount(self.epsilon)}"
         return ", ".join(filter(None, [self.source, self.licence]))
 
 
 def guide_line(dataset: Dataset, start: Chosen, sha256: str, *, member: bool = False) -> GuideLine:
-    """What readers are told of a guide of a release of a dataset.
+    """Returns what readers are told of a guide of a release of a dataset.
 
     sha256: of the guide. member: whether the reader is a member of the dataset.
     """
@@ -80,7 +81,7 @@ def file_promise(file: GuideFile) -> str:
 
 
 def option(dataset: Dataset, start: Chosen) -> str:
-    """What members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
+    """Returns what members of a dataset are told of a guide that they may choose: "Map, ε 1 · 2026-11-24"."""
     release, file = start.release, start.file
     if release is None:
         return "" if file is None else f"{file.title} (file)"
@@ -90,7 +91,7 @@ def option(dataset: Dataset, start: Chosen) -> str:
 
 
 def line_of(release: Release, *, member: bool = False) -> GuideLine | None:
-    """As `guide_line`, of the guide that a release was reserved with; None where it has none."""
+    """Returns the `guide_line` of the guide that a release was reserved with; None where it has none."""
     start = choices.bound(release)
     if start is None:
         return None
@@ -98,7 +99,8 @@ def line_of(release: Release, *, member: bool = False) -> GuideLine | None:
 
 
 def file_facts(release: Release) -> dict[str, Any] | None:
-    """The guide of a release, for files, which have no names that people gave. None where it has none."""
+    """Returns the guide of a release, for files, which have no names that people gave. None where it has
+    none."""
     start = choices.bound(release)
     if start is None:
         return None

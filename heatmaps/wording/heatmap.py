@@ -44,7 +44,7 @@ SET_ASIDE: Final = "The map it started from did not fit these people. It was set
 
 
 def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
-    """Its grid and what it says of errors; of a map of areas the centres too, the heaviest first."""
+    """Returns its grid and what it says of errors; of a map of areas the centres too, the heaviest first."""
     side = heatmap.resolution
     measures = {"resolution": side, "cell_m": [region.width_m / side, region.height_m / side]}
     centres = [asdict(centre) for centre in centres_of(heatmap, region)]
@@ -58,7 +58,7 @@ def sheet_part(heatmap: Heatmap, region: Region) -> SheetPart:
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the grid."""
+    """Returns (title, text) of the grid."""
     return (
         ("Resolution", f"{sheet['resolution']} × {sheet['resolution']} cells"),
         ("One cell", " × ".join(map(length, sheet["cell_m"]))),

@@ -29,7 +29,8 @@ ON_THE_SERVER: Final = (
 def statements(
     mechanism: LocalMechanism, *, radius_m: int, diameter_m: float, trusted: str = ON_A_DEVICE
 ) -> tuple[str, ...]:
-    """What is promised of a file of reports, what is not, how far reports are off, and who is trusted."""
+    """Says what is promised of a file of reports, what is not, how far reports are off, and who is
+    trusted."""
     times, error = mechanism.max_reports, mechanism.expected_error()
     within_words = error_length(error.within_m)
     within = f"within {exact_length(radius_m)} of the true one"
@@ -52,7 +53,8 @@ def statements(
 
 
 def least_of(mechanism: LocalMechanism) -> LeastError:
-    """Of all mechanisms on the same cells that lose no more a metre: from public facts."""
+    """Returns the least error of all mechanisms on the same cells that lose no more a metre: from public
+    facts."""
     return least_error(mechanism.lattice, mechanism.costs.per_metre)
 
 

@@ -15,7 +15,7 @@ _RECORD: Final = "Exchanging one person's whole record for any other"
 def promise(
     guarantee: Guarantee, *, subject: str, radius_m: int | None = None, diameter_m: float | None = None
 ) -> str:
-    """What `guarantee` says of `subject` ("this map"), never more than it holds.
+    """Says what `guarantee` promises of `subject` ("this map"), never more than it holds.
 
     `radius_m` and `diameter_m` (metres; the region's) are used under `Relation.REPLACE` only.
     """
@@ -43,7 +43,7 @@ def _sentence(
     *,
     other_loss: Exact | None = None,
 ) -> str:
-    """other_loss: the loss of changes that are no short moves, where it is another one."""
+    """Words the promise. other_loss: the loss of changes that are no short moves, where it is another one."""
     if epsilon == INFINITY:
         return _nothing(subject)
     weak = ", which is a weak promise" if epsilon > WEAK_EPSILON and not _is_useless(epsilon) else ""
@@ -59,7 +59,7 @@ def _nothing(subject: str) -> str:
 
 
 def _ends(delta: Fraction, other_loss: Exact | None) -> str:
-    """What else is promised. A δ comes on top of every factor."""
+    """Says what else is promised. A δ comes on top of every factor."""
     exceptions = f"plus at most one in {count(math.floor(1 / delta))} (δ = {loss(delta)})" if delta else ""
     if other_loss is not None and other_loss <= WEAK_EPSILON:
         both = f"; in both cases {exceptions}" if delta else ""

@@ -14,7 +14,7 @@ from mechanisms.space.grid import Region
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZoneRow:
-    """One zone of a table; percentages of all persons."""
+    """Holds one zone of a table; percentages of all persons."""
 
     name: str
     percent: str
@@ -32,7 +32,7 @@ class SharesWords:
 
 
 def shares_words(result: ZoneShares, _: Region) -> SharesWords:
-    """In the order in which the zones were given."""
+    """Words the shares, in the order in which the zones were given."""
     near = WITHIN_ERRORS * result.standard_error
     scale = Scale.of_shares(result.standard_error)
     rows = (
@@ -54,7 +54,7 @@ def shares_words(result: ZoneShares, _: Region) -> SharesWords:
 
 
 def sheet_part(result: ZoneShares, _: Region) -> SheetPart:
-    """All that was asked and all that was released: rings are closed, longitude first."""
+    """Returns all that was asked and all that was released: rings are closed, longitude first."""
     zones = [
         {"name": zone.name, "share": share, "standard_error": result.standard_error, "ring": zone.degrees}
         for zone, share in zip(result.zones, result.shares, strict=True)
@@ -65,7 +65,7 @@ def sheet_part(result: ZoneShares, _: Region) -> SheetPart:
 
 
 def sheet_facts(sheet: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """(title, text) of the shares."""
+    """Returns (title, text) of the shares."""
     error = max(zone["standard_error"] for zone in sheet["zones"])
     scale = Scale.of_shares(error)
     shares = ((zone["name"], f"{scale.nearest(zone['share'])} % of all people") for zone in sheet["zones"])

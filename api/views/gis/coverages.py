@@ -25,14 +25,14 @@ _TIFF: Final = "image/tiff; application=geotiff"
 _NAME: Final = "tif"
 
 
-class Coverage(GisView):
-    """The raster in whole, by byte ranges, or the cells that a box touches."""
+class CoverageView(GisView):
+    """Serves the raster in whole, by byte ranges, or the cells that a box touches."""
 
     query: ClassVar = frozenset({"bbox", "subset", "datetime"})
     repeatable = frozenset({"subset"})
 
     def get_throttles(self) -> list[Any]:
-        """Parts of the file are counted with tiles; what is sent whole or made anew is as rare as files."""
+        """Counts parts of the file with tiles; what is sent whole or made anew is as rare as files."""
         is_part = byte_ranges.asks_for_part(self.request) and not self.request.GET
         return [TokenThrottle(), TilesThrottle() if is_part else PublicThrottle()]
 
@@ -58,8 +58,8 @@ class Coverage(GisView):
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class Schema(GisView):
-    """What the values of a raster are, as a JSON schema."""
+class SchemaView(GisView):
+    """Describes the values of a raster, as a JSON schema."""
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = _with_coverage(request, release_id)

@@ -30,7 +30,7 @@ _NUMBERS: Final = {"type": "integer", "minimum": 0, "default": 0}
 
 
 def described(server: str) -> dict[str, Any]:
-    """server: the address of the landing page, without a slash at its end."""
+    """Describes the API. server: the address of the landing page, without a slash at its end."""
     release = [{"$ref": "#/components/parameters/collectionId"}]
     paged = [_reference("offset")]
     return {
@@ -143,7 +143,7 @@ def _get(
     parameters: Sequence[Mapping[str, Any]] = (),
     more: Mapping[int, str] | None = None,
 ) -> dict[str, Any]:
-    """more: statuses beside those of every address."""
+    """Describes reading an address. more: statuses beside those of every address."""
     statuses = sorted((_OTHERS | dict(more or {})).items())
     answers = {"200": {"description": "As asked for.", "content": content}}
     answers |= {str(status): {"description": about} for status, about in statuses}

@@ -19,8 +19,8 @@ USUAL: Final = 1_000  # features on a page
 MOST: Final = 2_000
 
 
-class Items(GisView):
-    """A page of a release's features."""
+class ItemsView(GisView):
+    """Serves a page of a release's features."""
 
     query: ClassVar = frozenset({"bbox", "bbox-crs", "crs", "datetime", "limit", "offset"})
 
@@ -48,8 +48,8 @@ class Items(GisView):
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class Item(GisView):
-    """One feature by its number."""
+class ItemView(GisView):
+    """Serves one feature by its number."""
 
     def get(self, request: Request, release_id: UUID, number: int) -> HttpResponseBase:
         release = published(request, release_id)

@@ -39,7 +39,7 @@ _ABOUT: Final = (
 )
 
 
-class Landing(GisView):
+class LandingView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
         links = Links(request)
         links.add("self", "landing", title="This document")
@@ -49,18 +49,18 @@ class Landing(GisView):
         return answered(request, {"title": "Hazemap", "description": _ABOUT, "links": links.made})
 
 
-class Conformance(GisView):
+class ConformanceView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
         return answered(request, {"conformsTo": [f"http://www.opengis.net/spec/{name}" for name in _CLASSES]})
 
 
-class Description(GisView):
+class DescriptionView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
         return answered(request, described(address(request, "landing").rstrip("/")), kind=OPENAPI)
 
 
-class Collections(GisView):
-    """The published releases that whoever asks may see, the latest first."""
+class CollectionsView(GisView):
+    """Lists the published releases that whoever asks may see, the latest first."""
 
     query: ClassVar = frozenset({"limit", "offset"})
     throttle_classes = [TokenThrottle, PublicThrottle]  # a page of it is as much work as a file
@@ -79,14 +79,14 @@ class Collections(GisView):
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class Collection(GisView):
+class CollectionView(GisView):
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = published(request, release_id)
         return answered(request, collection(request, release), release=release)
 
 
 def collection(request: Request, release: Release) -> dict[str, Any]:
-    """A release as a collection: public facts alone."""
+    """Describes a release as a collection: public facts alone."""
     data_slice, promise = data_slice_of(release), promise_of(release)
     period = [moment_or_none(data_slice.since), moment_or_none(data_slice.until)]
     return {
@@ -105,7 +105,7 @@ def collection(request: Request, release: Release) -> dict[str, Any]:
 
 
 def has_coverage(release: Release) -> bool:
-    """Whether every cell of it is in a raster."""
+    """Tells whether every cell of it is in a raster."""
     return any(file_format.in_parts for file_format in release_files.formats_for(release))
 
 

@@ -32,7 +32,8 @@ _DAY: Final = timedelta(days=1)
 
 
 def box(query: Mapping[str, str]) -> Box | None:
-    """`bbox`: four numbers, or six of which two are heights; west may be above east, around the world."""
+    """Reads `bbox`: four numbers, or six of which two are heights; west may be above east, around the
+    world."""
     text = query.get("bbox")
     if text is None:
         return None
@@ -46,7 +47,8 @@ def box(query: Mapping[str, str]) -> Box | None:
 
 
 def subset(query: QueryDict, whole: Iterable[float]) -> Box | None:
-    """`subset`, or `bbox` in its place: the box of a coverage. whole: what an edge is that is left open."""
+    """Reads `subset`, or `bbox` in its place: the box of a coverage. whole: what an edge is that is left
+    open."""
     text, bbox = ",".join(query.getlist("subset")), box(query)
     if "subset" not in query:
         if bbox is not None and bbox[0] > bbox[2]:
@@ -70,7 +72,7 @@ def subset(query: QueryDict, whole: Iterable[float]) -> Box | None:
 
 
 def whole(query: Mapping[str, str], name: str, *, usual: int, least: int, most: int) -> int:
-    """A whole number; what is above the most is the most."""
+    """Reads a whole number; what is above the most is the most."""
     text = query.get(name, str(usual))
     if not _WHOLE.fullmatch(text) or int(text) < least:
         raise ValidationError(
@@ -80,7 +82,7 @@ def whole(query: Mapping[str, str], name: str, *, usual: int, least: int, most: 
 
 
 def meets(query: Mapping[str, str], since: int | None, until: int | None) -> bool:
-    """Whether `datetime` is left out or meets a period, in epoch seconds; None: no bound."""
+    """Tells whether `datetime` is left out or meets a period, in epoch seconds; None: no bound."""
     text = query.get("datetime")
     if text is None:
         return True
@@ -95,7 +97,7 @@ def meets(query: Mapping[str, str], since: int | None, until: int | None) -> boo
 
 
 def _moment(text: str, interval: str, *, is_end: bool = False) -> datetime | None:
-    """None: open. A day ends with its last moment."""
+    """Reads a moment; None: open. A day ends with its last moment."""
     if text in _OPEN and "/" in interval:
         return None
     text = text.upper()  # t and z may be small
@@ -111,7 +113,7 @@ def _moment(text: str, interval: str, *, is_end: bool = False) -> datetime | Non
 
 
 def with_parameter(query: QueryDict, name: str, value: int) -> str:
-    """The same query with another value."""
+    """Returns the same query with another value."""
     changed = query.copy()
     changed[name] = str(value)
     return changed.urlencode()

@@ -20,8 +20,8 @@ from heatmaps.models import Release
 _DRAWN: Final = frozenset({"look", "layer"})
 
 
-class MapTile(GisView):
-    """One tile."""
+class MapTileView(GisView):
+    """Serves one tile."""
 
     def get(
         self, request: Request, *, release_id: UUID, zoom: int, x: int, y: int, scale: int
@@ -41,8 +41,8 @@ class MapTile(GisView):
     get.query = _DRAWN  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class TileJson(GisView):
-    """What programs need to know of a map's tiles (TileJSON 3.0)."""
+class TileJsonView(GisView):
+    """Tells programs what they need to know of a map's tiles (TileJSON 3.0)."""
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = published(request, release_id)

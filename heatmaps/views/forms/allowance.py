@@ -12,7 +12,7 @@ EVERYBODY, AMOUNT, UNLIMITED = "", "amount", "unlimited"
 
 
 class AllowanceForm(ReasonField):
-    """`arguments` is what `allowances.change` takes."""
+    """Reads what `allowances.change` takes, which is then in `arguments`."""
 
     analyst = forms.ChoiceField(label="Whose", required=False)
     account = forms.ChoiceField(label="Account")

@@ -17,7 +17,7 @@ KINDS: Final[Mapping[Kind, str]] = {kind.name: kind.choice for kind in RESULT_KI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MechanismFields:
-    """One mechanism of the form with the bound fields of its own parameters."""
+    """Holds one mechanism of the form with the bound fields of its own parameters."""
 
     entry: AnyEntry
     is_selected: bool
@@ -30,12 +30,12 @@ class MechanismFields:
 
     @property
     def line(self) -> str:
-        """The first sentence of what it does."""
+        """Returns the first sentence of what it does."""
         return self.entry.summary.split(". ")[0].removesuffix(".") + "."
 
     @property
     def is_set(self) -> bool:
-        """Whether a parameter is other than it opens with, or refused."""
+        """Tells whether a parameter is other than it opens with, or refused."""
         return any(
             field.errors or (field.value() or None) not in (None, field.initial) for field in self.fields
         )
@@ -43,7 +43,7 @@ class MechanismFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MechanismGroup:
-    """Mechanisms for one kind of result: those most people want, and the others, folded away."""
+    """Holds mechanisms for one kind of result: those most people want, and the unusual ones, folded away."""
 
     title: str
     usual: tuple[MechanismFields, ...]
@@ -52,7 +52,7 @@ class MechanismGroup:
 
 
 def groups(mechanisms: Sequence[MechanismFields], *, first: str, answers: Answers) -> list[MechanismGroup]:
-    """By kind, the mechanism of the name `first` before the rest."""
+    """Groups mechanisms by kind, the one of the name `first` before the rest."""
     by_kind = []
     for kind, title in KINDS.items():
         own = sorted(
@@ -67,7 +67,8 @@ def groups(mechanisms: Sequence[MechanismFields], *, first: str, answers: Answer
 
 
 def questions(dataset: Dataset, answers: Answers) -> list[tuple[str, str, list[tuple[str, str, bool]]]]:
-    """(name, question, [(value, words, chosen)]) of who is trusted and what is to be protected."""
+    """Returns (name, question, [(value, words, whether it is selected)]) of who is trusted and what is to be
+    protected."""
     protections = mechanism_choice.protections(dataset)
     rows = (
         ("trusted", "Who may be trusted?", mechanism_choice.TRUSTED, answers.trusted),

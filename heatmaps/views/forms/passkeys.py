@@ -29,7 +29,7 @@ _UNREADABLE: Final = (
 
 
 class CredentialField(forms.JSONField):
-    """The browser's answer, of usual length and depth."""
+    """Reads the browser's answer, of usual length and depth."""
 
     widget = forms.HiddenInput
 
@@ -46,7 +46,7 @@ class CredentialField(forms.JSONField):
 
 
 class NameField(forms.CharField):
-    """How somebody calls a passkey; only its owner sees it."""
+    """Asks how somebody calls a passkey; only its owner sees it."""
 
     def __init__(self, **options: Any) -> None:
         help_text = "So that you know it again: your phone, say, or a key on your key ring."
@@ -54,7 +54,7 @@ class NameField(forms.CharField):
 
 
 class PasskeyForm(EndsTokens, AddWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A new passkey, with which one also signs in without a password."""
+    """Adds a passkey, with which one also signs in without a password."""
 
     name = NameField(initial="Passkey")
     credential = CredentialField()
@@ -78,7 +78,7 @@ class NewNameForm(EditWebAuthnForm):  # type: ignore[misc]  # allauth has no typ
 
 
 class SecondFactorForm(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey after the password."""
+    """Takes a passkey after the password."""
 
     credential = CredentialField()
 
@@ -87,7 +87,7 @@ class SecondFactorForm(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allau
 
 
 class AloneForm(LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey instead of a password."""
+    """Takes a passkey instead of a password."""
 
     credential = CredentialField()
 
@@ -96,7 +96,7 @@ class AloneForm(LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no type
 
 
 class ConfirmingForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
-    """A passkey of somebody who is signed in."""
+    """Takes a passkey of somebody who is signed in."""
 
     credential = CredentialField()
 
@@ -113,7 +113,7 @@ def _accepted(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]
 
 
 def _checked(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:
-    """What `check` says of an answer that some page of this very address asked for.
+    """Returns what `check` says of an answer that some page of this very address asked for.
 
     Errors: ValidationError.
     """

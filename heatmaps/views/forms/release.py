@@ -35,7 +35,7 @@ _NOT_GATHERED: Final = ("mechanism", "resolution", "delta", "error_m", "guide", 
 
 
 def _moment_field(kind: str, **words: Any) -> forms.CharField:
-    """A date or a time of day as it was typed: what it may be, the question says."""
+    """Makes a field for a date or a time of day as it was typed: what it may be, the question says."""
     widget = forms.TextInput(
         attrs={"type": kind, "autocomplete": "off"} | ({"step": "1"} if kind == "time" else {})
     )
@@ -43,7 +43,7 @@ def _moment_field(kind: str, **words: Any) -> forms.CharField:
 
 
 class ReleaseForm(forms.Form):
-    """Shape only: what a mechanism allows is checked when it is quoted.
+    """Checks shape only: what a mechanism allows is checked when it is quoted.
 
     It offers one mechanism of several, or it gathers what its only mechanism asks about: zones, places.
     """
@@ -81,7 +81,7 @@ class ReleaseForm(forms.Form):
         kind: str = "",
         completed: Collection[str] = (),
     ) -> None:
-        """`kind` of result that is chosen from the start; empty: a map, where there is one.
+        """Opens with the `kind` of result that is selected from the start; empty: a map, where there is one.
 
         `completed`: names of fields that get what they open with where nothing was sent of them.
         """
@@ -120,7 +120,7 @@ class ReleaseForm(forms.Form):
 
     @property
     def entry(self) -> AnyEntry:
-        """Of the chosen mechanism, once the form is valid."""
+        """Returns the entry of the selected mechanism, once the form is valid."""
         return registry.get(self.cleaned_data.get("mechanism", self.entries[0].name))
 
     @property
@@ -145,7 +145,7 @@ class ReleaseForm(forms.Form):
 
     @cached_property
     def _usual_epsilons(self) -> dict[str, str]:
-        """By what is protected; from the limits of all accounts."""
+        """Returns the usual ε by what is protected; from the limits of all accounts."""
         return {
             "record": for_protection.usual_flat_epsilon(self._dataset),
             "moves": for_protection.usual_epsilon(self._dataset),
@@ -153,12 +153,12 @@ class ReleaseForm(forms.Form):
 
     @property
     def selected_mechanism(self) -> MechanismFields | None:
-        """None where what was sent names no mechanism."""
+        """Returns the mechanism that is selected; None where the form names none that there is."""
         return next((fields for fields in self.mechanisms if fields.is_selected), None)
 
     @property
     def shows_own(self) -> bool:
-        """Whether fields of the chosen mechanism are shown: where they matter to whoever asks."""
+        """Tells whether fields of the selected mechanism are shown: where they matter to whoever asks."""
         selected = self.selected_mechanism
         if selected is None:
             return False
@@ -168,7 +168,7 @@ class ReleaseForm(forms.Form):
 
     @property
     def groups(self) -> list[MechanismGroup]:
-        """What is chosen from the start stands before the rest."""
+        """Groups the mechanisms; what is selected from the start stands before the rest."""
         first = self.fields["mechanism"].initial
         return mechanisms.groups(self.mechanisms, first=first, answers=self.answers)
 
@@ -182,23 +182,23 @@ class ReleaseForm(forms.Form):
 
     @property
     def asks_for_a_slice(self) -> bool:
-        """Whether anything was typed, or refused, about a data slice."""
+        """Tells whether anything was typed, or refused, about a data slice."""
         names = _PERIOD_FIELDS if self.gathering else (*_PERIOD_FIELDS, *EDGES)
         return any(self[name].value() or self[name].errors for name in names)
 
     @property
     def typed_start(self) -> list[tuple[str, str]]:
-        """What `typed` leaves to the page, which is spent as it was shown."""
+        """Returns what `typed` leaves to the page, which is spent as it was shown."""
         shows = self.start.is_proposed and self.start.guide is not None
         return [("guide", self.start.value)] if shows else []
 
     @property
     def text(self) -> forms.BoundField:
-        """What is gathered is in it."""
+        """Returns the field that holds what is gathered."""
         return self[self._text]
 
     def request(self) -> ReleaseRequest:
-        """What was asked for, once the form is valid."""
+        """Returns what was asked for, once the form is valid."""
         typed, entry = self.cleaned_data, self.entry
         values = {parameter: typed[name] for parameter, name in self._own[entry.name].items()}
         edges = [] if self.gathering else [typed[name] for name in EDGES]
@@ -215,14 +215,14 @@ class ReleaseForm(forms.Form):
         )
 
     def at(self, epsilon: str, **changes: str) -> Self:
-        """The same question at another ε, whatever that was found by, and with other fields."""
+        """Returns the same question at another ε, whatever that was found by, and with other fields."""
         answered = dict(self.data.items()) | {"epsilon": epsilon, "error_m": ""} | changes
         filled = type(self)(self._dataset, self.entries, answered, answers=self.answers)
         filled.full_clean()
         return filled
 
     def typed(self) -> list[tuple[str, str]]:
-        """(name, value) of what was asked for, to be asked for once more when it is paid."""
+        """Returns (name, value) of what was asked for, to be asked for once more when it is paid."""
         entry = self.entry
         left_out = {"error_m", "file", *self._boxes}  # answered by an ε; in the text
         left_out |= {"proposed", *(["guide"] if self.start.is_proposed else [])}  # made anew
@@ -233,12 +233,12 @@ class ReleaseForm(forms.Form):
         return pairs + [(name, value) for name, value in asdict(self.answers).items() if value]
 
     def explain(self, error: ParameterError) -> None:
-        """Put a refusal beside the field it is about."""
+        """Puts a refusal beside the field it is about."""
         fields = _EDGE_FIELDS | {"region": "mechanism"} | self._own[self.entry.name]
         explain(self, error, fields | ({"resolution": self._text} if self.gathering else {}))
 
     def _add_parameters(self, entry: AnyEntry) -> dict[str, str]:
-        """Names of the fields that are made for the parameters of a mechanism."""
+        """Makes fields for the parameters of a mechanism, and returns their names."""
         prefix = f"{entry.name}." if len(self.entries) > 1 else ""
         for parameter in entry.parameters:
             self.fields[f"{prefix}{parameter.name}"] = _field(parameter)
@@ -288,12 +288,12 @@ class ReleaseForm(forms.Form):
             self._show(gathering.text(things), emptied=self._boxes)
 
     def _show(self, text: str, emptied: Collection[str] = ()) -> None:
-        """What was gathered, where the form is shown once more."""
+        """Puts what was gathered into the form, which is shown once more."""
         rest = {name: value for name, value in self.data.items() if name not in emptied}
         self.data = rest | {self._text: text}
 
     def _start(self, typed: dict[str, Any]) -> None:
-        """What the map starts from; what else is wrong with the question, its quote says."""
+        """Sets what the map starts from; what else is wrong with the question, its quote says."""
         try:
             looks_for_epsilon = bool(typed["error_m"])
             self.start = start.start_for_question(self.start, self.entry, self.request(), looks_for_epsilon)
@@ -303,18 +303,19 @@ class ReleaseForm(forms.Form):
             self.add_error("guide", self.start.refusal)
 
     def _moment(self, bound: str) -> str | None:
-        """`since` or `until` of a request."""
+        """Returns `since` or `until` of a request."""
         day, time = self.cleaned_data[bound], self.cleaned_data[f"{bound}_time"]
         return f"{day}T{time}" if time else day or None
 
 
 def _usual_first(entry: AnyEntry) -> tuple[bool, bool, bool]:
-    """Folded away last; before that points after maps, and what needs a δ after what needs none."""
+    """Orders what is folded away last; before that points after maps, and what needs a δ after what needs
+    none."""
     return entry.aside, not entry.max_resolution, bool(entry.usual_delta)
 
 
 def _field(parameter: Parameter) -> forms.Field:
-    """Always optional: the fields of the mechanisms that were not chosen stay empty; the default is shown."""
+    """Makes a field that is always optional: those of other mechanisms stay empty; the default is shown."""
     words: dict[str, Any] = {"label": parameter.title, "help_text": parameter.help, "required": False}
     if parameter.kind in GATHERINGS:
         return geojson_box(**words)

@@ -26,7 +26,7 @@ MAILS_SECONDS: Final = 3600
 
 
 class _Plain:
-    """Labels say what placeholders would; no browser guesses at names or codes."""
+    """Lets labels say what placeholders would; no browser guesses at names or codes."""
 
     fields: dict[str, forms.Field]
     labels: dict[str, str] = {}
@@ -94,7 +94,7 @@ class ChangePasswordForm(_Plain, account_forms.ChangePasswordForm):  # type: ign
 
 
 class _CountedCode(_Plain):
-    """A code that is checked where a try is left, and used once, whoever else sends it at this moment."""
+    """Checks a code where a try is left, and uses it once, whoever else sends it at this moment."""
 
     user: User
     authenticator: Any
@@ -131,7 +131,7 @@ class NewAppForm(EndsTokens, _Plain, totp_forms.ActivateTOTPForm):  # type: igno
     begins_with_a_field = False  # but with what is to be scanned
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
-        """allauth keeps the new secret in the session, in clear: from one page to the next it is sealed."""
+        """Seals the new secret from one page to the next: allauth keeps it in the session, in clear."""
         session = context.request.session
         session[SECRET_SESSION_KEY] = unsealed(session.get(SECRET_SESSION_KEY, ""))
         super().__init__(*arguments, **named)
@@ -139,7 +139,7 @@ class NewAppForm(EndsTokens, _Plain, totp_forms.ActivateTOTPForm):  # type: igno
 
 
 class ProviderNameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type parameter in the stubs only
-    """How a new person, whom the provider knows, is called here."""
+    """Asks how a new person, whom the provider knows, is called here."""
 
     class Meta:
         model = User
@@ -149,7 +149,7 @@ class ProviderNameForm(forms.ModelForm):  # type: ignore[type-arg]  # a type par
         return account_names.checked(str(self.cleaned_data["username"]))
 
     def say_taken(self) -> None:
-        """The name was taken at this very moment, or this person came by another page."""
+        """Says that the name was taken at this very moment, or this person came by another page."""
         self.add_error("username", "This name is taken.")
 
 

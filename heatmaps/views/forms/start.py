@@ -26,7 +26,7 @@ UNFITTING: Final = "This does not cover exactly the same part: choose another st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A select of starts, and which of them a question has."""
+    """Describes a select of starts, and which of them a question has."""
 
     dataset: Dataset
     offered: tuple[Chosen, ...] = ()
@@ -43,12 +43,12 @@ class Start:
 
     @property
     def hidden_value(self) -> str:
-        """What a person chose, while the select is not shown; empty: nothing."""
+        """Returns what a person chose, while the select is not shown; empty: nothing."""
         return "" if self.is_proposed or self.is_shown else self.field_value
 
     @property
     def value(self) -> str:
-        """What is selected."""
+        """Returns what is selected."""
         if self.refusal:
             return self.field_value
         return NOTHING if self.guide is None else str(self.guide.id)
@@ -63,7 +63,7 @@ class Start:
 
 
 def initial_start(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
-    """What an empty form opens with."""
+    """Returns what an empty form opens with."""
     if not entry.takes_guide:
         return Start(dataset=dataset)
     offered = tuple(choices.fitting(dataset, WHOLE))
@@ -76,7 +76,8 @@ def initial_start(dataset: Dataset, entry: AnyEntry, epsilon: str) -> Start:
 
 
 def submitted_start(dataset: Dataset, guide: str, proposed: str) -> Start:
-    """What was sent of the select: its value, and what the page had selected."""
+    """Returns the start that a form names: `guide` is the select's value, `proposed` what the page had
+    selected."""
     value = guide or NOTHING
     return Start(dataset=dataset, field_value=value, is_proposed=value in (NEWEST, proposed))
 
@@ -84,7 +85,7 @@ def submitted_start(dataset: Dataset, guide: str, proposed: str) -> Start:
 def start_for_question(
     start: Start, entry: AnyEntry, request: ReleaseRequest, looks_for_epsilon: bool
 ) -> Start:
-    """What a filled form asks for. Errors: `ParameterError` about the rest of the question."""
+    """Returns what a filled form starts from. Errors: `ParameterError` about the rest of the question."""
     if not entry.takes_guide:
         return start
     dataset = start.dataset
@@ -108,7 +109,7 @@ def start_for_question(
 
 
 def too_exact(least_m: float) -> str:
-    """Of an error that the chosen start allows at no ε."""
+    """Explains an error that the selected start allows at no ε."""
     return f"With this start the least is {length(least_m, rounding=UP)}: allow more, or start from Nothing."
 
 

@@ -168,7 +168,7 @@ def _what_an_error_is() -> str:
 
 
 def _nearest(rows: tuple[Row, ...]) -> dict[tuple[str, str], Row]:
-    """By persons and ε."""
+    """Returns the row of the least error by persons and ε."""
     nearest: dict[tuple[str, str], Row] = {}
     for row in sorted(rows, key=lambda candidate: float(candidate["emd"])):
         nearest.setdefault((row["persons"], row["epsilon"]), row)
@@ -176,7 +176,8 @@ def _nearest(rows: tuple[Row, ...]) -> dict[tuple[str, str], Row]:
 
 
 def _advice(rows: tuple[Row, ...]) -> tuple[str, ...]:
-    """From which persons times ε on the usual mechanism was always the nearest, and how far off before."""
+    """Says from which persons times ε on the usual mechanism was always the nearest, and how far off
+    before."""
     nearest, title = _nearest(rows), mechanism_title(_USUAL)
     worst = max(
         value(rows, "emd", persons=count, epsilon=epsilon, mechanism=_USUAL) / float(row["emd"])

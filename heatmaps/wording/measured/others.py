@@ -102,7 +102,7 @@ def _give_or_take(row: Row) -> str:
 
 
 def _difference_sentence(first: Row, second: Row) -> str:
-    """Whether two errors differ by more than twice the standard error of their difference."""
+    """Says whether two errors differ by more than twice the standard error of their difference."""
     difference = abs(float(first["emd"]) - float(second["emd"]))
     if difference < 2 * math.hypot(float(first["emd_se"]), float(second["emd_se"])):
         return f"{first['trials']} trials cannot tell them apart."
