@@ -37,7 +37,7 @@ class DeviceMechanismsView(ApiView):
     @listing("device_mechanisms_list", DeviceMechanismOut)
     def get(self, request: Request) -> Response:
         """List what devices may do. In the order it is offered."""
-        return pagination.page(request, catalogue.entries(), _mechanism)
+        return pagination.page(request, catalogue.entries(), DeviceMechanismOut)
 
 
 class RoundsView(ApiView):
@@ -128,10 +128,6 @@ class ShufflerTokenView(ApiView):
 
 def _without_nulls(typed: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in typed.items() if value is not None}
-
-
-def _mechanism(entry: Any) -> Any:
-    return DeviceMechanismOut(entry).data
 
 
 def _round(request: Request, row: Round) -> dict[str, Any]:

@@ -31,8 +31,8 @@ class SchemaView(SpectacularJSONAPIView):
 def document() -> bytes:
     """Returns the OpenAPI document as JSON."""
     generator: Any = SchemaGenerator  # untyped
-    described = generator().get_schema(request=None, public=True)
-    return bytes(OpenApiJsonRenderer().render(described, renderer_context={}))
+    schema = generator().get_schema(request=None, public=True)
+    return bytes(OpenApiJsonRenderer().render(schema, renderer_context={}))
 
 
 class DocsView(TemplateView):

@@ -268,7 +268,7 @@ class PreviewView(ApiView):
 
 def _preview_view(name: str, content_type: str) -> type[PreviewView]:
     """Makes the view of a small picture, as the API's document describes it."""
-    described = operation(
+    describe = operation(
         f"releases_{name.replace('-', '_')}",
         {(200, content_type): OpenApiResponse(OpenApiTypes.BINARY, "The picture.")},
         (404,),
@@ -278,7 +278,7 @@ def _preview_view(name: str, content_type: str) -> type[PreviewView]:
         description="Of a published release. A public one needs no token.",
     )
     view: type[PreviewView] = type(f"{name.title().replace('-', '')}Preview", (PreviewView,), {"name": name})
-    return extend_schema_view(get=described)(view)
+    return extend_schema_view(get=describe)(view)
 
 
 def _file_view(kind: ResultKind) -> type[FileView]:
@@ -291,7 +291,7 @@ def _file_view(kind: ResultKind) -> type[FileView]:
     files[200, "application/zip"] = OpenApiResponse(OpenApiTypes.BINARY, "The file and its release sheet.")
     for content_type in release_files.SHEETS.values():
         files[200, content_type] = OpenApiResponse(OpenApiTypes.OBJECT, "The release sheet.")
-    described = operation(
+    describe = operation(
         f"releases_{kind.stem}",
         files,
         (404, 422),
@@ -302,7 +302,7 @@ def _file_view(kind: ResultKind) -> type[FileView]:
         "file. A public release needs no token.",
     )
     view: type[FileView] = type(f"{kind.stem.title()}File", (FileView,), {"kind": kind})
-    return extend_schema_view(get=described)(view)
+    return extend_schema_view(get=describe)(view)
 
 
 PREVIEWS: Final[Mapping[str, type[PreviewView]]] = {

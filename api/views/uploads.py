@@ -100,9 +100,9 @@ class UploadsView(ApiView):
         if isinstance(file, dict):  # also where there is no body at all
             file, *more = _form_files(request)
             if more:
-                return _all_received(request, dataset, [file, *more], advance=advance, options=options)
+                return _receive_all(request, dataset, [file, *more], advance=advance, options=options)
         name = given_name or getattr(file, "name", None) or "upload"
-        return _received(request, dataset, file, name=name, advance=advance, options=options)
+        return _receive(request, dataset, file, name=name, advance=advance, options=options)
 
 
 class UploadView(ApiView):
@@ -167,10 +167,10 @@ class CheckinsView(ApiView):
         _check_length(request)
         advance, content = _advance(request), request.data
         file = content if hasattr(content, "read") else _table(content)
-        return _received(request, dataset, file, name="check-ins", advance=advance, options=Options())
+        return _receive(request, dataset, file, name="check-ins", advance=advance, options=Options())
 
 
-def _received(
+def _receive(
     request: Request, dataset: Dataset, file: Any, *, name: str, advance: bool, options: Options
 ) -> Response:
     upload = uploads.receive(request.user, dataset, file, name=name, advance=advance, options=options)
@@ -178,7 +178,7 @@ def _received(
     return Response(answer, 201, headers={"Location": answer["links"]["self"]})
 
 
-def _all_received(
+def _receive_all(
     request: Request, dataset: Dataset, files: Sequence[Any], *, advance: bool, options: Options
 ) -> Response:
     """Receives several files. Errors: the first refusal, where no file was taken."""

@@ -34,11 +34,11 @@ View = Callable[..., HttpResponseBase]
 
 def for_administrators(view: View) -> View:
     @wraps(view)
-    def checked(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(request: PersonRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
         accounts.require_administrator(request.user)
         return view(request, *arguments, **named)
 
-    return checked
+    return wrapper
 
 
 @require_safe

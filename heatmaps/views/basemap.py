@@ -29,14 +29,14 @@ def archive(request: HttpRequest) -> HttpResponseBase:
     file = pmtiles.path.open("rb")
     answer = byte_ranges.answer(request, file, content_type="application/vnd.pmtiles", cache=_CACHE)
     # Maps ask for parts; a whole city may be hundreds of megabytes.
-    counted = _counted(request, answer) if answer.streaming else answer
+    counted = _count_visit(request, answer) if answer.streaming else answer
     if counted is not answer:
         file.close()
     return counted
 
 
 @limited_visits
-def _counted(_: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+def _count_visit(_: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
     return answer
 
 

@@ -23,7 +23,7 @@ from mechanisms.check import ParameterError
 _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 
-@csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
+@csrf_exempt  # checked in `_answer`: reading the token reads the body, and that waits until it is welcome
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: download.MOST_BYTES + _FORM_BYTES)
 def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
@@ -35,11 +35,11 @@ def blur(request: PersonRequest, slug: str) -> HttpResponseBase:
             return render(request, "413.html", {"most": most}, status=413)
         if wait := attempt_limits.wait_of(attempt_limits.BLUR, request.user.pk):
             return come_again(request, wait, files=True)
-    return _answered(request, dataset)
+    return _answer(request, dataset)
 
 
 @csrf_protect
-def _answered(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     person = cast(PersonRequest, request).user
     is_sent = request.method == "POST"
     if is_sent and (wait := attempt_limits.blur(person.pk)):

@@ -25,7 +25,7 @@ _MONTHS: Final = (1, 2, 3, 6, 12, 24, 60, 120)
 
 def budget_chart(history: History) -> Chart:
     """Draws an account from a little before its first charge to a little after its last one, in UTC."""
-    steps = _thinned(history.steps)
+    steps = _thin(history.steps)
     first, last = history.steps[0].at, history.steps[-1].at
     margin = max((last - first) * _MARGIN, _LEAST_MARGIN)
     begin, end = first - margin, last + margin
@@ -61,7 +61,7 @@ def _point(at: datetime, units: int, history: History) -> tuple[float, float]:
     return at.timestamp(), float(as_decimal(units, history.kind))
 
 
-def _thinned(steps: Sequence[Step]) -> list[Step]:
+def _thin(steps: Sequence[Step]) -> list[Step]:
     """Returns the last step of each of so many equal parts of the time."""
     if len(steps) <= _MOST_STEPS:
         return list(steps)

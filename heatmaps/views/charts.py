@@ -65,15 +65,15 @@ class Chart:
 def chart(title: str, lines: Sequence[Line], *, x: Axis, y: Axis) -> Chart:
     """Draws lines, which have at least one point together; values on a logarithmic axis are above 0."""
     xs, ys = (sorted({point[i] for line in lines for point in line.points}) for i in (0, 1))
-    x_ticks = x.ticks or _numbered(xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x))
-    y_ticks = _numbered(_ticks(0.0 if y.from_zero else ys[0], ys[-1], y))
+    x_ticks = x.ticks or _ticks_at(xs if len(xs) <= _FEW else _ticks(xs[0], xs[-1], x))
+    y_ticks = _ticks_at(_ticks(0.0 if y.from_zero else ys[0], ys[-1], y))
     across = _scale(xs, x_ticks, x, start=LEFT, end=RIGHT)
     up = _scale(ys, y_ticks, y, start=BOTTOM, end=TOP)
     return Chart(
         title=title,
         x=x,
         y=y,
-        x_ticks=_apart([Tick(at=across.at(value), text=text) for value, text in x_ticks]),
+        x_ticks=_legible_ticks([Tick(at=across.at(value), text=text) for value, text in x_ticks]),
         y_ticks=tuple(Tick(at=up.at(value), text=text) for value, text in y_ticks),
         lines=tuple(_line_shape(line, across, up) for line in lines),
     )
@@ -98,7 +98,7 @@ def _scale(values: Sequence[float], ticks: Ticks, axis: Axis, *, start: float, e
     return _Scale(low=low, high=high, axis=axis, start=start, end=end)
 
 
-def _numbered(values: Sequence[float]) -> Ticks:
+def _ticks_at(values: Sequence[float]) -> Ticks:
     return tuple((value, number(value, digits=4)) for value in values)
 
 
@@ -112,7 +112,7 @@ def _line_shape(line: Line, across: _Scale, up: _Scale) -> LineShape:
     )
 
 
-def _apart(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+def _legible_ticks(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
     """Returns the ticks that do not run into the one before."""
     legible: list[Tick] = []
     for tick in ticks:

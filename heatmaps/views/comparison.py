@@ -30,7 +30,7 @@ def comparable(request: PersonRequest, release_id: UUID) -> HttpResponse:
     release = published_for(request, release_id)
     releases = comparable_with(request.user, release) if is_comparable(release) else []
     lines = lines_for(request.user, releases)
-    context = _about(request, release) | {"comparable": is_comparable(release), "lines": lines}
+    context = _release_context(request, release) | {"comparable": is_comparable(release), "lines": lines}
     return render(request, "releases/comparable.html", context)
 
 
@@ -39,7 +39,7 @@ def comparable(request: PersonRequest, release_id: UUID) -> HttpResponse:
 def comparison(request: PersonRequest, release_id: UUID, other_id: UUID) -> HttpResponse:
     """Shows two maps, and what differs in how they were made."""
     first, second = _both(request, release_id, other_id)
-    context = _about(request, first) | {
+    context = _release_context(request, first) | {
         "other": second,
         "names": names(first, second),
         "lines": lines_for(request.user, [first, second]),
@@ -85,7 +85,7 @@ def _both(request: PersonRequest, release_id: UUID, other_id: UUID) -> tuple[Rel
     return first, second
 
 
-def _about(request: PersonRequest, release: Release) -> dict[str, Any]:
+def _release_context(request: PersonRequest, release: Release) -> dict[str, Any]:
     return {
         "section": "datasets",
         "release": release,

@@ -50,7 +50,11 @@ def data_tab(request: PersonRequest, slug: str) -> HttpResponse:
         "may_upload": may(request.user, dataset, Act.UPLOAD),
     }
     if may(request.user, dataset, Act.SEE_DATA):
-        context |= _of_lake(dataset, versions) if dataset.origin.is_elsewhere else _of_data(request, dataset)
+        context |= (
+            _lake_context(dataset, versions)
+            if dataset.origin.is_elsewhere
+            else _uploads_context(request, dataset)
+        )
     return render(request, "datasets/data.html", context)
 
 
@@ -72,7 +76,7 @@ def find_uploads(request: PersonRequest, slug: str) -> HttpResponse:
     return render(request, "datasets/uploads.html", context)
 
 
-def _of_lake(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
+def _lake_context(dataset: Dataset, versions: Iterable[DataVersion]) -> dict[str, object]:
     """Returns what only stewards see of a dataset that reads a lake."""
     survey = queries.survey_of(dataset)
     return {
@@ -90,7 +94,7 @@ def _rows(version: DataVersion) -> str:
     return "" if state is None else lake.rows_words(state.rows, state.invalid)
 
 
-def _of_data(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
+def _uploads_context(request: PersonRequest, dataset: Dataset) -> dict[str, object]:
     """Returns what only stewards see of a dataset that takes uploads."""
     state = request.GET.get("state", "")
     state = state if state in UploadState.values else ""

@@ -62,12 +62,14 @@ def sheet(request: PersonRequest, release_id: UUID) -> HttpResponse:
     }
     if release.state == ReleaseState.PUBLISHED:
         content = release_files.sheet_of(release)
-        context |= {"sheet": in_words(content), "copied": _copied(request, release, content)}
+        context |= {"sheet": in_words(content), "copied": _texts_to_copy(request, release, content)}
         context["map_programs"] = uses_of(request, release)
     return render(request, "releases/sheet.html", context)
 
 
-def _copied(request: PersonRequest, release: Release, content: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _texts_to_copy(
+    request: PersonRequest, release: Release, content: Mapping[str, Any]
+) -> list[tuple[str, str]]:
     """Returns (title, text) of what programs and texts need of a published release."""
     kind = release_files.kind_of(release)
     page = request.build_absolute_uri(reverse("release", args=[release.pk]))

@@ -66,7 +66,7 @@ def with_epsilon(
             epsilon = for_protection.epsilon_for(dataset, _unguided(form), wishes)
             alone = {"guide": NO_START, "proposed": ""} if form.start.is_proposed else {}
             filled = form.at(decimal(epsilon), **alone)
-            granted = _granted(dataset, filled, wishes)
+            granted = _goal_sentences(dataset, filled, wishes)
             query = (*form.typed(), *wish_form.typed())
             return filled, WishForm(), LookedFor(granted=granted, query=query)
     except for_error.TooExact as error:
@@ -124,6 +124,6 @@ def _unguided(form: ReleaseForm) -> ReleaseRequest:
     return replace(form.request(), guide=None)
 
 
-def _granted(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
+def _goal_sentences(dataset: Dataset, form: ReleaseForm, wishes: Sequence[Wish]) -> tuple[str, ...]:
     guarantee = Plan.of(dataset, _unguided(form)).guarantee
     return goals.granted(guarantee, wishes, diameter_m=region_of(dataset).diameter_m)

@@ -24,7 +24,7 @@ from heatmaps.wording.guides import file_promise
 _FORM_BYTES: Final = 64 * 1024  # what a form takes beside its file
 
 
-@csrf_exempt  # checked in `_answered`: reading the token reads the body, and that waits until it is welcome
+@csrf_exempt  # checked in `_answer`: reading the token reads the body, and that waits until it is welcome
 @require_http_methods(["GET", "HEAD", "POST"])
 @takes_up_to(lambda: raster.MOST_BYTES + _FORM_BYTES)
 def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
@@ -37,11 +37,11 @@ def guides(request: PersonRequest, slug: str) -> HttpResponseBase:
             return render(request, "413.html", context, status=413)
         if wait := attempt_limits.wait_of(attempt_limits.GUIDES, request.user.pk):
             return come_again(request, wait, files=True)
-    return _answered(request, dataset)
+    return _answer(request, dataset)
 
 
 @csrf_protect
-def _answered(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
+def _answer(request: HttpRequest, dataset: Dataset) -> HttpResponseBase:
     person = cast(PersonRequest, request).user
     if request.method == "POST" and (wait := attempt_limits.guide(person.pk)):
         return come_again(request, wait, files=True)

@@ -62,7 +62,7 @@ def _accept(request: PersonRequest, link: Invitation, secret: str) -> HttpRespon
         try:
             dataset = invitations.accept(request.user, secret)
             messages.success(request, "You are a member now.")
-            return _to(dataset)
+            return _redirect_to(dataset)
         except (MemberError, PermissionDenied) as refusal:
             context["refusal"], status = refusal, 409
     return render(request, "people/accept.html", context, status=status)
@@ -78,7 +78,7 @@ def _sign_up(request: PersonRequest, link: Invitation, secret: str) -> HttpRespo
         if user is not None:
             login(request, user, backend=BACKEND)
             messages.success(request, "Your account is ready, and you are signed in.")
-            return _to(link.dataset)
+            return _redirect_to(link.dataset)
     sign_in = f"{reverse('account_login')}?{urlencode({'next': request.path})}"
     context = {"link": link, "form": form, "sign_in": sign_in}
     return render(request, "people/sign_up.html", context, status=422 if form and form.errors else 200)
@@ -93,5 +93,5 @@ def _new_user(form: SignUpForm, secret: str) -> User | None:
         return None
 
 
-def _to(dataset: Dataset | None) -> HttpResponseRedirect:
+def _redirect_to(dataset: Dataset | None) -> HttpResponseRedirect:
     return redirect("home") if dataset is None else redirect("dataset", slug=dataset.slug)

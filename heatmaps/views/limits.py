@@ -21,7 +21,7 @@ def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
     if account is None:
         raise Http404("no such account")
     form = LimitForm(account, request.POST or None)
-    if request.method == "POST" and form.is_valid() and _changed(request, form):
+    if request.method == "POST" and form.is_valid() and _change(request, form):
         messages.success(request, f"The limit of {account.get_kind_display()} is changed.")
         return redirect("ledger", slug=dataset.slug)
     lines = [line for line in queries.budget(dataset) if line.kind == account.kind]
@@ -29,7 +29,7 @@ def limit_change(request: PersonRequest, slug: str, kind: str) -> HttpResponse:
     return render(request, "ledger/limit.html", context, status=422 if form.errors else 200)
 
 
-def _changed(request: PersonRequest, form: LimitForm) -> bool:
+def _change(request: PersonRequest, form: LimitForm) -> bool:
     """Tells whether the limit was changed; False when the ledger refused: the form then says why."""
     typed = form.cleaned_data
     try:

@@ -90,7 +90,7 @@ def _new_release(request: PersonRequest, dataset: Dataset, entries: Sequence[Any
         "spend_at": request.path,
         "name_form": name_form,
         "wish_form": wish_form,
-        "refused": _refused(form, wish_form),
+        "refused": _refusals(form, wish_form),
         "typed": [*form.typed(), *form.typed_start, ("act", SPEND)] if quote else [],
         "key": uuid.uuid4(),
         "version": queries.current_version(dataset),
@@ -190,7 +190,7 @@ def _example(dataset: Dataset, form: ReleaseForm) -> str:
     return f"{reverse('release-example', args=[dataset.slug])}?{urlencode(question)}"
 
 
-def _refused(form: ReleaseForm, wish_form: WishForm) -> list[tuple[str, str]]:
+def _refusals(form: ReleaseForm, wish_form: WishForm) -> list[tuple[str, str]]:
     """Returns (label, what is wrong) of every field, for those who do not see the form itself."""
     return [
         (str(own[name].label), str(error))

@@ -44,10 +44,10 @@ def place_search(request: HttpRequest) -> JsonResponse:
     except ParameterError as error:
         return JsonResponse({"error": str(error)}, status=400)
     matches = find_places(request.POST.get("text", ""), most=MOST_FOUND, region=region)
-    return JsonResponse({"places": [_answered(match) for match in matches]})
+    return JsonResponse({"places": [_match_json(match) for match in matches]})
 
 
-def _answered(match: Found) -> dict[str, object]:
+def _match_json(match: Found) -> dict[str, object]:
     place = match.place
     return {
         "name": place.name,

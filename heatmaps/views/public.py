@@ -95,7 +95,7 @@ def open_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
     """Opens a page about releases without an account once all of them are public, and says so to caches."""
 
     @wraps(view)
-    def opened(request: PersonRequest, release_id: UUID, *arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(request: PersonRequest, release_id: UUID, *arguments: Any, **named: Any) -> HttpResponseBase:
         release_ids = {release_id, named.get("other_id", release_id)}  # a comparison is of two releases
         # The same answer for maps that are hidden and for those that do not exist.
         if not request.user.is_authenticated and not all(map(publication.is_public, release_ids)):
@@ -106,4 +106,4 @@ def open_if_public(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpR
         patch_vary_headers(answer, ["Cookie"])
         return answer
 
-    return login_not_required(limited_visits(opened))
+    return login_not_required(limited_visits(wrapper))

@@ -44,7 +44,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
     release = publication.readable_release(request.user, release_id)
     context = about(request, release) | {
         "promise": wording.promise_of(release),
-        "rename_at": _rename_at(request, release),
+        "rename_at": reverse("release-name", args=[release.pk]) if may_rename(request.user, release) else "",
         "may_cancel": _may_cancel(request, release),
         "seconds_left": seconds_left(release),
         "may_publish": may(request.user, release.dataset, Act.PUBLISH),
@@ -52,7 +52,7 @@ def release(request: PersonRequest, release_id: UUID) -> HttpResponse:
         "was_refused": release.state == ReleaseState.FAILED and was_refused(release),
     }
     if release.state == ReleaseState.PUBLISHED:
-        context |= _published(release) | _shared(request, release)
+        context |= _result_context(release) | _sharing_context(request, release)
         context["districts"] = districts_beside(request, release)
     return render(request, "releases/detail.html", context)
 
@@ -148,7 +148,7 @@ def _waits_for_operator(request: PersonRequest, release: Release) -> bool:
     return is_queued and may(request.user, release.dataset, Act.MANAGE_MEMBERS)
 
 
-def _published(release: Release) -> dict[str, Any]:
+def _result_context(release: Release) -> dict[str, Any]:
     """Returns what there is to look at and to download."""
     return {
         "formats": release_files.formats_for(release),
@@ -158,7 +158,7 @@ def _published(release: Release) -> dict[str, Any]:
     }
 
 
-def _shared(request: PersonRequest, release: Release) -> dict[str, Any]:
+def _sharing_context(request: PersonRequest, release: Release) -> dict[str, Any]:
     """Returns what a published release is linked, embedded and cited by, and what its sheet says of its
     start."""
     sheet = release_files.sheet_of(release)
@@ -174,11 +174,6 @@ def _shared(request: PersonRequest, release: Release) -> dict[str, Any]:
         "set_aside": "" if sheet.get(GUIDE_FITS, True) else SET_ASIDE,
         "citation": citation(sheet, addresses["page"]),
     }
-
-
-def _rename_at(request: PersonRequest, release: Release) -> str:
-    """Returns where its name is changed; empty for whoever may not."""
-    return reverse("release-name", args=[release.pk]) if may_rename(request.user, release) else ""
 
 
 def _may_cancel(request: PersonRequest, release: Release) -> bool:

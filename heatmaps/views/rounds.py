@@ -99,7 +99,7 @@ def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         if not may_plan:
             raise PermissionDenied("rounds are planned by the dataset's stewards")
-        quoted = _quoted(dataset, form)
+        quoted = _quote(dataset, form)
         plans = quoted is not None and request.POST.get("act") == "plan"
         if plans and request.POST.get("seen") != form.fingerprint:
             form.add_error(None, "You changed something since the cost was shown. Look at it again.")
@@ -165,7 +165,7 @@ def facts(request: HttpRequest, round_id: UUID) -> HttpResponse:  # noqa: ARG001
     return answer
 
 
-def _quoted(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
+def _quote(dataset: Dataset, form: RoundForm) -> PlannedRound | None:
     if not form.is_valid():
         return None
     try:

@@ -105,12 +105,12 @@ def _with_mail(view: View) -> View:
     """Makes a page be there only where the server sends mails."""
 
     @wraps(view)
-    def checked(*arguments: Any, **named: Any) -> HttpResponseBase:
+    def wrapper(*arguments: Any, **named: Any) -> HttpResponseBase:
         if settings.MAIL is None:
             raise Http404("this server sends no mail")
         return view(*arguments, **named)
 
-    return checked
+    return wrapper
 
 
 forgotten = _page(_with_mail(limited_sign_in(account_views.password_reset, _typed_address)))

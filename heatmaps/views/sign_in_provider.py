@@ -100,7 +100,7 @@ def name(request: HttpRequest) -> HttpResponseBase:
     if person is None or request.user.is_authenticated:
         return redirect("home" if request.user.is_authenticated else "account_login")
     try:
-        return _named(request, person)
+        return _choose_name(request, person)
     except NoSuchLink:
         return render(request, "people/no_link.html", status=404)
     except PermissionDenied:
@@ -231,7 +231,7 @@ def _provider(request: HttpRequest) -> Provider:
     return provider
 
 
-def _named(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
+def _choose_name(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
     secret = _invitation(request)
     invitation = invitations.invitation(secret) if secret else None
     if not (invitations.may_sign_up(invitation) if invitation else the_provider().sign_up):
@@ -243,12 +243,12 @@ def _named(request: HttpRequest, person: ProviderPerson) -> HttpResponseBase:
         except IntegrityError:
             form.say_taken()
         else:
-            return _inside(request, person, user)
+            return _sign_in(request, person, user)
     context = {"form": form, "link": invitation, "provider": settings.SIGN_IN_PROVIDER}
     return render(request, "account/provider_name.html", context, status=422 if form.errors else 200)
 
 
-def _inside(request: HttpRequest, person: ProviderPerson, user: User) -> HttpResponseBase:
+def _sign_in(request: HttpRequest, person: ProviderPerson, user: User) -> HttpResponseBase:
     provider_people.forget(request)
     request.session.pop(INVITATION, None)
     record_authentication(request, user, "socialaccount", provider=person.provider, uid=person.uid)

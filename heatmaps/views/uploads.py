@@ -37,7 +37,7 @@ _OPTIONS = ("columns", "time_zone", "max_rejected")
 _FORM_BYTES = 64 * 1024  # what a form takes beside its file
 
 
-@csrf_exempt  # checked in `_received`: reading the token reads the body, and that waits until it is welcome
+@csrf_exempt  # checked in `_receive`: reading the token reads the body, and that waits until it is welcome
 @require_POST
 @takes_up_to(lambda: settings.MAX_UPLOAD_BYTES + _FORM_BYTES)
 def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
@@ -48,11 +48,11 @@ def new_upload(request: PersonRequest, slug: str) -> HttpResponse:
     try:
         uploads.check_takes_uploads(dataset)
     except UploadError as refusal:
-        return _refused(request, dataset, str(refusal), status=409)
-    return _received(request, dataset)
+        return _refusal(request, dataset, str(refusal), status=409)
+    return _receive(request, dataset)
 
 
-@csrf_exempt  # as above, in `_previewed`
+@csrf_exempt  # as above, in `_preview_json`
 @never_cache
 @require_POST
 @takes_up_to(lambda: PREVIEW_BYTES + _FORM_BYTES)
@@ -69,7 +69,7 @@ def preview_upload(request: PersonRequest, slug: str) -> HttpResponse:
         keys.load(dataset)  # so that nobody waits for a large file to be refused
     except KeyFileError as refusal:
         return JsonResponse({"error": str(refusal)}, status=422)
-    return _previewed(request)
+    return _preview_json(request)
 
 
 @require_POST
@@ -113,10 +113,10 @@ def rejected_rows(request: PersonRequest, upload_id: UUID) -> FileResponse:
 
 
 @csrf_protect
-def _received(request: HttpRequest, dataset: Dataset) -> HttpResponse:
+def _receive(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     files = [file for file in request.FILES.getlist("file") if isinstance(file, UploadedFile)]
     if not 1 <= len(files) <= MOST_FILES:
-        return _refused(
+        return _refusal(
             request, dataset, f"choose 1 to {MOST_FILES} files" if files else "choose a file first"
         )
     try:
@@ -128,7 +128,7 @@ def _received(request: HttpRequest, dataset: Dataset) -> HttpResponse:
             options=Options.parse(**{name: request.POST.get(name, "") for name in _OPTIONS}),
         )
     except (UploadError, KeyFileError, ParameterError) as refusal:
-        return _refused(request, dataset, str(refusal))
+        return _refusal(request, dataset, str(refusal))
     if wants_json(request):
         return _outcomes_json(files, outcomes)
     for file, outcome in zip(files, outcomes, strict=True):
@@ -153,7 +153,7 @@ def _outcomes_json(files: "list[UploadedFile[Any]]", outcomes: list[Taken]) -> J
 
 
 @csrf_protect
-def _previewed(request: HttpRequest) -> JsonResponse:
+def _preview_json(request: HttpRequest) -> JsonResponse:
     file = request.FILES.get("file")
     if not isinstance(file, UploadedFile) or file.file is None:
         return JsonResponse({"error": "choose a file first"}, status=422)
@@ -165,7 +165,7 @@ def _previewed(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"columns": beginning.columns, "guess": beginning.guess, "rows": beginning.rows})
 
 
-def _refused(request: HttpRequest, dataset: Dataset, reason: str, *, status: int = 422) -> HttpResponse:
+def _refusal(request: HttpRequest, dataset: Dataset, reason: str, *, status: int = 422) -> HttpResponse:
     if wants_json(request):
         return JsonResponse({"error": reason}, status=status)
     messages.error(request, f"The upload was refused: {reason}.")

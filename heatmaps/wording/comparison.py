@@ -41,7 +41,7 @@ def names(first: Release, second: Release) -> tuple[str, str]:
     """Returns two short names that tell the maps apart, by the first facts that they do not share."""
     pairs = [(fact(first), fact(second)) for fact in _NAMING if fact(first) != fact(second)]
     pairs = pairs[:_MOST_IN_NAME] or [(day(first.requested_at), day(second.requested_at))]
-    first_name, second_name = (_shortened(", ".join(parts)) for parts in zip(*pairs, strict=True))
+    first_name, second_name = (_shorten(", ".join(parts)) for parts in zip(*pairs, strict=True))
     return (first_name, second_name) if first_name != second_name else ("first", "second")
 
 
@@ -54,7 +54,7 @@ def _facts(release: Release) -> list[tuple[str, str]]:
     ]
 
 
-def _shortened(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1].rstrip()}…"
 
 

@@ -32,6 +32,7 @@ def statements(
     """Says what is promised of a file of reports, what is not, how far reports are off, and who is
     trusted."""
     times, error = mechanism.max_reports, mechanism.expected_error()
+    farthest_m = math.floor(diameter_m) + 1
     within_words = error_length(error.within_m)
     within = f"within {exact_length(radius_m)} of the true one"
     single = f"One report: any place {within}"
@@ -40,7 +41,7 @@ def statements(
     return (
         _promise(single, mechanism.per_report, radius_m),
         _promise(each, mechanism.guarantee, radius_m),
-        _promise("The same person: any other places in the region", mechanism.guarantee, _far(diameter_m)),
+        _promise("The same person: any other places in the region", mechanism.guarantee, farthest_m),
         PLACES_AS_READ,
         _UNPROTECTED,
         "Further reports of the same people, in another file or run, add their loss to this.",
@@ -72,7 +73,3 @@ def _promise(what: str, guarantee: Guarantee, distance_m: int) -> str:
         f"{what} could have led to the same with a probability that differs by a factor of at most "
         f"{factor(epsilon)} (ε = {loss(epsilon)}, δ = {loss(guarantee.delta)}).{weak}"
     )
-
-
-def _far(diameter_m: float) -> int:
-    return math.floor(diameter_m) + 1

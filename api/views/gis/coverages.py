@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from api.throttles import PublicThrottle, TilesThrottle, TokenThrottle
 from api.views.gis import parameters
 from api.views.gis.ogc import has_coverage
-from api.views.gis.shared import GisView, answered, published, settled
+from api.views.gis.shared import GisView, conditional_answer, json_answer, published
 from heatmaps import queries
 from heatmaps.children.turns import turn
 from heatmaps.exports import coverage, release_files
@@ -45,7 +45,7 @@ class CoverageView(GisView):
         if box is None:
             return caching.answer(request, request.user, file, by="Authorization")
         key = hashlib.sha256(f"{file.key} {box}".encode()).hexdigest()
-        answer, done = settled(request, release, f'"{key}"', _TIFF)
+        answer, done = conditional_answer(request, release, f'"{key}"', _TIFF)
         if done:
             return answer
         try:
@@ -71,7 +71,7 @@ class SchemaView(GisView):
             "title": release.dataset.title,
             "properties": {"share": field},
         }
-        return answered(request, content, release=release, kind="application/schema+json")
+        return json_answer(request, content, release=release, kind="application/schema+json")
 
 
 def _nothing(request: Request, release: Release) -> HttpResponse:

@@ -29,7 +29,7 @@ _CRS: Final = {"type": "string", "enum": ["http://www.opengis.net/def/crs/OGC/1.
 _NUMBERS: Final = {"type": "integer", "minimum": 0, "default": 0}
 
 
-def described(server: str) -> dict[str, Any]:
+def openapi_of(server: str) -> dict[str, Any]:
     """Describes the API. server: the address of the landing page, without a slash at its end."""
     release = [{"$ref": "#/components/parameters/collectionId"}]
     paged = [_reference("offset")]

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 
 from api.views.gis import parameters
 from api.views.gis.ogc import CRS84, GEOJSON
-from api.views.gis.shared import GisView, Links, answered_text, published
+from api.views.gis.shared import GisView, Links, published, text_answer
 from api.views.shared import one_of
 from heatmaps.exports import release_files
 from heatmaps.exports.features import Features
@@ -43,7 +43,7 @@ class ItemsView(GisView):
         counts = f'"numberMatched": {indices.size}, "numberReturned": {len(lines)}'
         head = f'{{"type": "FeatureCollection", {counts}, "links": {links.as_json}, "features": [\n'
         text = head.encode() + b",\n".join(lines) + b"\n]}\n"
-        return answered_text(request, text, release=release, kind=GEOJSON)
+        return text_answer(request, text, release=release, kind=GEOJSON)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
@@ -62,4 +62,4 @@ class ItemView(GisView):
         links.add("self", "item", (release.pk, number), kind=GEOJSON, title="This feature")
         links.add("collection", "collection", (release.pk,), title="What it is of")
         text = line.removesuffix(b"}") + f', "links": {links.as_json}}}\n'.encode()
-        return answered_text(request, text, release=release, kind=GEOJSON)
+        return text_answer(request, text, release=release, kind=GEOJSON)

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 
 from api.throttles import PublicThrottle, TokenThrottle
 from api.views.gis import parameters
-from api.views.gis.description import described
-from api.views.gis.shared import GisView, Links, address, answered, published
+from api.views.gis.description import openapi_of
+from api.views.gis.shared import GisView, Links, address, json_answer, published
 from heatmaps import queries
 from heatmaps.data_slice import moment_or_none
 from heatmaps.exports import release_files
@@ -46,17 +46,19 @@ class LandingView(GisView):
         links.add("service-desc", "ogc-api", kind=OPENAPI, title="The description of this API")
         links.add("conformance", "conformance", title="The standards that it follows")
         links.add("data", "collections", title="The releases that you may see")
-        return answered(request, {"title": "Hazemap", "description": _ABOUT, "links": links.made})
+        return json_answer(request, {"title": "Hazemap", "description": _ABOUT, "links": links.made})
 
 
 class ConformanceView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
-        return answered(request, {"conformsTo": [f"http://www.opengis.net/spec/{name}" for name in _CLASSES]})
+        return json_answer(
+            request, {"conformsTo": [f"http://www.opengis.net/spec/{name}" for name in _CLASSES]}
+        )
 
 
 class DescriptionView(GisView):
     def get(self, request: Request) -> HttpResponseBase:
-        return answered(request, described(address(request, "landing").rstrip("/")), kind=OPENAPI)
+        return json_answer(request, openapi_of(address(request, "landing").rstrip("/")), kind=OPENAPI)
 
 
 class CollectionsView(GisView):
@@ -74,7 +76,7 @@ class CollectionsView(GisView):
         links = Links(request)
         links.add_pages("collections", offset=offset, limit=limit, count=rows.count())
         content = {"links": links.made, "collections": [collection(request, release) for release in releases]}
-        return answered(request, content)
+        return json_answer(request, content)
 
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
@@ -82,7 +84,7 @@ class CollectionsView(GisView):
 class CollectionView(GisView):
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = published(request, release_id)
-        return answered(request, collection(request, release), release=release)
+        return json_answer(request, collection(request, release), release=release)
 
 
 def collection(request: Request, release: Release) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def published(request: Request, release_id: UUID) -> Release:
     return queries.published_for(request.user, release_id)
 
 
-def settled(
+def conditional_answer(
     request: Request, release: Release | None, etag: str, content_type: str
 ) -> tuple[HttpResponse, bool]:
     """Returns the head of an answer about a release, and whether whoever asks has its content already."""
@@ -77,17 +77,17 @@ def address(request: Request, name: str, *arguments: object) -> str:
     return request.build_absolute_uri(reverse(f"gis:{name}", args=arguments))
 
 
-def answered(
+def json_answer(
     request: Request, content: Mapping[str, Any], *, release: Release | None = None, kind: str = JSON
 ) -> HttpResponse:
     """Answers with JSON about a release, or about those that whoever asks may see; 304 for whoever has it."""
     text = json.dumps(content, ensure_ascii=False).encode()
-    return answered_text(request, text, release=release, kind=kind)
+    return text_answer(request, text, release=release, kind=kind)
 
 
-def answered_text(request: Request, text: bytes, *, release: Release | None, kind: str) -> HttpResponse:
-    """Answers as `answered`, with what is written already."""
-    answer, done = settled(request, release, f'"{hashlib.sha256(text).hexdigest()}"', kind)
+def text_answer(request: Request, text: bytes, *, release: Release | None, kind: str) -> HttpResponse:
+    """Answers as `json_answer`, with what is written already."""
+    answer, done = conditional_answer(request, release, f'"{hashlib.sha256(text).hexdigest()}"', kind)
     if not done:
         answer.content = text
     return answer

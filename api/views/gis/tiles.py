@@ -7,7 +7,7 @@ from django.http import Http404, HttpResponseBase
 from django.utils.html import escape
 from rest_framework.request import Request
 
-from api.views.gis.shared import GisView, address, answered, published, settled
+from api.views.gis.shared import GisView, address, conditional_answer, json_answer, published
 from api.views.shared import one_of
 from heatmaps.exports import release_files
 from heatmaps.exports.content import HEAT, LAYERS
@@ -33,7 +33,7 @@ class MapTileView(GisView):
                 f"no such tile: this map has zooms from 0 to {tiles.largest_zoom}, and columns and rows "
                 "below 2 to the power of the zoom"
             )
-        answer, done = settled(request, release, tiles.etag(tile, scale), "image/png")
+        answer, done = conditional_answer(request, release, tiles.etag(tile, scale), "image/png")
         if not done:
             answer.content = tiles.png(tile, scale)
         return answer
@@ -46,7 +46,7 @@ class TileJsonView(GisView):
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:
         release = published(request, release_id)
-        return answered(request, _described(request, release, _tiles(request, release)), release=release)
+        return json_answer(request, _tile_json(request, release, _tiles(request, release)), release=release)
 
     get.query = _DRAWN  # type: ignore[attr-defined]  # as above
 
@@ -57,7 +57,7 @@ def _tiles(request: Request, release: Release) -> Tiles:
     return tiles_of(release, look=look, layer=layer)
 
 
-def _described(request: Request, release: Release, tiles: Tiles) -> dict[str, Any]:
+def _tile_json(request: Request, release: Release, tiles: Tiles) -> dict[str, Any]:
     sheet, (west, south, east, north) = release_files.sheet_of(release), tiles.region
     about = f"{sheet['title']}. {headline(sheet)}"
     sample = address(request, "tile", release.pk, 0, 0, 0).removesuffix("0/0/0.png")

@@ -69,7 +69,7 @@ class PasskeyForm(EndsTokens, AddWebAuthnForm):  # type: ignore[misc]  # allauth
         if passkeys.passkeys_of(self.user).count() >= passkeys.MOST:
             raise forms.ValidationError(f"You have {passkeys.MOST} passkeys, the most there can be.")
         credential = self.cleaned_data.get("credential")
-        cleaned: dict[str, Any] = _checked(super().clean, auth.parse_registration_response, credential)
+        cleaned: dict[str, Any] = _check(super().clean, auth.parse_registration_response, credential)
         return cleaned
 
 
@@ -83,7 +83,7 @@ class SecondFactorForm(AuthenticateWebAuthnForm):  # type: ignore[misc]  # allau
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        return _accepted(self, super().clean_credential)
+        return _accept(self, super().clean_credential)
 
 
 class AloneForm(LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no types
@@ -92,7 +92,7 @@ class AloneForm(LoginWebAuthnForm):  # type: ignore[misc]  # allauth has no type
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        return _accepted(self, super().clean_credential)
+        return _accept(self, super().clean_credential)
 
 
 class ConfirmingForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allauth has no types
@@ -101,18 +101,18 @@ class ConfirmingForm(ReauthenticateWebAuthnForm):  # type: ignore[misc]  # allau
     credential = CredentialField()
 
     def clean_credential(self) -> Authenticator:
-        return _accepted(self, super().clean_credential)
+        return _accept(self, super().clean_credential)
 
 
-def _accepted(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) -> Authenticator:
+def _accept(form: AuthenticateWebAuthnForm, check: Callable[[], Authenticator]) -> Authenticator:
     credential = form.cleaned_data.get("credential")
-    passkey: Authenticator = _checked(check, auth.parse_authentication_response, credential)
+    passkey: Authenticator = _check(check, auth.parse_authentication_response, credential)
     authenticator_data = auth.parse_authentication_response(credential).response.authenticator_data
     passkeys.count_use(passkey, authenticator_data.counter)
     return passkey
 
 
-def _checked(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:
+def _check(check: Callable[[], Any], parse: Callable[[Any], Any], credential: Any) -> Any:
     """Returns what `check` says of an answer that some page of this very address asked for.
 
     Errors: ValidationError.
