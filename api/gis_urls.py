@@ -22,6 +22,6 @@ urlpatterns = [
     path(f"{_COLLECTION}/items", features.ItemsView.as_view(), name="items"),
     path(f"{_COLLECTION}/items/<int:number>", features.ItemView.as_view(), name="item"),
     path(f"{_COLLECTION}/coverage", coverages.CoverageView.as_view(), name="coverage"),
-    path(f"{_COLLECTION}/schema", coverages.SchemaView.as_view(), name="schema"),
+    path(f"{_COLLECTION}/schema", coverages.RasterSchemaView.as_view(), name="schema"),
     path("ogc/<path:rest>", docs.NowhereView.as_view(), name="no-collections"),
 ]

@@ -100,10 +100,10 @@ def rounds_tab(request: PersonRequest, slug: str) -> HttpResponse:
         if not may_plan:
             raise PermissionDenied("rounds are planned by the dataset's stewards")
         quoted = _quote(dataset, form)
-        plans = quoted is not None and request.POST.get("act") == "plan"
-        if plans and request.POST.get("seen") != form.fingerprint:
+        is_plan = quoted is not None and request.POST.get("act") == "plan"
+        if is_plan and request.POST.get("seen") != form.fingerprint:
             form.add_error(None, "You changed something since the cost was shown. Look at it again.")
-        elif plans and _plan(request, dataset, form):
+        elif is_plan and _plan(request, dataset, form):
             return redirect("dataset-rounds", slug=slug)
     return _page(request, dataset, form, quoted, may_plan=may_plan)
 

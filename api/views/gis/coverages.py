@@ -58,7 +58,7 @@ class CoverageView(GisView):
     get.query = query  # type: ignore[attr-defined]  # as `api.schema.operation` does
 
 
-class SchemaView(GisView):
+class RasterSchemaView(GisView):
     """Describes the values of a raster, as a JSON schema."""
 
     def get(self, request: Request, release_id: UUID) -> HttpResponseBase:

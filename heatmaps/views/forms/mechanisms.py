@@ -48,7 +48,7 @@ class MechanismGroup:
     title: str
     usual: tuple[MechanismFields, ...]
     unusual: tuple[MechanismFields, ...]
-    opens: bool  # the chosen one, or one that was asked for by an answer, is among the others
+    opens: bool  # the selected one, or one that was asked for by an answer, is unusual
 
 
 def groups(mechanisms: Sequence[MechanismFields], *, first: str, answers: Answers) -> list[MechanismGroup]:
